@@ -1,0 +1,58 @@
+# Every target works in .venv and makes it if need be. `make run` and `make test` are all that a newcomer needs.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
+export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
+
+.PHONY: help setup run test test-all lint types bench sample clean
+
+help:
+	@echo "make run       clean the sample crawl and show what came out"
+	@echo "make test      lint, types and tests"
+	@echo "make test-all  the slow tests too"
+	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
+	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml setup.py src/webwinnow/_kernels/compiled.pyx
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk]' --group dev
+	touch $@
+
+$(VENV)/.bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@
+
+run: setup
+	@rm -rf out && mkdir -p out
+	$(BIN)/webwinnow clean samples/docs.warc.gz --method repeated -o out/docs.jsonl --rejected out/rejected.jsonl
+	@echo; echo "One record of out/docs.jsonl:"; echo
+	@$(BIN)/python tools/show_record.py out/docs.jsonl out/rejected.jsonl
+
+test: setup lint types
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: setup lint types
+	$(BIN)/python -m pytest
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py
+
+sample: setup
+	$(BIN)/python tools/make_sample.py
+
+clean:
+	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info src/webwinnow/_kernels/compiled.c src/webwinnow/_kernels/*.so

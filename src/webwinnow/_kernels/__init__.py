@@ -1,0 +1,14 @@
+"""Hot loops: compiled where a compiler was there at install, else their plain twins. Same names, same results."""
+
+from __future__ import annotations
+
+__all__ = ["COMPILED", "blank_runs", "count_words", "lay_out", "nearest"]
+
+try:
+    from webwinnow._kernels.compiled import blank_runs, count_words, lay_out, nearest
+
+    COMPILED = True
+except ImportError:  # pragma: no cover - a machine without a compiler
+    from webwinnow._kernels.plain import blank_runs, count_words, lay_out, nearest
+
+    COMPILED = False

@@ -1,0 +1,787 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Compiled hot loops. Each has a twin in plain.py that says what it means; tests compare the two."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcmp, memcpy
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from webwinnow import markup as vocabulary
+from webwinnow.errors import PageRefused
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object)
+    void* PyUnicode_1BYTE_DATA(object)
+
+cdef enum:
+    # what the layout must know of a tag, above its 16-bit code
+    DROP = 1 << 16
+    OPAQUE = 1 << 17
+    PRE = 1 << 18
+    IS_NOSCRIPT = 1 << 19
+    MAY_HIDE = 1 << 20      # hidden unless or when an attribute says so: dialog, input
+    UNCLOSED = 1 << 21
+    KNOWN = 1 << 22
+    TEMPLATE = 1 << 23
+    # what the layout must know of an attribute, above its 8-bit code
+    STORED = 1 << 8
+    DISPLAY = 1 << 9
+    TELLS_HIDDEN = 1 << 10  # hidden, and style when it says none
+    ADDRESS = 1 << 11
+    ROLE = 1 << 12
+    SHADOW_ROOT = 1 << 13
+    CLASS = 1 << 14
+
+cdef int F_HIDDEN = vocabulary.HIDDEN
+cdef int F_NOSCRIPT = vocabulary.NOSCRIPT
+cdef int F_PREFORMATTED = vocabulary.PREFORMATTED
+cdef int F_INHERITED = vocabulary.INHERITED_FLAGS
+cdef int FIRST_CUSTOM = vocabulary.CUSTOM_TAG
+cdef Py_ssize_t LONGEST = vocabulary.MAX_VALUE
+
+# Names to what is known of them: open addressing, filled once below.
+cdef enum:
+    SLOTS = 1024
+    LONGEST_NAME = 16
+
+cdef struct Name:
+    char text[LONGEST_NAME]
+    uint8_t size
+    uint32_t info
+
+cdef Name TAG_TABLE[SLOTS]
+cdef Name ATTRIBUTE_TABLE[SLOTS]
+cdef uint64_t SHAPE_OF_TAG[512]
+
+
+cdef inline uint32_t slot_of(const char* text, Py_ssize_t size) noexcept:
+    cdef uint32_t value = 2166136261
+    cdef Py_ssize_t k
+    for k in range(size):
+        value = (value ^ <uint8_t>text[k]) * 16777619
+    return value & (SLOTS - 1)
+
+
+cdef inline uint32_t look_up(const Name* table, const char* text, Py_ssize_t size) noexcept:
+    """What is known of a name; 0 for an unknown one."""
+    cdef uint32_t slot
+    if size > LONGEST_NAME:
+        return 0
+    slot = slot_of(text, size)
+    while table[slot].size:
+        if table[slot].size == size and memcmp(table[slot].text, text, size) == 0:
+            return table[slot].info
+        slot = (slot + 1) & (SLOTS - 1)
+    return 0
+
+
+cdef void enter(Name* table, bytes name, uint32_t info):
+    cdef Py_ssize_t size = len(name)
+    cdef uint32_t slot = slot_of(name, size)
+    while table[slot].size:
+        slot = (slot + 1) & (SLOTS - 1)
+    memcpy(table[slot].text, <const char*>name, size)
+    table[slot].size = size
+    table[slot].info = info
+
+
+def _fill_tables():
+    for tag in sorted({*vocabulary.TAG_CODE, *vocabulary.DROPPED_TAGS, *vocabulary.UNCLOSED_TAGS}):
+        info = KNOWN | vocabulary.TAG_CODE[tag] if tag in vocabulary.TAG_CODE else 0
+        info |= DROP * (tag in vocabulary.DROPPED_TAGS) | OPAQUE * (tag in vocabulary.OPAQUE_TAGS)
+        info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
+        info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
+        info |= TEMPLATE * (tag == "template")
+        enter(TAG_TABLE, tag.encode(), info)
+    for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden", "shadowrootmode"}):
+        info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
+        info |= DISPLAY * (name in vocabulary.DISPLAY_ATTRIBUTES) | TELLS_HIDDEN * (name in ("hidden", "style"))
+        info |= ADDRESS * (name in vocabulary.ADDRESS_ATTRIBUTES) | ROLE * (name == "role")
+        info |= SHADOW_ROOT * (name == "shadowrootmode") | CLASS * (name == "class")
+        enter(ATTRIBUTE_TABLE, name.encode(), info)
+    for tag, code in vocabulary.TAG_CODE.items():
+        SHAPE_OF_TAG[code] = vocabulary.shape_hash(tag, "")
+
+
+_fill_tables()
+
+
+cdef struct Column:
+    char* data
+    size_t used
+    size_t room
+
+
+cdef inline int push(Column* column, const void* value, size_t width) except -1:
+    cdef size_t room
+    cdef char* grown
+    if column.used + width > column.room:
+        room = column.room * 2 if column.room else 1024 * width
+        grown = <char*>realloc(column.data, room)
+        if grown == NULL:
+            raise MemoryError()
+        column.data = grown
+        column.room = room
+    memcpy(column.data + column.used, value, width)
+    column.used += width
+    return 0
+
+
+cdef inline int append(Column* column, const char* data, size_t size) except -1:
+    """Many bytes at once."""
+    cdef size_t room
+    cdef char* grown
+    if column.used + size > column.room:
+        room = (column.used + size) * 2 + 4096
+        grown = <char*>realloc(column.data, room)
+        if grown == NULL:
+            raise MemoryError()
+        column.data = grown
+        column.room = room
+    memcpy(column.data + column.used, data, size)
+    column.used += size
+    return 0
+
+
+cdef inline int push32(Column* column, int32_t value) except -1:
+    return push(column, &value, 4)
+
+
+cdef inline int push64(Column* column, uint64_t value) except -1:
+    return push(column, &value, 8)
+
+
+cdef object array_of(Column* column, dtype):
+    array = np.empty(column.used // dtype.itemsize, dtype)
+    cdef char[::1] view
+    if column.used:
+        view = array.view(np.int8)
+        memcpy(&view[0], column.data, column.used)
+    return array
+
+
+cdef object INT32 = np.dtype(np.int32)
+cdef object UINT8 = np.dtype(np.uint8)
+cdef object UINT16 = np.dtype(np.uint16)
+cdef object UINT64 = np.dtype(np.uint64)
+
+
+cdef enum:
+    MAX_TOKENS = 64
+    MAX_CLASS = 1024
+
+
+cdef inline int kind_of(unsigned char c) noexcept:
+    """1 lower, 2 upper, 3 digit, 0 other."""
+    if 97 <= c <= 122:
+        return 1
+    if 65 <= c <= 90:
+        return 2
+    if 48 <= c <= 57:
+        return 3
+    return 0
+
+
+cdef Py_ssize_t write_part(const unsigned char* part, Py_ssize_t size, char* out) noexcept:
+    """markup._canonical_part into `out`; returns how many characters were written."""
+    cdef Py_ssize_t k, boundaries = 0, written = 0
+    cdef bint digit = False
+    cdef int kind, last = 0
+    for k in range(size):
+        kind = kind_of(part[k])
+        if kind == 3:
+            digit = True
+        if k and kind and last and kind != last:
+            boundaries += 1
+        last = kind
+    if size >= 5 and ((digit and boundaries >= 2) or boundaries * 2 >= size):
+        out[0] = 35  # '#'
+        return 1
+    last = 0
+    for k in range(size):
+        kind = kind_of(part[k])
+        if kind != 3:
+            out[written] = part[k]
+            written += 1
+        elif last != 3:
+            out[written] = 35
+            written += 1
+        last = kind
+    return written
+
+
+cdef Py_ssize_t write_token(const unsigned char* token, Py_ssize_t size, char* out) noexcept:
+    """markup._canonical_token for tokens with a digit or an upper-case letter, others as they are."""
+    cdef Py_ssize_t k, start = 0, written = 0
+    cdef bint varied = False
+    for k in range(size):
+        if kind_of(token[k]) >= 2:
+            varied = True
+            break
+    if not varied:
+        memcpy(out, token, size)
+        return size
+    k = 0
+    while k < size:
+        if token[k] == 45 or token[k] == 95:  # '-' '_'
+            written += write_part(token + start, k - start, out + written)
+            out[written] = 45
+            written += 1
+            while k < size and (token[k] == 45 or token[k] == 95):
+                k += 1
+            start = k
+        else:
+            k += 1
+    return written + write_part(token + start, size - start, out + written)
+
+
+cdef inline int compare_tokens(const char* a, Py_ssize_t a_size, const char* b, Py_ssize_t b_size) noexcept:
+    cdef int order = memcmp(a, b, a_size if a_size < b_size else b_size)
+    if order == 0:
+        order = -1 if a_size < b_size else (1 if a_size > b_size else 0)
+    return order
+
+
+def canonical_class(str value):
+    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#` (see markup.canonical_class)."""
+    cdef Py_ssize_t size = PyUnicode_GET_LENGTH(value)
+    cdef const unsigned char* source
+    cdef char written[MAX_CLASS + MAX_TOKENS]
+    cdef char joined[MAX_CLASS + MAX_TOKENS]
+    cdef Py_ssize_t offset[MAX_TOKENS]
+    cdef Py_ssize_t length[MAX_TOKENS]
+    cdef Py_ssize_t count = 0, used = 0, k = 0, start, at, n, o, total = 0
+    if size > MAX_CLASS or not PyUnicode_IS_ASCII(value):
+        return vocabulary.canonical_class(value)
+    source = <const unsigned char*>PyUnicode_1BYTE_DATA(value)
+    while True:
+        while k < size and (source[k] == 32 or 9 <= source[k] <= 13 or 28 <= source[k] <= 31):
+            k += 1
+        if k == size:
+            break
+        start = k
+        while k < size and not (source[k] == 32 or 9 <= source[k] <= 13 or 28 <= source[k] <= 31):
+            k += 1
+        if count == MAX_TOKENS:
+            return vocabulary.canonical_class(value)
+        n = write_token(source + start, k - start, written + used)
+        at = count
+        while at > 0 and compare_tokens(written + used, n, written + offset[at - 1], length[at - 1]) < 0:
+            at -= 1
+        if at > 0 and compare_tokens(written + used, n, written + offset[at - 1], length[at - 1]) == 0:
+            continue
+        for o in range(count, at, -1):
+            offset[o] = offset[o - 1]
+            length[o] = length[o - 1]
+        offset[at] = used
+        length[at] = n
+        used += n
+        count += 1
+    for k in range(count):
+        if k:
+            joined[total] = 32
+            total += 1
+        memcpy(joined + total, written + offset[k], length[k])
+        total += length[k]
+    return PyUnicode_DecodeASCII(joined, total, NULL)
+
+
+cdef struct Attribute:
+    const char* name
+    Py_ssize_t name_size
+    const char* value
+    Py_ssize_t value_size
+    uint32_t info
+
+
+cdef struct Open:
+    const char* name
+    Py_ssize_t size
+    int32_t node
+
+
+cdef Py_ssize_t append_text(Column* out, const char* data, Py_ssize_t size) except -1:
+    """Append UTF-8 text, its five escapes undone; returns the number of code points."""
+    cdef Py_ssize_t points = 0, k = 0, start
+    cdef const char* found
+    cdef char one
+    while k < size:
+        found = <const char*>memchr(data + k, 38, size - k)  # '&'
+        start = k
+        k = size if found == NULL else found - data
+        append(out, data + start, k - start)
+        points += code_points(data + start, k - start)
+        if k == size:
+            break
+        points += 1
+        if size - k >= 5 and memcmp(data + k, b"&amp;", 5) == 0:
+            one = 38
+            k += 5
+        elif size - k >= 4 and memcmp(data + k, b"&lt;", 4) == 0:
+            one = 60
+            k += 4
+        elif size - k >= 4 and memcmp(data + k, b"&gt;", 4) == 0:
+            one = 62
+            k += 4
+        elif size - k >= 6 and memcmp(data + k, b"&quot;", 6) == 0:
+            one = 34
+            k += 6
+        elif size - k >= 6 and memcmp(data + k, b"&nbsp;", 6) == 0:
+            append(out, b"\xc2\xa0", 2)
+            k += 6
+            continue
+        else:
+            one = 38
+            k += 1
+        append(out, &one, 1)
+    return points
+
+
+cdef inline Py_ssize_t code_points(const char* data, Py_ssize_t size) noexcept:
+    cdef Py_ssize_t k, points = 0
+    for k in range(size):
+        points += (<uint8_t>data[k] & 0xC0) != 0x80
+    return points
+
+
+cdef bint says_none(const char* value, Py_ssize_t size) noexcept:
+    """Whether an inline style holds the word `none`, in any case: only then can it hide something."""
+    cdef Py_ssize_t k
+    for k in range(size - 3):
+        if (value[k] | 32) == 110 and (value[k + 1] | 32) == 111 and (value[k + 2] | 32) == 110:
+            if (value[k + 3] | 32) == 101:
+                return True
+    return False
+
+
+cdef object text_of(const char* data, Py_ssize_t size):
+    """A slice of the markup as a string, escapes undone."""
+    cdef Column scratch
+    scratch.data = NULL
+    scratch.used = scratch.room = 0
+    if memchr(data, 38, size) == NULL:
+        return PyUnicode_DecodeUTF8(data, size, NULL)
+    try:
+        append_text(&scratch, data, size)
+        return PyUnicode_DecodeUTF8(scratch.data, scratch.used, NULL)
+    finally:
+        free(scratch.data)
+
+
+cdef class Layout:
+    """The arrays of one page while they grow (see plain._Layout)."""
+
+    cdef Py_ssize_t max_nodes, max_depth, max_attributes
+    cdef Column tag, parent, end, style, shape, flags, text_start, text_end, text
+    cdef Column run_start, run_owner, run_before, attr_node, attr_name, attr_start, attr_text
+    cdef Column opened, found, key
+    cdef dict custom, style_memo, shape_memo
+    cdef int32_t count, current, length, attr_length, last_owner, last_before
+    cdef Py_ssize_t depth, skip
+    cdef bint in_body, frameset, clipped_depth, clipped_attributes
+
+    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+        self.max_nodes = max_nodes
+        self.max_depth = max_depth
+        self.max_attributes = max_attributes
+        self.custom = {}
+        self.style_memo = {}
+        self.shape_memo = {}
+        self.current = -1
+        self.last_owner = -1
+        push32(&self.attr_start, 0)
+        self.add_node(0, 0, vocabulary.style_hash("#root", ()), vocabulary.shape_hash("#root", ""))
+        self.current = 0
+
+    def __dealloc__(self):
+        free(self.tag.data); free(self.parent.data); free(self.end.data); free(self.style.data)
+        free(self.shape.data); free(self.flags.data); free(self.text_start.data); free(self.text_end.data)
+        free(self.run_start.data); free(self.run_owner.data); free(self.run_before.data); free(self.text.data)
+        free(self.attr_node.data); free(self.attr_name.data); free(self.attr_start.data); free(self.attr_text.data)
+        free(self.opened.data); free(self.found.data); free(self.key.data)
+
+    cdef int add_node(self, int code, uint8_t flags, uint64_t style, uint64_t shape) except -1:
+        cdef uint16_t short_code = code
+        push(&self.tag, &short_code, 2)
+        push32(&self.parent, self.current)
+        push32(&self.end, 0)
+        push(&self.flags, &flags, 1)
+        push32(&self.text_start, self.length)
+        push32(&self.text_end, 0)
+        push64(&self.style, style)
+        push64(&self.shape, shape)
+        self.count += 1
+        return 0
+
+    cdef inline int push_open(self, const char* name, Py_ssize_t size, int32_t node) except -1:
+        cdef Open element
+        element.name = name
+        element.size = size
+        element.node = node
+        push(&self.opened, &element, sizeof(Open))
+        self.depth += 1
+        return 0
+
+    cdef int open(self, const char* name, Py_ssize_t size) except -1:
+        """A start tag; its attributes stand in `found`."""
+        cdef uint32_t info = look_up(TAG_TABLE, name, size)
+        cdef bint unclosed = (info & UNCLOSED) != 0, shadow_root = False
+        cdef int32_t node
+        cdef Py_ssize_t k
+        cdef Attribute* attributes = <Attribute*>self.found.data
+        cdef Py_ssize_t count = self.found.used // sizeof(Attribute)
+        if self.skip:
+            if not unclosed:
+                self.push_open(name, size, -1)
+                self.skip += 1
+            return 0
+        if not self.in_body:
+            if size == 8 and memcmp(name, b"frameset", 8) == 0:
+                self.frameset = True
+            if not (size == 4 and memcmp(name, b"body", 4) == 0):
+                return 0
+            self.in_body = True
+        if info & DROP:
+            if info & TEMPLATE:
+                for k in range(count):
+                    if attributes[k].info & SHADOW_ROOT:
+                        shadow_root = True
+            if not shadow_root:
+                if not unclosed:
+                    self.push_open(name, size, -1)
+                    self.skip = 1
+                return 0
+        if self.depth >= self.max_depth:
+            self.clipped_depth = True
+            node = -1
+        else:
+            node = self.add(name, size, info, attributes, count)
+        if unclosed:
+            if node >= 0:
+                (<int32_t*>self.end.data)[node] = self.count
+                (<int32_t*>self.text_end.data)[node] = self.length
+            return 0
+        self.push_open(name, size, node)
+        if node >= 0:
+            self.current = node
+        if info & OPAQUE:
+            self.skip = 1
+        return 0
+
+    cdef int close(self, const char* name, Py_ssize_t size) except -1:
+        cdef Open* last
+        if not self.depth:
+            return 0
+        last = <Open*>(self.opened.data + self.opened.used - sizeof(Open))
+        if last.size != size or memcmp(last.name, name, size) != 0:
+            return 0
+        self.opened.used -= sizeof(Open)
+        self.depth -= 1
+        if self.skip:
+            self.skip -= 1
+        if last.node >= 0:
+            (<int32_t*>self.end.data)[last.node] = self.count
+            (<int32_t*>self.text_end.data)[last.node] = self.length
+            self.current = (<int32_t*>self.parent.data)[last.node]
+            self.in_body = last.node != 1
+        return 0
+
+    cdef int characters(self, const char* data, Py_ssize_t size) except -1:
+        if self.skip or not self.in_body:
+            return 0
+        if self.last_owner != self.current or self.last_before != self.count:
+            push32(&self.run_start, self.length)
+            push32(&self.run_owner, self.current)
+            push32(&self.run_before, self.count)
+            self.last_owner = self.current
+            self.last_before = self.count
+        self.length += <int32_t>append_text(&self.text, data, size)
+        return 0
+
+    cdef int32_t add(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
+                     Py_ssize_t count) except -2:
+        cdef int32_t node = self.count
+        cdef int flags = (<uint8_t*>self.flags.data)[self.current] & F_INHERITED
+        cdef bint ask_hidden = (info & MAY_HIDE) != 0
+        cdef int code
+        cdef Py_ssize_t k, role = -1
+        if node >= self.max_nodes:
+            raise PageRefused(f"the page has more than {self.max_nodes:,} elements; raise the limit to read it")
+        if count > self.max_attributes:
+            self.clipped_attributes = True
+            count = self.max_attributes
+        if info & KNOWN:
+            code = info & 0xFFFF
+            if info & IS_NOSCRIPT:
+                flags |= F_NOSCRIPT
+            elif info & PRE:
+                flags |= F_PREFORMATTED
+        else:
+            code = FIRST_CUSTOM + self.custom.setdefault(PyUnicode_DecodeUTF8(name, size, NULL), len(self.custom))
+            if code > 0xFFFF:
+                raise PageRefused(f"the page has more than {0xFFFF - FIRST_CUSTOM:,} tag names of its own")
+        self.key.used = 0
+        append(&self.key, name, size)
+        for k in range(count):
+            if attributes[k].info & TELLS_HIDDEN and (
+                attributes[k].name[0] == 104 or says_none(attributes[k].value, attributes[k].value_size)
+            ):
+                ask_hidden = True
+            if attributes[k].info & DISPLAY:
+                append(&self.key, b" ", 1)
+                append(&self.key, attributes[k].name, attributes[k].name_size)
+                append(&self.key, b'="', 2)
+                append(&self.key, attributes[k].value, attributes[k].value_size)
+                if attributes[k].info & ROLE and role < 0:
+                    role = k
+            if attributes[k].info & STORED:
+                self.store(node, &attributes[k])
+        if ask_hidden and node > 1 and vocabulary.is_hidden(
+            PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False)
+        ):
+            flags |= F_HIDDEN
+        self.add_node(
+            code, flags, self.style_of(name, size, attributes, count), self.shape_of(name, size, code, attributes, role)
+        )
+        return node
+
+    cdef int store(self, int32_t node, Attribute* attribute) except -1:
+        cdef uint8_t code = attribute.info & 0xFF
+        cdef object value
+        push32(&self.attr_node, node)
+        push(&self.attr_name, &code, 1)
+        if attribute.value_size <= LONGEST:
+            self.attr_length += <int32_t>append_text(&self.attr_text, attribute.value, attribute.value_size)
+        else:  # long in bytes, perhaps not in characters
+            value = text_of(attribute.value, attribute.value_size)
+            if len(value) > LONGEST:
+                value = "" if attribute.info & ADDRESS else value[:LONGEST]
+            self.attr_length += <int32_t>len(value)
+            value = value.encode("utf-8", "replace")
+            append(&self.attr_text, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
+        push32(&self.attr_start, self.attr_length)
+        return 0
+
+    cdef list pairs(self, Attribute* attributes, Py_ssize_t count, bint display_only):
+        return [
+            (
+                PyUnicode_DecodeUTF8(attributes[k].name, attributes[k].name_size, NULL),
+                text_of(attributes[k].value, attributes[k].value_size),
+            )
+            for k in range(count)
+            if not display_only or attributes[k].info & DISPLAY
+        ]
+
+    cdef uint64_t style_of(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except? 1:
+        cdef bytes key = PyBytes_FromStringAndSize(self.key.data, self.key.used)
+        cdef PyObject* known = PyDict_GetItem(self.style_memo, key)
+        cdef str tag, canonical
+        cdef list display
+        if known != NULL:
+            return <object>known
+        display = self.pairs(attributes, count, True)
+        tag = PyUnicode_DecodeUTF8(name, size, NULL)
+        if len(display) == 1 and display[0][0] == "class":  # nearly always
+            canonical = canonical_class(display[0][1])
+            style = xxh3_64_intdigest((tag + "|class=" + canonical if canonical else tag).encode("utf-8", "replace"))
+        else:
+            style = vocabulary.style_hash(tag, display)
+        self.style_memo[key] = style
+        return style
+
+    cdef uint64_t shape_of(self, const char* name, Py_ssize_t size, int code, Attribute* attributes,
+                           Py_ssize_t role) except? 1:
+        if role < 0 and code < FIRST_CUSTOM:
+            return SHAPE_OF_TAG[code]
+        key = (
+            PyUnicode_DecodeUTF8(name, size, NULL),
+            text_of(attributes[role].value, attributes[role].value_size) if role >= 0 else "",
+        )
+        shape = self.shape_memo.get(key)
+        if shape is None:
+            shape = self.shape_memo[key] = vocabulary.shape_hash(*key)
+        return shape
+
+    cdef dict columns(self):
+        (<int32_t*>self.end.data)[0] = self.count
+        (<int32_t*>self.text_end.data)[0] = self.length
+        push32(&self.run_start, self.length)
+        return {
+            "tag": array_of(&self.tag, UINT16),
+            "parent": array_of(&self.parent, INT32),
+            "end": array_of(&self.end, INT32),
+            "style": array_of(&self.style, UINT64),
+            "shape": array_of(&self.shape, UINT64),
+            "flags": array_of(&self.flags, UINT8),
+            "text": PyUnicode_DecodeUTF8(self.text.data, self.text.used, NULL) if self.text.used else "",
+            "text_start": array_of(&self.text_start, INT32),
+            "text_end": array_of(&self.text_end, INT32),
+            "run_start": array_of(&self.run_start, INT32),
+            "run_owner": array_of(&self.run_owner, INT32),
+            "run_before": array_of(&self.run_before, INT32),
+            "attr_node": array_of(&self.attr_node, INT32),
+            "attr_name": array_of(&self.attr_name, UINT8),
+            "attr_start": array_of(&self.attr_start, INT32),
+            "attr_text": PyUnicode_DecodeUTF8(self.attr_text.data, self.attr_text.used, NULL)
+            if self.attr_text.used else "",
+            "custom_tags": tuple(self.custom),
+            "frameset": self.frameset,
+            "clipped_depth": self.clipped_depth,
+            "clipped_attributes": self.clipped_attributes,
+        }
+
+
+cdef const char* find_comment_end(const char* at, const char* stop) noexcept:
+    """Just behind the `-->` that closes a comment whose data starts at `at`."""
+    cdef const char* close
+    while at < stop:
+        close = <const char*>memchr(at, 62, stop - at)  # '>'
+        if close == NULL:
+            return stop
+        if close - at >= 2 and (close - 1)[0] == 45 and (close - 2)[0] == 45:
+            return close + 1
+        at = close + 1
+    return stop
+
+
+def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+    """Lay a serialised page out in arrays (see plain.lay_out)."""
+    cdef bytes source = markup.encode("utf-8")
+    cdef const char* at = PyBytes_AS_STRING(source)
+    cdef const char* stop = at + PyBytes_GET_SIZE(source)
+    cdef const char* mark
+    cdef const char* name
+    cdef Attribute attribute
+    cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
+    cdef Py_ssize_t size
+    while at < stop:
+        mark = <const char*>memchr(at, 60, stop - at)  # '<'
+        if mark == NULL:
+            mark = stop
+        if mark > at:
+            layout.characters(at, mark - at)
+        if mark + 1 >= stop:
+            break
+        at = mark + 1
+        if at[0] == 33 or at[0] == 63:  # '!' '?'
+            if stop - at >= 3 and at[1] == 45 and at[2] == 45:
+                at = find_comment_end(at + 3, stop)
+            else:
+                mark = <const char*>memchr(at, 62, stop - at)
+                at = stop if mark == NULL else mark + 1
+            continue
+        if at[0] == 47:  # '/'
+            mark = <const char*>memchr(at, 62, stop - at)
+            if mark == NULL:
+                break
+            layout.close(at + 1, mark - at - 1)
+            at = mark + 1
+            continue
+        name = at
+        while at < stop and at[0] != 32 and at[0] != 62:
+            at += 1
+        size = at - name
+        layout.found.used = 0
+        while at < stop and at[0] == 32:
+            attribute.name = at + 1
+            at += 2  # a name has at least one character, and that one may be '='
+            while at < stop and at[0] != 61:
+                at += 1
+            attribute.name_size = at - attribute.name
+            if stop - at < 2:
+                at = stop
+                break
+            attribute.value = at + 2
+            mark = <const char*>memchr(attribute.value, 34, stop - attribute.value)
+            if mark == NULL:
+                at = stop
+                break
+            attribute.value_size = mark - attribute.value
+            attribute.info = look_up(ATTRIBUTE_TABLE, attribute.name, attribute.name_size)
+            push(&layout.found, &attribute, sizeof(Attribute))
+            at = mark + 1
+        at += 1
+        layout.open(name, size)
+    return layout.columns()
+
+
+def nearest(const int32_t[::1] parent, marked):
+    """For each node the nearest marked one of itself and its ancestors, or -1 (see plain.nearest)."""
+    cdef const uint8_t[::1] mark = np.ascontiguousarray(marked, np.bool_).view(np.uint8)
+    cdef Py_ssize_t i, size = parent.shape[0]
+    found = np.empty(size, np.int32)
+    cdef int32_t[::1] out = found
+    if mark.shape[0] != size:
+        raise ValueError(f"{mark.shape[0]} marks for {size} nodes")
+    for i in range(size):
+        if mark[i]:
+            out[i] = <int32_t>i
+        elif 0 <= parent[i] < i:
+            out[i] = out[parent[i]]
+        else:
+            out[i] = -1
+    return found
+
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+    bint Py_UNICODE_ISALNUM(Py_UCS4)
+    bint Py_UNICODE_ISSPACE(Py_UCS4)
+
+
+def count_words(str text, const int32_t[::1] starts, counted):
+    """How many words (`\\w+`) the counted runs of a text hold, each run by itself (see plain.count_words)."""
+    cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
+    cdef Py_ssize_t r, k, words = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_UCS4 c
+    cdef bint inside
+    check_runs(text, starts, wanted.shape[0])
+    for r in range(wanted.shape[0]):
+        if wanted[r]:
+            inside = False
+            for k in range(starts[r], starts[r + 1]):
+                c = PyUnicode_READ(kind, data, k)
+                if c == 95 or Py_UNICODE_ISALNUM(c):
+                    if not inside:
+                        words += 1
+                    inside = True
+                else:
+                    inside = False
+    return words
+
+
+def blank_runs(str text, const int32_t[::1] starts):
+    """Which runs of a text are nothing but white space (see plain.blank_runs)."""
+    cdef Py_ssize_t r, k, runs = starts.shape[0] - 1
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    found = np.ones(runs, np.bool_)
+    cdef uint8_t[::1] blank = found.view(np.uint8)
+    check_runs(text, starts, runs)
+    for r in range(runs):
+        for k in range(starts[r], starts[r + 1]):
+            if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
+                blank[r] = False
+                break
+    return found
+
+
+cdef int check_runs(str text, const int32_t[::1] starts, Py_ssize_t runs) except -1:
+    """Offsets come from files too: none may point outside the text."""
+    cdef Py_ssize_t r
+    if starts.shape[0] != runs + 1:
+        raise ValueError(f"{starts.shape[0]} offsets for {runs} runs")
+    for r in range(runs):
+        if not 0 <= starts[r] <= starts[r + 1] <= PyUnicode_GET_LENGTH(text):
+            raise ValueError(f"run {r} lies outside the text")
+    return 0

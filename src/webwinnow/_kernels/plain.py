@@ -1,0 +1,241 @@
+"""Plain Python twins of the compiled kernels: slow, obvious, and what the compiled ones are tested against."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import PageRefused
+from webwinnow.markup import (
+    ADDRESS_ATTRIBUTES,
+    ATTRIBUTE_CODE,
+    CUSTOM_TAG,
+    DISPLAY_ATTRIBUTES,
+    DROPPED_TAGS,
+    HIDDEN,
+    INHERITED_FLAGS,
+    MAX_VALUE,
+    NOSCRIPT,
+    OPAQUE_TAGS,
+    PREFORMATTED,
+    PREFORMATTED_TAGS,
+    TAG_CODE,
+    UNCLOSED_TAGS,
+    canonical_class,
+    is_hidden,
+    shape_hash,
+    style_hash,
+)
+
+__all__ = ["blank_runs", "canonical_class", "count_words", "lay_out", "nearest"]
+
+Attributes = list[tuple[str, str]]
+
+_TAG = re.compile(r"<(?:!--.*?-->|[!?][^>]*>|(/?)([^ >]+)((?: .[^=]*=\"[^\"]*\")*)>)", re.DOTALL)
+_ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
+_WORD = re.compile(r"\w+")
+_ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
+_ESCAPE = re.compile("|".join(_ESCAPES))
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], text) if "&" in text else text
+
+
+def lay_out(markup: str, max_nodes: int, max_depth: int, max_attributes: int) -> dict[str, Any]:
+    """Lay a serialised page out in arrays.
+
+    `markup` is what the parser writes for a tree whose raw-text elements are empty: every `<` opens a tag, a
+    comment or an instruction; every element but the void ones is closed; attributes read ` name="value"`; only
+    five characters are escaped. Elements before BODY are skipped. Returns the columns of a `PageTree` and
+    `frameset`, `clipped_depth`, `clipped_attributes`.
+    """
+    layout = _Layout(max_nodes, max_depth, max_attributes)
+    at = 0
+    for match in _TAG.finditer(markup):
+        if match.start() > at:
+            layout.characters(_unescape(markup[at : match.start()]))
+        at = match.end()
+        slash, tag, attributes = match.groups()
+        if tag is None:
+            continue
+        if slash:
+            layout.close(tag)
+        else:
+            layout.open(tag, [(name, _unescape(value)) for name, value in _ATTRIBUTE.findall(attributes)])
+    return layout.columns()
+
+
+class _Layout:
+    def __init__(self, max_nodes: int, max_depth: int, max_attributes: int) -> None:
+        self.max_nodes, self.max_depth, self.max_attributes = max_nodes, max_depth, max_attributes
+        self.tag, self.parent, self.end, self.flags = [0], [-1], [0], [0]
+        self.style, self.shape = [style_hash("#root", ())], [shape_hash("#root", "")]
+        self.text_start, self.text_end = [0], [0]
+        self.pieces: list[str] = []
+        self.length = 0
+        self.run_start: list[int] = []
+        self.run_owner: list[int] = []
+        self.run_before: list[int] = []
+        self.attr_node: list[int] = []
+        self.attr_name: list[int] = []
+        self.attr_pieces: list[str] = []
+        self.custom: dict[str, int] = {}
+        self.frameset = self.clipped_depth = self.clipped_attributes = False
+        self.open_tags: list[tuple[str, int]] = []
+        """Tag and node of each open element; node -1 for one that is no node of its own."""
+        self.current = 0
+        self.in_body = False
+        self.skip = 0
+        """How many elements are open inside, and with, the outermost one whose content is not shown; 0 for none."""
+
+    def open(self, tag: str, attributes: Attributes) -> None:
+        void = tag in UNCLOSED_TAGS
+        if self.skip:
+            if not void:
+                self.open_tags.append((tag, -1))
+                self.skip += 1
+            return
+        if not self.in_body:
+            self.frameset |= tag == "frameset"
+            if tag != "body":
+                return
+            self.in_body = True
+        shadow_root = tag == "template" and any(name == "shadowrootmode" for name, _ in attributes)
+        if tag in DROPPED_TAGS and not shadow_root:
+            if not void:
+                self.open_tags.append((tag, -1))
+                self.skip = 1
+            return
+        if len(self.open_tags) >= self.max_depth:
+            self.clipped_depth = True
+            node = -1
+        else:
+            node = self._add(tag, attributes)
+        if void:
+            if node >= 0:
+                self.end[node], self.text_end[node] = len(self.tag), self.length
+            return
+        self.open_tags.append((tag, node))
+        if node >= 0:
+            self.current = node
+        if tag in OPAQUE_TAGS:
+            self.skip = 1
+
+    def close(self, tag: str) -> None:
+        if not self.open_tags or self.open_tags[-1][0] != tag:
+            return
+        _, node = self.open_tags.pop()
+        if self.skip:
+            self.skip -= 1
+        if node >= 0:
+            self.end[node], self.text_end[node] = len(self.tag), self.length
+            self.current = self.parent[node]
+            self.in_body = node != 1
+
+    def characters(self, text: str) -> None:
+        if self.skip or not self.in_body:
+            return
+        before = len(self.tag)
+        if not (self.run_owner and self.run_owner[-1] == self.current and self.run_before[-1] == before):
+            self.run_start.append(self.length)
+            self.run_owner.append(self.current)
+            self.run_before.append(before)
+        self.pieces.append(text)
+        self.length += len(text)
+
+    def _add(self, tag: str, attributes: Attributes) -> int:
+        node = len(self.tag)
+        if node >= self.max_nodes:
+            raise PageRefused(f"the page has more than {self.max_nodes:,} elements; raise the limit to read it")
+        if len(attributes) > self.max_attributes:
+            self.clipped_attributes = True
+            attributes = attributes[: self.max_attributes]
+        code = TAG_CODE.get(tag)
+        if code is None:
+            code = CUSTOM_TAG + self.custom.setdefault(tag, len(self.custom))
+            if code > 0xFFFF:
+                raise PageRefused(f"the page has more than {0xFFFF - CUSTOM_TAG:,} tag names of its own")
+        flags = self.flags[self.current] & INHERITED_FLAGS
+        if tag == "noscript":
+            flags |= NOSCRIPT
+        elif tag in PREFORMATTED_TAGS:
+            flags |= PREFORMATTED
+        if node > 1 and is_hidden(tag, attributes):
+            flags |= HIDDEN
+        self.tag.append(code)
+        self.parent.append(self.current)
+        self.end.append(0)
+        self.flags.append(flags)
+        self.text_start.append(self.length)
+        self.text_end.append(0)
+        display = [(name, value) for name, value in attributes if name in DISPLAY_ATTRIBUTES]
+        self.style.append(style_hash(tag, display))
+        self.shape.append(shape_hash(tag, dict(display).get("role", "")))
+        for name, value in attributes:
+            if name in ATTRIBUTE_CODE:
+                self.attr_node.append(node)
+                self.attr_name.append(ATTRIBUTE_CODE[name])
+                too_long = len(value) > MAX_VALUE
+                self.attr_pieces.append(
+                    value if not too_long else "" if name in ADDRESS_ATTRIBUTES else value[:MAX_VALUE]
+                )
+        return node
+
+    def columns(self) -> dict[str, Any]:
+        self.end[0], self.text_end[0] = len(self.tag), self.length
+        return {
+            "tag": np.array(self.tag, np.uint16),
+            "parent": np.array(self.parent, np.int32),
+            "end": np.array(self.end, np.int32),
+            "style": np.array(self.style, np.uint64),
+            "shape": np.array(self.shape, np.uint64),
+            "flags": np.array(self.flags, np.uint8),
+            "text": "".join(self.pieces),
+            "text_start": np.array(self.text_start, np.int32),
+            "text_end": np.array(self.text_end, np.int32),
+            "run_start": np.array([*self.run_start, self.length], np.int32),
+            "run_owner": np.array(self.run_owner, np.int32),
+            "run_before": np.array(self.run_before, np.int32),
+            "attr_node": np.array(self.attr_node, np.int32),
+            "attr_name": np.array(self.attr_name, np.uint8),
+            "attr_start": np.cumsum([0, *map(len, self.attr_pieces)], dtype=np.int32),
+            "attr_text": "".join(self.attr_pieces),
+            "custom_tags": tuple(self.custom),
+            "frameset": self.frameset,
+            "clipped_depth": self.clipped_depth,
+            "clipped_attributes": self.clipped_attributes,
+        }
+
+
+def nearest(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each node of a preorder tree the nearest marked one of itself and its ancestors; -1 where there is none."""
+    found = np.full(len(parent), -1, np.int32)
+    for i in range(len(parent)):
+        found[i] = i if marked[i] else found[parent[i]] if parent[i] >= 0 else -1
+    return found
+
+
+def count_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> int:
+    r"""How many words (`\w+`) the counted runs of a text hold, each run by itself."""
+    _check_runs(text, starts, len(counted))
+    bounds = starts.tolist()
+    return sum(len(_WORD.findall(text[bounds[r] : bounds[r + 1]])) for r in np.flatnonzero(counted))
+
+
+def blank_runs(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which runs of a text are nothing but white space."""
+    _check_runs(text, starts, len(starts) - 1)
+    return np.array([not text[a:b].strip() for a, b in pairwise(starts.tolist())], np.bool_)
+
+
+def _check_runs(text: str, starts: NDArray[np.int32], runs: int) -> None:
+    if len(starts) != runs + 1:
+        raise ValueError(f"{len(starts)} offsets for {runs} runs")
+    for r, (a, b) in enumerate(pairwise(starts.tolist())):
+        if not 0 <= a <= b <= len(text):
+            raise ValueError(f"run {r} lies outside the text")

@@ -1,0 +1,55 @@
+"""`Verdict`: for each node and each run of a page whether it stays, with the reason. Cleaning changes nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import blank_runs, nearest
+from webwinnow.pagetree import PageTree
+
+__all__ = ["HIDDEN_REASON", "KEPT_REASON", "REASONS", "REPEATED_REASON", "Verdict", "keep_around"]
+
+REASONS: tuple[str, ...] = (
+    "kept: visible",
+    "hidden: browsers do not show it",
+    "repeated: the site says the same on many of its pages",
+)
+"""What a reason code means; the list only grows at its end."""
+
+KEPT_REASON, HIDDEN_REASON, REPEATED_REASON = range(3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Verdict:
+    """The decision on one page, as arrays beside its tree.
+
+    `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
+    while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
+    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`.
+    """
+
+    method: str
+    keep: NDArray[np.bool_]
+    keep_runs: NDArray[np.bool_]
+    reason: NDArray[np.uint8]
+    run_reason: NDArray[np.uint8]
+    score: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    kind: NDArray[np.uint8]
+    note: str | None = None
+
+
+def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes that hold kept text, and those without any text (pictures, rules) that stand inside such nodes."""
+    says = ~blank_runs(tree.text, tree.run_start)
+    spoken = np.concatenate(([0], np.cumsum(says)))
+    kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
+    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
+    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
+    has_text = spoken[last] > spoken[first]
+    has_kept = kept[last] > kept[first]
+    around = nearest(tree.parent, has_text)
+    return tree.visible & np.where(around >= 0, has_kept[around], False)

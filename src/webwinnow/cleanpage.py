@@ -1,0 +1,143 @@
+"""`CleanPage`: a page, the verdict on it, and what can be read off the two: text, Markdown, HTML, the record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from webwinnow.blocks import cut
+from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
+from webwinnow.errors import SettingsError
+from webwinnow.markup import TAG_CODE
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import language_of
+from webwinnow.records import Dropped, Kept, Outcome
+from webwinnow.render import to_html, to_markdown, to_text
+from webwinnow.site.model import SiteModel
+from webwinnow.urls import is_web_link
+
+__all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
+
+OUTPUTS = ("text", "markdown", "html")
+_WORD = re.compile(r"\w+")
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?=$|[-_])")
+
+
+class Decision(NamedTuple):
+    """What was decided on one block of text, and why."""
+
+    kept: bool
+    reason: str
+    xpath: str
+    text: str
+
+
+def clean_page(
+    tree: PageTree,
+    method_name: str = "none",
+    model: SiteModel | None = None,
+    settings: CleaningSettings | None = None,
+) -> CleanPage:
+    """Clean one page with a method, and a model of its site where the method asks for one."""
+    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CleanPage:
+    """A page and the verdict on it. Nothing is rendered before it is asked for."""
+
+    tree: PageTree
+    verdict: Verdict
+
+    @property
+    def text(self) -> str:
+        """The kept parts as plain text."""
+        return to_text(self.tree, self.verdict.keep, self.verdict.keep_runs)
+
+    @property
+    def markdown(self) -> str:
+        """The kept parts as Markdown."""
+        return to_markdown(self.tree, self.verdict.keep, self.verdict.keep_runs)
+
+    @property
+    def html(self) -> str:
+        """The kept parts as sanitised HTML."""
+        return to_html(self.tree, self.verdict.keep, self.verdict.keep_runs)
+
+    def render(self, output: str) -> str:
+        """The kept parts as `text`, `markdown` or `html`."""
+        if output not in OUTPUTS:
+            raise SettingsError(f"there is no output {output!r}; there are: {', '.join(OUTPUTS)}")
+        rendered: str = getattr(self, output)
+        return rendered
+
+    @property
+    def links(self) -> list[str]:
+        """Where the kept links point: absolute http(s) addresses, each once, in page order."""
+        nodes, hrefs = self.tree.values("href")
+        wanted = self.verdict.keep[nodes] & (self.tree.tag[nodes] == TAG_CODE["a"])
+        found: dict[str, None] = {}
+        for k in np.flatnonzero(wanted).tolist():
+            target = self.tree.resolve(hrefs[k]) if not hrefs[k].startswith("#") else None
+            if target is not None and is_web_link(target):
+                found.setdefault(target)
+        return list(found)
+
+    @property
+    def outcome(self) -> Outcome:
+        """`Kept`, or `Dropped` for a page without anything to read."""
+        if self.tree.reason is not None:
+            return Dropped(self.tree.reason)
+        return Kept() if self._kept_words() else Dropped("nothing left to read")
+
+    def decisions(self) -> Iterator[Decision]:
+        """Block by block, in page order, what was decided."""
+        blocks = cut(self.tree)
+        for b, text in enumerate(blocks.texts()):
+            if text:
+                runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))
+                kept = bool(self.verdict.keep_runs[runs].any())
+                reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
+                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text)
+
+    def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
+        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
+        head = self.tree.head
+        text = self.text
+        outcome = self.outcome
+        record: dict[str, Any] = {
+            "url": self.tree.url,
+            "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
+            "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
+            "method": self.verdict.method,
+            "title": head.title or head.open_graph.get("title") or None,
+            "author": head.author,
+            "date": head.published,
+            "keywords": [],
+            "text": text,
+            "links": self.links,
+            "lang": self._language(text),
+            "kept_words": self._kept_words(),
+            "all_words": len(_WORD.findall(self._visible_text())),
+        }
+        for output in also:
+            record[output] = self.render(output)
+        return record
+
+    def _language(self, text: str) -> str | None:
+        declared = _LANGUAGE_TAG.match(self.tree.head.language)
+        return declared[0].lower() if declared else language_of(text)
+
+    def _kept_words(self) -> int:
+        return len(_WORD.findall(self._text_of(self.verdict.keep_runs & self.verdict.keep[self.tree.run_owner])))
+
+    def _visible_text(self) -> str:
+        return self._text_of(self.tree.visible[self.tree.run_owner])
+
+    def _text_of(self, runs: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
+        starts, text = self.tree.run_start.tolist(), self.tree.text
+        return " ".join([text[starts[r] : starts[r + 1]] for r in np.flatnonzero(runs).tolist()])

@@ -1,0 +1,98 @@
+"""`webwinnow clean`: a collection in, one record a page out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cli.progress import shown_progress
+from webwinnow.parse import ParseLimits
+from webwinnow.pipeline import RunSettings, run
+from webwinnow.urls import SiteKey
+
+__all__ = ["clean"]
+
+_DEFAULTS = RunSettings()
+
+
+def clean(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", help="Where the records go: a file, a folder, or -.")],
+    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = "repeated",
+    site_by: Annotated[
+        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
+    ] = "host",
+    share: Annotated[
+        float, typer.Option(help="repeated: text on at least this share of a site's pages goes.")
+    ] = RepeatedSettings().share,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
+    ] = None,
+    also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
+    rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
+    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
+    tmp: Annotated[
+        Path | None, typer.Option(help="Where to keep the run's working files; beside the output if not given.")
+    ] = None,
+    page_seconds: Annotated[float, typer.Option(help="A page that takes longer fails.")] = _DEFAULTS.page_seconds,
+    worker_memory: Annotated[
+        int, typer.Option(help="Megabytes that a worker may use; a page that needs more fails.")
+    ] = _DEFAULTS.worker_memory >> 20,
+    max_bytes: Annotated[int, typer.Option(help="Refuse pages that are longer.")] = ParseLimits().max_bytes,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Clean a crawl: one record for each page, in the order (site, input).
+
+    Failed and dropped pages have a record too, with the reason. Exit code 1 if any page failed.
+
+    Examples:
+
+        webwinnow clean crawl.warc.gz -o clean.jsonl
+
+        webwinnow clean pages/ more.jsonl.gz -o clean.parquet --rejected left-out.jsonl
+
+        webwinnow clean crawl.parquet -o notes --format markdown --site-by domain
+    """
+    wanted = list(also or [])
+    if format in ("markdown", "html") and format not in wanted:
+        wanted.append(format)
+    settings = RunSettings(
+        method=method,
+        cleaning=CleaningSettings(repeated=RepeatedSettings(share=share)),
+        site_by=SiteKey.parse(site_by),
+        also=tuple(sorted(set(wanted))),
+        limits=ParseLimits(max_bytes=max_bytes),
+        jobs=jobs,
+        page_seconds=page_seconds,
+        worker_memory=worker_memory << 20,
+        rejected=rejected is not None,
+    )
+    try:
+        with shown_progress(quiet=quiet) as progress:
+            summary = run(
+                inputs,
+                out,
+                settings,
+                format=format,
+                rejected=rejected,
+                resume=resume,
+                tmp=tmp,
+                on_progress=progress.update,
+                on_problem=progress.note,
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write("webwinnow: stopped; the same command with --resume goes on\n")
+        raise typer.Exit(130) from None
+    if not quiet:
+        sys.stderr.write("\n".join(summary.lines()) + "\n")
+    if summary.failed:
+        raise typer.Exit(1)

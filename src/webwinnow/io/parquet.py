@@ -1,0 +1,163 @@
+"""Parquet: pages in and records out, a few rows at a time. Needs the extra `parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
+
+from webwinnow.errors import InputError, MissingExtra
+from webwinnow.io.limits import MB, ReadLimits
+from webwinnow.io.rows import ROW_FIELDS, page_of_row
+from webwinnow.io.schema import PAGE_FIELDS, FieldKind, Fields, Record, ordered
+from webwinnow.io.streams import ProblemListener
+from webwinnow.records import PageRecord
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+__all__ = ["check_parquet", "needs_pyarrow", "read_parquet", "write_parquet"]
+
+BATCH_ROWS: Final = 16  # pages held at once while reading
+READ_BUFFER: Final = MB  # of each column, instead of the whole column of a row group
+GROUP_ROWS: Final = 1000  # rows and bytes of text after which a row group is written
+GROUP_BYTES: Final = 32 * MB
+ZSTD_LEVEL: Final = 3
+
+
+def needs_pyarrow() -> None:
+    """Raise `MissingExtra` where pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415 (an optional extra)
+    except ImportError as error:
+        raise MissingExtra("Parquet", "parquet") from error
+
+
+def check_parquet(file: IO[bytes], name: str) -> None:
+    """Raise `InputError` where `file` is damaged or has no column of pages."""
+    _opened(file, name)
+
+
+def read_parquet(
+    file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener
+) -> Iterator[PageRecord]:
+    """Read one page a row: `html` (text or bytes), and where there is one `url`, `site`, `page_id` and so on.
+
+    Row groups are read one after the other, a few rows at a time. Where the file breaks, or a row group is a
+    decompression bomb by its own account, `on_problem` is told and reading ends.
+    """
+    table = _opened(file, name)
+    pages = 0
+    problem = None
+    try:
+        for row in _rows(table, limits):
+            yield page_of_row(row, where=f"row {pages}", limits=limits)
+            pages += 1
+    except InputError as error:
+        problem = str(error)
+    except (OSError, ValueError, NotImplementedError) as error:  # what pyarrow makes of damaged pages
+        problem = f"cannot be read on ({_first_line(error)})"
+    if problem:
+        on_problem(f"{name}: {problem}, after {pages} pages")
+
+
+def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
+    """Write records to an open file, zstd-packed, in row groups of bounded size that depend on the records alone."""
+    needs_pyarrow()
+    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    schema = _schema(fields)
+    packing: dict[str, Any] = {"compression": "zstd", "compression_level": ZSTD_LEVEL, "write_batch_size": BATCH_ROWS}
+    with pq.ParquetWriter(out, schema, **packing) as writer:
+        for group in _groups(records, fields):
+            writer.write_table(pa.Table.from_pylist(group, schema=schema), row_group_size=len(group))
+
+
+def _opened(file: IO[bytes], name: str) -> pq.ParquetFile:
+    needs_pyarrow()
+    import pyarrow.parquet as pq  # noqa: PLC0415 (an optional extra)
+
+    file.seek(0)
+    try:
+        table = pq.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: is a damaged Parquet file ({_first_line(error)})") from error
+    found = table.schema_arrow.names
+    if found.count("html") != 1:
+        raise InputError(
+            f"{name}: has {found.count('html') or 'no'} column 'html'; expected one 'html' and one 'url', and maybe "
+            f"{', '.join(ROW_FIELDS[2:])}; found {', '.join(found) or 'no columns'}"
+        )
+    if not _holds_text(table.schema_arrow.field("html").type):
+        kind = table.schema_arrow.field("html").type
+        raise InputError(f"{name}: column 'html' has the type {kind}; expected text or bytes")
+    return table
+
+
+def _holds_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+
+    if pa.types.is_dictionary(kind):
+        return _holds_text(kind.value_type)
+    texts = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+    return kind in texts or pa.types.is_fixed_size_binary(kind)
+
+
+def _rows(table: pq.ParquetFile, limits: ReadLimits) -> Iterator[dict[str, object]]:
+    names = table.schema_arrow.names
+    columns = [field for field in ROW_FIELDS if names.count(field) == 1]
+    for group in range(table.num_row_groups):
+        _refuse_bomb(table, group, limits)
+        for batch in table.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
+            held = {field: batch.column(field) for field in columns}
+            for at in range(batch.num_rows):
+                yield {field: _value(column[at]) for field, column in held.items()}
+
+
+def _value(scalar: Any) -> object:
+    """Take a value out of Arrow; text that is no UTF-8 stays bytes."""
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        buffer = scalar.as_buffer()
+        return bytes(buffer)
+
+
+def _refuse_bomb(table: pq.ParquetFile, group: int, limits: ReadLimits) -> None:
+    """Raise `InputError` where a column of a row group claims to unpack beyond the ratio limit."""
+    columns = table.metadata.row_group(group)
+    for at in range(columns.num_columns):
+        column = columns.column(at)
+        packed, size = column.total_compressed_size, column.total_uncompressed_size
+        if limits.ratio_floor < size > limits.max_ratio * packed:
+            raise InputError(f"row group {group} unpacks to more than {limits.max_ratio} times its size")
+
+
+def _schema(fields: Fields) -> pa.Schema:
+    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+
+    kinds: dict[FieldKind, pa.DataType] = {
+        FieldKind.TEXT: pa.string(),
+        FieldKind.TEXTS: pa.list_(pa.string()),
+        FieldKind.INTEGER: pa.int64(),
+        FieldKind.NUMBER: pa.float64(),
+    }
+    return pa.schema([pa.field(field.name, kinds[field.kind]) for field in fields])
+
+
+def _groups(records: Iterable[Record], fields: Fields) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    size = 0
+    for record in records:
+        group.append(ordered(record, fields))
+        size += sum(len(value) for value in record.values() if isinstance(value, str))
+        if len(group) >= GROUP_ROWS or size >= GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,77 @@
+"""A row of named values, from JSONL or Parquet, as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Final
+
+from webwinnow.errors import PageRefused
+from webwinnow.io.http import media_type
+from webwinnow.io.limits import ReadLimits
+from webwinnow.records import PageRecord
+
+__all__ = ["ROW_FIELDS", "page_of_row"]
+
+ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
+
+
+def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits) -> PageRecord:
+    """Make a page of a row; refused where its `html` is missing or too long, or a value is of no use.
+
+    `html` that came as text, not bytes, was decoded by whoever wrote the row: it is encoded again as UTF-8, and
+    `content_type` says so, whatever charset the page itself or the row names.
+    """
+    texts: dict[str, str | None] = {}
+    refused = None
+    for field in ROW_FIELDS:
+        if field != "html":
+            try:
+                texts[field] = _text(row.get(field), field)
+            except PageRefused as refusal:
+                texts[field], refused = None, f"{where}: {refusal}"
+    body = b""
+    content_type = texts["content_type"]
+    if refused is None:
+        try:
+            body = _body(row.get("html"), limits)
+        except PageRefused as refusal:
+            refused = f"{where}: {refusal}"
+    if isinstance(row.get("html"), str):
+        content_type = f"{media_type(content_type) or 'text/html'}; charset=utf-8"
+    return PageRecord(
+        url=texts["url"] or "",
+        body=body,
+        content_type=content_type,
+        fetched_at=texts["fetched_at"],
+        site=texts["site"],
+        page_id=texts["page_id"],
+        refused=refused,
+    )
+
+
+def _text(value: object, field: str) -> str | None:
+    """Read a value as text; numbers and dates are written out."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else value  # lone surrogates
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, date):  # a datetime is one
+        return value.isoformat()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    raise PageRefused(f"{field!r} is a {type(value).__name__}, expected text or a number")
+
+
+def _body(html: object, limits: ReadLimits) -> bytes:
+    if html is None:
+        raise PageRefused("there is no 'html'")
+    if isinstance(html, str):
+        html = html.encode("utf-8", "replace")
+    if not isinstance(html, bytes):
+        raise PageRefused(f"'html' is a {type(html).__name__}, expected text")
+    if len(html) > limits.max_page_bytes:
+        raise PageRefused(f"'html' has {len(html)} bytes, more than {limits.max_page_bytes}")
+    return html

@@ -1,0 +1,170 @@
+"""Records to wherever a user wants them; an output appears whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, Literal, get_args
+
+import zstandard
+
+from webwinnow.errors import SettingsError
+from webwinnow.io.jsonl import Writable, write_jsonl
+from webwinnow.io.pagefiles import write_html_files, write_markdown_files
+from webwinnow.io.parquet import needs_pyarrow, write_parquet
+from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
+
+__all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "write_lines", "write_output"]
+
+OutputFormat = Literal["jsonl", "parquet", "markdown", "html"]
+
+FORMATS: Final[tuple[OutputFormat, ...]] = get_args(OutputFormat)
+STDOUT: Final = "-"
+GZIP_LEVEL: Final = 6
+ZSTD_LEVEL: Final = 9
+FOLDER_FORMATS: Final = frozenset({"markdown", "html"})
+
+
+def output_format(out: str | Path, wanted: str | None = None) -> OutputFormat:
+    """Tell the format of an output: the one wanted, else by the output's name, else JSONL."""
+    if wanted is None:
+        return "parquet" if str(out).lower().endswith((".parquet", ".pq")) else "jsonl"
+    for known in FORMATS:
+        if wanted.lower() == known:
+            return known
+    raise SettingsError(f"no format {wanted!r}; expected {', '.join(FORMATS)}")
+
+
+def check_output(out: str | Path, format: OutputFormat) -> None:
+    """Raise `SettingsError` or `MissingExtra` where `write_output` could not write: to know before the work is done."""
+    if format == "parquet":
+        needs_pyarrow()
+    if str(out) == STDOUT:
+        if format in FOLDER_FORMATS:
+            raise SettingsError(f"{format} makes a folder of files; give one with -o, not -")
+        return
+    path = Path(out)
+    if not path.absolute().parent.is_dir():
+        raise SettingsError(f"{out}: the folder {path.parent} does not exist; make it first")
+    if format not in FOLDER_FORMATS and path.is_dir():
+        raise SettingsError(f"{out}: is a folder; {format} makes a file")
+    if format in FOLDER_FORMATS and path.exists() and not path.is_dir():
+        raise SettingsError(f"{out}: is a file; {format} makes a folder")
+    if format in FOLDER_FORMATS and path.is_dir() and any(path.iterdir()):
+        raise SettingsError(f"{out}: is a folder with files in it; {format} makes a new folder")
+
+
+def write_output(
+    records: Iterable[Record], out: str | Path, format: OutputFormat, *, fields: Fields = PAGE_FIELDS
+) -> None:
+    """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
+
+    JSONL is packed where the name ends in .gz or .zst. The same records give the same bytes. A file or folder is
+    written under another name beside its place and moved there when it is complete (a file also: on disk); on any
+    error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An `OSError` is for
+    the caller to catch.
+    """
+    check_output(out, format)
+    if format == "markdown":
+        with _whole_folder(Path(out)) as folder:
+            write_markdown_files(records, folder, fields)
+    elif format == "html":
+        with _whole_folder(Path(out)) as folder:
+            write_html_files(records, folder, fields)
+    else:
+        with _opened(out) as file:
+            if format == "parquet":
+                write_parquet(records, file, fields)
+            else:
+                with _packed(file, str(out)) as packed:
+                    write_jsonl(records, packed, fields)
+
+
+def write_lines(lines: Iterable[bytes], out: str | Path) -> None:
+    """Write finished lines of JSONL to a file or standard output, as whole and as packed as `write_output` does."""
+    check_output(out, "jsonl")
+    with _opened(out) as file, _packed(file, str(out)) as packed:
+        for line in lines:
+            packed.write(line)
+
+
+@contextmanager
+def _opened(out: str | Path) -> Iterator[BinaryIO]:
+    path = Path(out)
+    if str(out) == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif path.exists() and not path.is_file():  # a pipe, /dev/null: nothing that could be replaced
+        with path.open("wb") as file:
+            yield file
+    else:
+        with _whole_file(path.resolve()) as file:
+            yield file
+
+
+@contextmanager
+def _whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when it is complete, and is removed on any error."""
+    unfinished = _unfinished(path)
+    try:
+        with unfinished.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _whole_folder(path: Path) -> Iterator[Path]:
+    """Make a folder that takes the place of `path`, new or empty, when it is complete, and is removed on any error."""
+    path = path.resolve()
+    unfinished = _unfinished(path)
+    unfinished.mkdir()
+    try:
+        yield unfinished
+        _sync_folder(unfinished)
+        unfinished.replace(path)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".webwinnow-{secrets.token_hex(8)}.unfinished")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder last; systems without that (Windows) cannot open one."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _packed(file: BinaryIO, name: str) -> Iterator[Writable]:
+    """Pack what is written to `file` as its name says, with nothing of the day or the machine in it."""
+    if name.lower().endswith(".gz"):
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=file, mtime=0) as packed:
+            yield packed
+    elif name.lower().endswith(".zst"):
+        packer = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+        with packer.stream_writer(file, closefd=False) as packed:
+            yield packed
+    else:
+        yield file

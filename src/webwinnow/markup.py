@@ -1,0 +1,198 @@
+"""The HTML vocabulary as data: tag codes, kept attributes, what is invisible, and the canonical style of an element.
+
+Everything here is part of the format of stored trees and models: `TAGS` and `ATTRIBUTES` only ever grow at
+their end, and a change to `canonical_style` raises `STYLE_VERSION`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from xxhash import xxh3_64_intdigest
+
+__all__ = [
+    "ADDRESS_ATTRIBUTES",
+    "ATTRIBUTES",
+    "ATTRIBUTE_CODE",
+    "BLOCK_TAGS",
+    "CUSTOM_TAG",
+    "DISPLAY_ATTRIBUTES",
+    "DROPPED_TAGS",
+    "HIDDEN",
+    "INHERITED_FLAGS",
+    "MAX_VALUE",
+    "NOSCRIPT",
+    "OPAQUE_TAGS",
+    "PREFORMATTED",
+    "PREFORMATTED_TAGS",
+    "STYLE_VERSION",
+    "TAGS",
+    "TAG_CODE",
+    "UNCLOSED_TAGS",
+    "canonical_class",
+    "canonical_style",
+    "is_hidden",
+    "shape_hash",
+    "style_hash",
+]
+
+STYLE_VERSION = 1
+"""Raised whenever `canonical_style` gives another string for the same element: models learned before do not fit."""
+
+TAGS: tuple[str, ...] = tuple(
+    "#root body a abbr acronym address applet area article aside audio b bdi bdo big blink blockquote br "
+    "button canvas caption center cite code col colgroup data dd del details dfn dialog dir div dl dt em embed "
+    "fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 header hgroup hr i iframe "
+    "image img input ins kbd label legend li listing main map mark marquee math menu menuitem meter nav nobr "
+    "noscript object ol optgroup option output p picture plaintext pre progress q rb rp rt rtc ruby s samp "
+    "search section select slot small source spacer span strike strong sub summary sup svg table tbody td "
+    "textarea tfoot th thead time tr track tt u ul var video wbr xmp template mi mn mo ms mtext mrow msup msub "
+    "msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle semantics mspace mpadded mphantom "
+    "menclose merror".split()
+)
+"""Known tags; the index is the code in `PageTree.tag`. Others get `CUSTOM_TAG + k` and a name in the tree itself."""
+
+TAG_CODE: dict[str, int] = {tag: code for code, tag in enumerate(TAGS)}
+CUSTOM_TAG = 1024
+"""First code of a tag that is not in `TAGS`."""
+
+ATTRIBUTES: tuple[str, ...] = tuple(
+    "href src alt title colspan rowspan start datetime lang class id role rel type itemprop data-src width "
+    "height align valign bgcolor background border cellpadding cellspacing color face size nowrap hspace "
+    "vspace clear noshade text link vlink alink frame rules compact aria-label value dir cite itemtype".split()
+)
+"""Attributes that a tree keeps; the index is the code in `PageTree.attr_name`."""
+
+ATTRIBUTE_CODE: dict[str, int] = {name: code for code, name in enumerate(ATTRIBUTES)}
+
+DISPLAY_ATTRIBUTES: frozenset[str] = frozenset(
+    "class role style align valign bgcolor background border cellpadding cellspacing color face size nowrap "
+    "hspace vspace clear noshade width height text link vlink alink frame rules compact".split()
+)
+"""Attributes that say how an element looks: the `Attr` of a presentation style (thesis 4.2.1), with `class`, `role`
+and inline `style` for today's pages."""
+
+DROPPED_TAGS: frozenset[str] = frozenset(
+    "script style template noembed noframes datalist meta link base title head param annotation annotation-xml".split()
+)
+"""Never shown by a browser: neither node nor text. (A `<template>` that is a declarative shadow root is shown.)"""
+
+OPAQUE_TAGS: frozenset[str] = frozenset("svg iframe video audio canvas applet".split())
+"""Shown as one thing; what stands inside is a drawing or a fallback that browsers do not show."""
+
+UNCLOSED_TAGS: frozenset[str] = frozenset(
+    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
+)
+"""Elements that the parser writes without an end tag."""
+
+PREFORMATTED_TAGS: frozenset[str] = frozenset("pre textarea listing plaintext xmp".split())
+
+BLOCK_TAGS: frozenset[str] = frozenset(
+    "#root body address article aside blockquote caption center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav noscript "
+    "ol optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead "
+    "tr ul xmp template marquee iframe video audio canvas".split()
+)
+"""Elements that start on a line of their own (table cells too: a cell is a unit of reading)."""
+
+HIDDEN = 1
+"""Flag: inside `hidden`, inline `display:none`, a closed `<dialog>` or a hidden input. In the tree but not visible;
+scripts of some pages reveal such parts, so a method may still choose them."""
+NOSCRIPT = 2
+"""Flag: inside `<noscript>`. Visible to us, who run no script."""
+PREFORMATTED = 4
+"""Flag: inside `<pre>`, `<textarea>`, `<listing>`, `<plaintext>` or `<xmp>`: white space counts."""
+
+INHERITED_FLAGS = HIDDEN | NOSCRIPT | PREFORMATTED
+
+MAX_VALUE = 4096
+"""Longer attribute values are cut; longer addresses are left out (a cut one points elsewhere)."""
+ADDRESS_ATTRIBUTES: frozenset[str] = frozenset("href src data-src background cite".split())
+REACT_SEGMENT = "S:"
+"""React's streaming server rendering sends late parts as `<div hidden id="S:n">`, which its script moves into place:
+on `pages-wcxb` whole articles stand in such a part."""
+
+_CLASS_PART = re.compile(r"[-_]+")
+_HAS_DIGIT_OR_UPPER = re.compile(r"[0-9A-Z]")
+_DIGITS = re.compile(r"[0-9]+")
+_CASE_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(?=[A-Za-z])")
+_URL_VALUE = re.compile(r"url\([^)]*\)")
+_NUMBER = re.compile(r"-?[0-9.]+")
+_MIN_HASH_LENGTH = 5
+
+
+def _canonical_part(part: str) -> str:
+    """One piece of a class token between hyphens and underscores: a generated hash becomes `#`, so do numbers.
+
+    A piece looks generated when letters and digits alternate (`1q2w3e`), or when its case changes at every other
+    character (`bdVaJa`); `headerNav` and `level10` do not.
+    """
+    boundaries = len(_CASE_BOUNDARY.findall(part))
+    if len(part) >= _MIN_HASH_LENGTH:
+        has_digit = _DIGITS.search(part) is not None
+        if (has_digit and boundaries >= 2) or boundaries * 2 >= len(part):
+            return "#"
+    return _DIGITS.sub("#", part)
+
+
+def _canonical_token(token: str) -> str:
+    """One class token with numbers and hashes replaced: `post-12345` is `post-#`, `Card_x7Gh2q` is `Card-#`."""
+    return "-".join(map(_canonical_part, _CLASS_PART.split(token)))
+
+
+def canonical_class(value: str) -> str:
+    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#`."""
+    tokens: Iterable[str] = value.split()
+    if _HAS_DIGIT_OR_UPPER.search(value) is not None:
+        tokens = [_canonical_token(token) if _HAS_DIGIT_OR_UPPER.search(token) else token for token in tokens]
+    return " ".join(sorted(set(tokens)))
+
+
+def _canonical_inline_style(value: str) -> str:
+    """Declarations of an inline style, sorted; addresses and numbers, which scripts compute per page, left out."""
+    if "url(" in value:
+        value = _URL_VALUE.sub("url()", value)
+    plain = "".join(_NUMBER.sub("#", value.lower()).split())
+    return ";".join(sorted({part for part in plain.split(";") if ":" in part and not part.startswith("--")}))
+
+
+def canonical_style(tag: str, display: Iterable[tuple[str, str]]) -> str:
+    """The pair (TAG, Attr) of thesis 4.2.1 as one string: `table|bgcolor=red|width=800`.
+
+    Attribute order, case of values and spare white space do not matter; `width=800` stays as it is.
+    """
+    parts = []
+    for name, value in display:
+        if name == "class":
+            canonical = canonical_class(value)
+        elif name == "style":
+            canonical = _canonical_inline_style(value)
+        else:
+            canonical = " ".join(value.lower().split())
+        if canonical or name not in ("class", "style", "role"):
+            parts.append(f"{name}={canonical}")
+    parts.sort()
+    return "|".join([tag, *parts])
+
+
+def style_hash(tag: str, display: Iterable[tuple[str, str]]) -> int:
+    """64-bit xxh3 of `canonical_style`: the same on every machine, run and hash seed."""
+    return xxh3_64_intdigest(canonical_style(tag, display).encode("utf-8", "replace"))
+
+
+def shape_hash(tag: str, role: str) -> int:
+    """64-bit xxh3 of tag and role only, for sites whose class names are generated."""
+    return xxh3_64_intdigest(f"{tag}|{' '.join(role.lower().split())}".encode("utf-8", "replace"))
+
+
+def is_hidden(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
+    """Whether a browser that runs no script would not show this element, by its own attributes."""
+    own = dict(attributes)
+    if "hidden" in own and own["hidden"].strip().lower() != "until-found":
+        return not (tag == "div" and own.get("id", "").startswith(REACT_SEGMENT))
+    if tag == "dialog":
+        return "open" not in own
+    if tag == "input" and own.get("type", "").strip().lower() == "hidden":
+        return True
+    return "display:none" in "".join(own.get("style", "").lower().split())

@@ -1,0 +1,310 @@
+"""`PageTree`: one page as parallel arrays, and `Node`, a view of one of its elements.
+
+Elements stand in preorder from BODY (node 1) down, under a virtual root (node 0). A tree never changes; scores,
+kinds and weights are arrays beside it. It carries all that text, Markdown and HTML output need, so a page is
+parsed once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow import urls
+from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
+
+__all__ = ["Head", "Node", "PageTree"]
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """What a page says of itself, as found; the properties read the meaning out of it when asked."""
+
+    title: str = ""
+    language: str = ""
+    base: str = ""
+    canonical: str | None = None
+    metas: tuple[tuple[str, str], ...] = ()
+    """(lower-case name, property, itemprop or http-equiv; content), in page order."""
+    json_ld: tuple[str, ...] = ()
+    """JSON-LD scripts, unparsed."""
+
+    def meta(self, *names: str) -> str | None:
+        """Content of the first meta that bears one of `names`, tried in the order of `names`."""
+        for name in names:
+            for key, content in self.metas:
+                if key == name and content:
+                    return content
+        return None
+
+    @property
+    def open_graph(self) -> dict[str, str]:
+        """Open Graph properties without their prefix, first value each."""
+        found: dict[str, str] = {}
+        for key, content in self.metas:
+            if key.startswith("og:"):
+                found.setdefault(key[3:], content)
+        return found
+
+    @property
+    def robots(self) -> frozenset[str]:
+        """Directives of the robots meta (`noindex`, `nofollow`), lower-case."""
+        return frozenset(word.strip().lower() for word in (self.meta("robots") or "").split(",") if word.strip())
+
+    @property
+    def description(self) -> str | None:
+        """The page's own summary."""
+        return self.meta("description", "og:description", "dc.description", "twitter:description")
+
+    @property
+    def site_name(self) -> str | None:
+        """The name of the site."""
+        return self.meta("og:site_name", "application-name", "apple-mobile-web-app-title")
+
+    @property
+    def author(self) -> str | None:
+        """Who wrote the page, from metas and then JSON-LD."""
+        named = self.meta("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "byl")
+        if named and not named.startswith(("http://", "https://")):
+            return named
+        return self._first_ld("author")
+
+    @property
+    def published(self) -> str | None:
+        """When the page was published, as written there."""
+        return self.meta(
+            "article:published_time", "datepublished", "dc.date.issued", "dcterms.created", "dc.date", "pubdate", "date"
+        ) or self._first_ld("datePublished")
+
+    @property
+    def modified(self) -> str | None:
+        """When the page was last changed, as written there."""
+        return self.meta(
+            "article:modified_time", "datemodified", "dcterms.modified", "og:updated_time", "last-modified"
+        ) or self._first_ld("dateModified")
+
+    @property
+    def json_ld_types(self) -> tuple[str, ...]:
+        """The distinct `@type` values of the page's JSON-LD, in page order."""
+        types: dict[str, None] = {}
+        for thing in self.json_ld_things:
+            kinds = thing.get("@type")
+            for kind in kinds if isinstance(kinds, list) else [kinds]:
+                if isinstance(kind, str):
+                    types.setdefault(kind)
+        return tuple(types)
+
+    @cached_property
+    def json_ld_things(self) -> tuple[dict[str, Any], ...]:
+        """JSON-LD objects at the top of each script or in its `@graph`; scripts that are not JSON are skipped."""
+        things: list[dict[str, Any]] = []
+        for script in self.json_ld:
+            try:
+                found = json.loads(script, strict=False)
+            except (ValueError, RecursionError):
+                continue
+            for thing in found if isinstance(found, list) else [found]:
+                if isinstance(thing, dict):
+                    graph = thing.get("@graph")
+                    things.extend(inner for inner in graph if isinstance(inner, dict)) if isinstance(
+                        graph, list
+                    ) else things.append(thing)
+        return tuple(things)
+
+    def _first_ld(self, key: str) -> str | None:
+        for thing in self.json_ld_things:
+            value = thing.get(key)
+            if isinstance(value, list) and value:
+                value = value[0]
+            if isinstance(value, dict):
+                value = value.get("name")
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PageTree:
+    """A page's elements, text and attributes as read-only arrays.
+
+    The subtree of node i is `i:end[i]`, its text `text[text_start[i]:text_end[i]]`. Run r of text is
+    `text[run_start[r]:run_start[r + 1]]`; it belongs to `run_owner[r]` and stands before node `run_before[r]` in
+    page order. Attribute k belongs to `attr_node[k]` (ascending).
+    """
+
+    url: str
+    tag: NDArray[np.uint16]
+    parent: NDArray[np.int32]
+    end: NDArray[np.int32]
+    style: NDArray[np.uint64]
+    shape: NDArray[np.uint64]
+    flags: NDArray[np.uint8]
+    text: str
+    text_start: NDArray[np.int32]
+    text_end: NDArray[np.int32]
+    run_start: NDArray[np.int32]
+    run_owner: NDArray[np.int32]
+    run_before: NDArray[np.int32]
+    attr_node: NDArray[np.int32]
+    attr_name: NDArray[np.uint8]
+    attr_start: NDArray[np.int32]
+    attr_text: str
+    custom_tags: tuple[str, ...] = ()
+    head: Head = field(default_factory=Head)
+    encoding: str = "utf-8"
+    reason: str | None = None
+    """Why the tree is empty although the page was read (a frameset, nothing in it)."""
+    clipped: tuple[str, ...] = ()
+    """What a limit cut off: `depth` (deeper elements became part of their ancestor), `attributes`."""
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+    def __iter__(self) -> Iterator[Node]:
+        return (Node(self, i) for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> Node:
+        if not 0 <= i < len(self):
+            raise IndexError(f"node {i} of a tree of {len(self)}")
+        return Node(self, i)
+
+    @property
+    def visible(self) -> Mask:
+        """Nodes that are not inside something hidden."""
+        seen: Mask = (self.flags & HIDDEN) == 0
+        return seen
+
+    @property
+    def run_count(self) -> int:
+        """How many text runs the page has."""
+        return len(self.run_owner)
+
+    def run(self, r: int) -> str:
+        """The text of run r, source white space kept."""
+        return self.text[self.run_start[r] : self.run_start[r + 1]]
+
+    def tag_name(self, i: int) -> str:
+        """Lower-case tag name of node i."""
+        code = int(self.tag[i])
+        return TAGS[code] if code < CUSTOM_TAG else self.custom_tags[code - CUSTOM_TAG]
+
+    def tagged(self, *names: str) -> Mask:
+        """Nodes whose tag is one of `names` (known tags)."""
+        found: Mask = np.isin(self.tag, [TAG_CODE[name] for name in names])
+        return found
+
+    def attribute(self, i: int, name: str) -> str | None:
+        """Attribute `name` of node i as written, or None."""
+        code = ATTRIBUTE_CODE[name]
+        first, last = np.searchsorted(self.attr_node, (i, i + 1))
+        for k in range(int(first), int(last)):
+            if self.attr_name[k] == code:
+                return self.attr_text[self.attr_start[k] : self.attr_start[k + 1]]
+        return None
+
+    def attributes(self, i: int) -> dict[str, str]:
+        """All kept attributes of node i as written."""
+        first, last = np.searchsorted(self.attr_node, (i, i + 1))
+        return {
+            ATTRIBUTES[self.attr_name[k]]: self.attr_text[self.attr_start[k] : self.attr_start[k + 1]]
+            for k in range(int(first), int(last))
+        }
+
+    def values(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
+        """Nodes that bear attribute `name`, and its values as written."""
+        at = np.flatnonzero(self.attr_name == ATTRIBUTE_CODE[name])
+        starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
+        return self.attr_node[at], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)]
+
+    def resolve(self, href: str) -> str | None:
+        """`href` as an absolute URL, by the page's `<base>` or address."""
+        return urls.resolve(self.head.base or self.url, href)
+
+    def xpath(self, i: int) -> str:
+        """Where node i stands in the page, as an XPath over the elements of the tree."""
+        steps: list[str] = []
+        while i > 0:
+            up = int(self.parent[i])
+            same, child = 1, up + 1
+            while child < i:
+                same += int(self.tag[child] == self.tag[i])
+                child = int(self.end[child])
+            steps.append(f"{self.tag_name(i)}[{same}]" if i > 1 else self.tag_name(i))
+            i = up
+        return "/".join(["/html", *reversed(steps)]) if steps else "/html"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One element of a tree: a view, cheap to make and to throw away."""
+
+    tree: PageTree
+    index: int
+
+    @property
+    def tag(self) -> str:
+        """Lower-case tag name."""
+        return self.tree.tag_name(self.index)
+
+    @property
+    def parent(self) -> Node | None:
+        """The element around this one; None for the virtual root."""
+        return Node(self.tree, int(self.tree.parent[self.index])) if self.index else None
+
+    @property
+    def children(self) -> Iterator[Node]:
+        """The elements directly inside, in order."""
+        child, end = self.index + 1, int(self.tree.end[self.index])
+        while child < end:
+            yield Node(self.tree, child)
+            child = int(self.tree.end[child])
+
+    @property
+    def text(self) -> str:
+        """All text inside, in page order, source white space kept."""
+        return self.tree.text[self.tree.text_start[self.index] : self.tree.text_end[self.index]]
+
+    @property
+    def own_text(self) -> str:
+        """Text directly inside, without that of inner elements."""
+        runs = np.flatnonzero(self.tree.run_owner == self.index)
+        return "".join(self.tree.run(int(r)) for r in runs)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The kept attributes as written."""
+        return self.tree.attributes(self.index)
+
+    @property
+    def href(self) -> str | None:
+        """Where a link points, absolute."""
+        written = self.tree.attribute(self.index, "href")
+        return None if written is None else self.tree.resolve(written)
+
+    @property
+    def hidden(self) -> bool:
+        """Inside something that browsers do not show."""
+        return bool(self.tree.flags[self.index] & HIDDEN)
+
+    @property
+    def noscript(self) -> bool:
+        """Inside `<noscript>`."""
+        return bool(self.tree.flags[self.index] & NOSCRIPT)
+
+    @property
+    def preformatted(self) -> bool:
+        """Inside something whose white space counts."""
+        return bool(self.tree.flags[self.index] & PREFORMATTED)
+
+    @property
+    def xpath(self) -> str:
+        """Where the element stands in the page."""
+        return self.tree.xpath(self.index)

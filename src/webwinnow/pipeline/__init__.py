@@ -1,0 +1,9 @@
+"""One run over many pages: parse and spool, then clean site by site; nothing is lost, nothing stops it."""
+
+from __future__ import annotations
+
+from webwinnow.pipeline.run import Progress, run
+from webwinnow.pipeline.settings import RunSettings
+from webwinnow.pipeline.summary import Summary
+
+__all__ = ["Progress", "RunSettings", "Summary", "run"]

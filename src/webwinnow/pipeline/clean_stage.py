@@ -1,0 +1,187 @@
+"""Stage 2 of a run: sites to numbered parts of the output, with every worker busy and little in memory.
+
+Parts are numbered in output order, (site, input ordinal), before any is done, so they may be done in any order. Small
+sites share a part and are learned by the worker that cleans it; a large one is learned once, then its parts follow.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from webwinnow.cleaning import method
+from webwinnow.pipeline.pool import Answer, Pool, Task
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import RunStore
+from webwinnow.pipeline.summary import Counts
+from webwinnow.pipeline.work import failed_page
+
+__all__ = ["PART_PAGES", "clean_all"]
+
+PART_PAGES = 64
+"""Pages in a part of the output at most."""
+
+
+def clean_all(store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> int:
+    """Clean every page of the store into parts; returns the number of sites."""
+    stage = _CleanStage(store, pool, settings, tell)
+    stage.run()
+    return stage.sites
+
+
+class _Part(NamedTuple):
+    """Pages of one or more sites, in order; each item begins with the index of its site."""
+
+    number: int
+    sites: list[dict[str, Any]]
+    items: list[tuple[Any, ...]]
+
+
+class _LargeSite(NamedTuple):
+    """A site of several parts, the first numbered `first`."""
+
+    first: int
+    name: str
+    parts: int
+
+
+class _Gathered:
+    """The answers to one part so far."""
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self.rejected: list[bytes] = []
+        self.counts = Counts()
+
+    def add(self, site: str, answer: tuple[Any, ...]) -> None:
+        line, rejected, outcome, reason, kept_words, all_words, repeats = answer
+        self.lines.append(line)
+        self.rejected.extend(rejected)
+        self.counts.add(
+            Counts(
+                outcomes={outcome: 1},
+                reasons={} if reason is None else {reason: 1},
+                kept_words=kept_words,
+                all_words=all_words,
+                repeats=[(pages, text, site) for pages, text in repeats],
+            )
+        )
+
+
+class _CleanStage:
+    def __init__(self, store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
+        self.store, self.pool, self.settings, self.tell = store, pool, settings, tell
+        self.learns = method(settings.method).learns
+        self.sites = 0
+        self.done, self.total = 0, store.page_count()
+        self.gathered: dict[int, _Gathered] = {}
+        """Parts whose answers are coming in, by number."""
+        self.ready: deque[Iterator[Task]] = deque()
+        """The parts of large sites that have been learned."""
+
+    def run(self) -> None:
+        planned = self._planned()
+        while True:
+            task = self._next_task(planned)
+            if task is not None:
+                self.pool.submit(task)
+            elif not self.pool.waiting:
+                return
+            while self.pool.waiting and (task is None or not self.pool.has_room):
+                self._hear(self.pool.answer())
+                if self.ready:
+                    break
+
+    def _next_task(self, planned: Iterator[Task]) -> Task | None:
+        while self.ready:
+            task = next(self.ready[0], None)
+            if task is not None:
+                return task
+            self.ready.popleft()
+        return next(planned, None)
+
+    def _planned(self) -> Iterator[Task]:
+        """Small parts, and the learning of large sites, in output order."""
+        small, number = _Part(0, [], []), 0
+        for name, pages in self.store.sites():
+            self.sites += 1
+            if small.items and (pages > PART_PAGES or len(small.items) + pages > PART_PAGES):
+                yield from self._task_of(small)
+                number += 1
+            if not small.items or small.number != number:
+                small = _Part(number, [], [])
+            if pages <= PART_PAGES:
+                self._add_small(small, name)
+                continue
+            site = _LargeSite(number, name, -(-pages // PART_PAGES))
+            number += site.parts
+            yield from self._large(site, pages)
+        if small.items and small.number == number:
+            yield from self._task_of(small)
+
+    def _add_small(self, part: _Part, name: str) -> None:
+        chosen = self.store.chosen_of(name, self.settings.learn_pages) if self.learns else None
+        at = len(part.sites)
+        part.sites.append({"name": name, "chosen": chosen, "model": None})
+        part.items.extend((at, row.url, row.page_id, row.ref, row.error) for row in self.store.pages_of(name))
+
+    def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
+        if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
+            self._progress(pages)
+        elif self.learns:
+            refs = self.store.chosen_of(site.name, self.settings.learn_pages)
+            yield Task(site, "learn", str(self.store.spool_path), [refs])
+        else:
+            yield from self._parts_of(site, None)
+
+    def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
+        about = {"name": site.name, "chosen": None, "model": model}
+        part = _Part(site.first, [about], [])
+        for row in self.store.pages_of(site.name):
+            if len(part.items) == PART_PAGES:
+                yield from self._task_of(part)
+                part = _Part(part.number + 1, [about], [])
+            part.items.append((0, row.url, row.page_id, row.ref, row.error))
+        yield from self._task_of(part)
+
+    def _task_of(self, part: _Part) -> Iterator[Task]:
+        """The task of a part, unless an earlier try at this run has done it."""
+        if self.store.has_part(part.number):
+            self._progress(len(part.items))
+            return
+        self.gathered.setdefault(part.number, _Gathered())
+        yield Task(part, "clean", {"spool": str(self.store.spool_path), "sites": part.sites}, part.items)
+
+    def _hear(self, answer: Answer) -> None:
+        if isinstance(answer.task.name, _LargeSite):
+            self._keep_model(answer.task.name, answer)
+            return
+        part: _Part = answer.task.name
+        gathered = self.gathered[part.number]
+        at, url, page_id, *_ = part.items[answer.index]
+        site = part.sites[at]["name"]
+        if answer.error is None:
+            gathered.add(site, answer.value)
+        else:
+            gathered.add(site, failed_page(url, page_id, site, self.settings, answer.error))
+        self._progress(1)
+        if answer.last:
+            del self.gathered[part.number]
+            self.store.add_part(part.number, gathered.lines, gathered.rejected, gathered.counts.to_plain())
+
+    def _keep_model(self, site: _LargeSite, answer: Answer) -> None:
+        """Store what was learned; a site that could not be learned is cleaned without, and its records say so."""
+        model = None
+        if answer.error is None:
+            packed, repeats = answer.value
+            path = self.store.model_path(site.first)
+            path.write_bytes(packed)
+            model = str(path)
+            first = self.gathered.setdefault(site.first, _Gathered())
+            first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in repeats]))
+        self.ready.append(self._parts_of(site, model))
+
+    def _progress(self, pages: int) -> None:
+        self.done += pages
+        self.tell("clean", self.done, self.total)

@@ -1,0 +1,242 @@
+"""Worker processes under watch: what hangs is killed, what dies is replaced, and each item gets exactly one answer."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from webwinnow.errors import WebwinnowError
+from webwinnow.pipeline.messages import BEAT, FAILED, READY, RESULT, receive, send
+
+__all__ = ["Answer", "Pool", "Task"]
+
+DEATHS_ALLOWED = 2
+"""An item at which so many workers died is given up: once may have been somebody else's kill."""
+START_SECONDS = 120.0
+WATCH_SECONDS = 0.02
+LOG_SHOWN = 2_000
+
+
+@dataclass(slots=True)
+class Task:
+    """Items that one worker does in turn. `name` is the caller's; `shared` goes along with every item."""
+
+    name: Any
+    kind: str
+    shared: Any
+    items: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to one item of a task: a value, or an error. `last` with the task's last answer."""
+
+    task: Task
+    index: int
+    value: Any
+    error: str | None
+    last: bool
+
+
+class Pool:
+    """So many workers. `submit` tasks, take `answers` in whatever order they come, `close` at the end."""
+
+    def __init__(self, workers: int, settings: dict[str, Any], *, page_seconds: float, memory: int) -> None:
+        self._settings = (settings, memory)
+        self._page_seconds = page_seconds
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+        self._workers = [_Worker() for _ in range(workers)]
+        self._closing = threading.Event()
+        self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
+        self._watch = threading.Thread(target=self._watch_clock, daemon=True)
+        self.waiting = 0
+        """Tasks submitted and not answered in full."""
+
+    def __enter__(self) -> Pool:
+        for thread in (*self._threads, self._watch):
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another task keeps the workers busy without piling up."""
+        return self.waiting < 2 * len(self._workers) + 1
+
+    def submit(self, task: Task) -> None:
+        """Hand in a task; it must have an item."""
+        self.waiting += 1
+        self._tasks.put(task)
+
+    def answer(self) -> Answer:
+        """Wait for the next answer."""
+        answer = self._answers.get()
+        if isinstance(answer, BaseException):
+            raise answer
+        self.waiting -= answer.last
+        return answer
+
+    def answers(self) -> Iterator[Answer]:
+        """All answers until no task waits."""
+        while self.waiting:
+            yield self.answer()
+
+    def close(self) -> None:
+        """Stop the workers, whatever they are doing."""
+        self._closing.set()
+        for worker in self._workers:
+            worker.kill()
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+        for worker in self._workers:
+            worker.kill()
+
+    def _serve(self, worker: _Worker) -> None:
+        """One worker's thread: tasks one after the other, with as many processes as it takes."""
+        try:
+            while not self._closing.is_set():
+                task = self._tasks.get()
+                if task is None:
+                    return
+                self._do(worker, task)
+        except BaseException as error:  # told to whoever waits for answers
+            self._answers.put(error)
+
+    def _do(self, worker: _Worker, task: Task) -> None:
+        done, deaths = 0, 0
+        while done < len(task.items):
+            if self._closing.is_set():
+                return
+            try:
+                worker.start(self._settings)
+                worker.give(task, done, self._page_seconds)
+                while done < len(task.items):
+                    kind, value = worker.hear(self._page_seconds)
+                    if kind == BEAT:
+                        continue
+                    self._tell(task, done, value if kind == RESULT else None, value if kind == FAILED else None)
+                    done, deaths = done + 1, 0
+                worker.rest()
+            except (EOFError, OSError):
+                if self._closing.is_set():
+                    return
+                deaths += 1
+                error = worker.bury(self._page_seconds)
+                if worker.timed_out or deaths >= DEATHS_ALLOWED:
+                    self._tell(task, done, None, error)
+                    done, deaths = done + 1, 0
+
+    def _tell(self, task: Task, index: int, value: Any, error: str | None) -> None:
+        self._answers.put(Answer(task, index, value, error, index + 1 == len(task.items)))
+
+    def _watch_clock(self) -> None:
+        """Kill workers whose time for a page is up: nothing gentler interrupts the parser."""
+        while not self._closing.wait(WATCH_SECONDS):
+            now = time.monotonic()
+            for worker in self._workers:
+                worker.kill_if_late(now)
+
+
+class _Worker:
+    """One worker process at a time, and the clock it is watched by."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.log: IO[bytes] | None = None
+        self.deadline: float | None = None
+        self.timed_out = False
+        self.lock = threading.Lock()
+
+    def start(self, settings: Any) -> None:
+        """Start a process unless one runs."""
+        self.timed_out = False
+        if self.process is not None and self.process.poll() is None:
+            return
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `bury` and `kill`)
+        one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "webwinnow.pipeline.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=os.environ | one_thread,
+        )
+        with self.lock:
+            self.process = process
+            self.deadline = time.monotonic() + START_SECONDS
+        try:
+            send(self._pipe("stdin"), settings)
+            if receive(self._pipe("stdout"))[0] != READY:
+                raise EOFError
+        except (EOFError, OSError):
+            process.wait()
+            raise WebwinnowError(f"a worker process cannot start: {self._last_words() or 'no message'}") from None
+        self.rest()
+
+    def give(self, task: Task, first: int, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+        send(self._pipe("stdin"), (task.kind, task.shared, task.items[first:]))
+
+    def hear(self, seconds: float) -> Any:
+        self.deadline = time.monotonic() + seconds
+        return receive(self._pipe("stdout"))
+
+    def rest(self) -> None:
+        self.deadline = None
+
+    def kill_if_late(self, now: float) -> None:
+        with self.lock:
+            if self.deadline is not None and now > self.deadline and self.process is not None:
+                self.timed_out = True
+                self.deadline = None
+                self.process.kill()
+
+    def kill(self) -> None:
+        with self.lock:
+            if self.process is not None:
+                self.process.kill()
+                self.process.wait()
+
+    def bury(self, seconds: float) -> str:
+        """Clear away a dead process and say what it died of."""
+        self.rest()
+        process = self.process
+        if process is None:
+            return "the worker process died"
+        process.kill()
+        status = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except OSError:  # unsent bytes to a process that is gone
+                    continue
+        with self.lock:
+            self.process = None
+        if self.timed_out:
+            return f"the page took longer than {seconds:g} s"
+        return f"the worker process died twice on this page (status {status}): memory or a fault of the parser"
+
+    def _pipe(self, name: str) -> IO[bytes]:
+        pipe: IO[bytes] | None = getattr(self.process, name, None)
+        if pipe is None:
+            raise EOFError
+        return pipe
+
+    def _last_words(self) -> str:
+        if self.log is None:
+            return ""
+        self.log.seek(0)
+        return self.log.read()[-LOG_SHOWN:].decode("utf-8", "replace").strip()

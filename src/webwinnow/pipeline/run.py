@@ -1,0 +1,191 @@
+"""The run itself: read and parse every page into the store, then clean site by site, then join the parts.
+
+    pages --parse--> store (spool, index) --site by site--> parts --join--> output
+
+Each input page ends as exactly one record; records come in the order (site, input ordinal), whatever the workers did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from webwinnow.cleaning import method
+from webwinnow.errors import SettingsError
+from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
+from webwinnow.io.limits import ReadLimits
+from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
+from webwinnow.io.sources import STDIN
+from webwinnow.pipeline.clean_stage import clean_all
+from webwinnow.pipeline.pool import Answer, Pool, Task
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import PageRow, RunStore
+from webwinnow.pipeline.summary import Counts, Summary
+from webwinnow.records import PageRecord
+
+__all__ = ["Progress", "run"]
+
+CHUNK_PAGES = 32
+CHUNK_BYTES = 4_000_000
+"""A worker is handed so many pages, or so many bytes of them, at a time."""
+
+
+def run(
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    settings: RunSettings,
+    *,
+    format: str | None = None,
+    rejected: str | Path | None = None,
+    resume: bool = False,
+    tmp: Path | None = None,
+    read_limits: ReadLimits | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Summary:
+    """Clean a collection. The output appears whole at the end, or not at all; a killed run goes on with `resume`."""
+    started = time.monotonic()
+    wanted = output_format(out, format)
+    check_output(out, wanted)
+    if rejected is not None:
+        check_output(rejected, "jsonl")
+    problems: list[str] = []
+
+    def note(problem: str) -> None:
+        problems.append(problem)
+        if on_problem is not None:
+            on_problem(problem)
+
+    pages = open_pages(inputs, on_problem=note, limits=read_limits)
+    folder, is_passing = _run_folder(out, tmp, inputs, resume=resume)
+    identity = {"inputs": [_identity(given) for given in inputs], "settings": settings.result_settings()}
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    try:
+        with RunStore(folder, identity, resume=resume) as store:
+            with Pool(
+                settings.workers,
+                settings.to_plain(),
+                page_seconds=settings.page_seconds,
+                memory=settings.worker_memory,
+            ) as pool:
+                _parse_all(pages, store, pool, settings, tell)
+                sites = clean_all(store, pool, settings, tell)
+            counts = _join(store, out, wanted, rejected, tell)
+            total = store.page_count()
+            replicas = store.replicas() if method(settings.method).learns else None
+            store.finish()
+    finally:
+        if is_passing:
+            shutil.rmtree(folder, ignore_errors=True)
+    return Summary(total, sites, counts, replicas, time.monotonic() - started, tuple(problems))
+
+
+def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> tuple[Path, bool]:
+    """The run's private folder, and whether it goes whatever happens: what cannot be resumed leaves nothing behind."""
+    if str(out) == STDOUT:
+        if resume:
+            raise SettingsError("a run that writes to standard output cannot be resumed; give a file with -o")
+        return Path(tempfile.mkdtemp(prefix="webwinnow-", dir=tmp)) / "run", True
+    if resume and any(str(given) == STDIN for given in inputs):
+        raise SettingsError("a run that reads standard input cannot be resumed; give files")
+    path = Path(out).absolute()
+    if tmp is None:
+        return path.with_name(f".{path.name}.webwinnow-run"), False
+    return tmp / f"webwinnow-run-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}", False
+
+
+def _identity(given: str | Path) -> list[Any]:
+    """What tells an input from a changed one."""
+    path = Path(given)
+    if str(given) == STDIN or not path.exists():
+        return [str(given)]
+    about = path.stat()
+    return [str(path.absolute()), about.st_size if path.is_file() else None, about.st_mtime_ns]
+
+
+# Stage 1: pages into the store
+
+
+def _parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
+    if store.marked("parsed") is not None:
+        return
+    done = 0
+
+    def keep(answer: Answer) -> None:
+        nonlocal done
+        ordinal, url, page_id, site = answer.task.name[answer.index]
+        if answer.error is None:
+            site, key, content, packed = answer.value
+            store.add_page(PageRow(ordinal, site, url, page_id, key, content), packed)
+        else:
+            store.add_page(PageRow(ordinal, site, url, page_id, error=answer.error))
+        done += 1
+        tell("parse", done, None)
+
+    for task in _parse_tasks(pages, store, settings):
+        pool.submit(task)
+        while not pool.has_room:
+            keep(pool.answer())
+    for answer in pool.answers():
+        keep(answer)
+    store.commit()
+    store.mark("parsed")
+
+
+def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSettings) -> Iterator[Task]:
+    """Pages that are not in the store yet, in chunks; those that their source could not hand over go in as failed."""
+    task, size = Task([], "parse", None), 0
+    is_resumed = store.page_count() > 0
+    for page in pages:
+        if is_resumed and store.has_page(page.ordinal):
+            continue
+        site = settings.site_by.of(page)
+        if page.refused is not None:
+            store.add_page(PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused))
+            continue
+        task.name.append((page.ordinal, page.url, page.page_id, site))
+        task.items.append((page.url, page.body, page.content_type, page.site))
+        size += len(page.body)
+        if len(task.items) >= CHUNK_PAGES or size >= CHUNK_BYTES:
+            yield task
+            task, size = Task([], "parse", None), 0
+    if task.items:
+        yield task
+
+
+# Stage 3: parts to the output
+
+
+def _join(
+    store: RunStore, out: str | Path, format: OutputFormat, rejected: str | Path | None, tell: Progress
+) -> Counts:
+    """Write the parts one after the other to where the user wants them; returns what they counted."""
+    counts = Counts()
+    numbers: list[int] = []
+    for number, counted in store.parts():
+        numbers.append(number)
+        counts.add(Counts.from_plain(counted))
+
+    def paths(*, left_out: bool = False) -> Iterator[Path]:
+        for done, number in enumerate(numbers, start=1):
+            yield store.part_path(number, rejected=left_out)
+            tell("write", done, len(numbers))
+
+    if format == "jsonl":
+        write_lines(_lines(paths()), out)
+    else:
+        write_output(read_parts(paths()), out, format)
+    if rejected is not None:
+        write_lines(_lines(paths(left_out=True)), rejected)
+    return counts
+
+
+def _lines(paths: Iterator[Path]) -> Iterator[bytes]:
+    for path in paths:
+        with path.open("rb") as file:
+            yield from file

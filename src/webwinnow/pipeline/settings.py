@@ -1,0 +1,86 @@
+"""What a run may be told, as one frozen object."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.errors import SettingsError
+from webwinnow.parse import ParseLimits
+from webwinnow.site.choose import LEARNED_PAGES
+from webwinnow.urls import SiteKey
+
+__all__ = ["Progress", "RunSettings"]
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as progress(stage, done, total): stages are `parse`, `clean` and `write`; total is None while unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How to clean a collection.
+
+    - `method`, `cleaning`: the cleaning method and what it is told.
+    - `site_by`: what makes pages one site (see `SiteKey`).
+    - `also`: `markdown`, `html`: more renderings in each record.
+    - `learn_pages`: pages learned from one site at most.
+    - `jobs`: worker processes; 0 for one a core.
+    - `page_seconds`: a page that takes longer fails; the others go on.
+    - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
+    - `rejected`: also gather what was removed, with reasons.
+    """
+
+    method: str = "none"
+    cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+    site_by: SiteKey = field(default_factory=SiteKey)
+    also: tuple[str, ...] = ()
+    limits: ParseLimits = field(default_factory=ParseLimits)
+    learn_pages: int = LEARNED_PAGES
+    jobs: int = 0
+    page_seconds: float = 60.0
+    worker_memory: int = 3 << 30
+    rejected: bool = False
+
+    def __post_init__(self) -> None:
+        method(self.method)
+        for name in ("learn_pages", "page_seconds", "worker_memory"):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
+        if self.jobs < 0:
+            raise SettingsError(f"jobs is {self.jobs}: expected 0 (one a core) or more")
+        unknown = set(self.also) - {"markdown", "html"}
+        if unknown:
+            raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
+
+    @property
+    def workers(self) -> int:
+        """How many worker processes run."""
+        return self.jobs or len(os.sched_getaffinity(0))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values that `from_plain` reads back, for workers and for telling whether two runs are the same."""
+        return asdict(self) | {"also": list(self.also)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> RunSettings:
+        """Read what `to_plain` wrote."""
+        return cls(
+            **plain
+            | {
+                "cleaning": CleaningSettings(repeated=RepeatedSettings(**plain["cleaning"]["repeated"])),
+                "site_by": SiteKey(**plain["site_by"]),
+                "limits": ParseLimits(**plain["limits"]),
+                "also": tuple(plain["also"]),
+            }
+        )
+
+    def result_settings(self) -> dict[str, Any]:
+        """The settings that change what comes out; a run is only resumed with the same ones."""
+        plain = self.to_plain()
+        for name in ("jobs", "page_seconds", "worker_memory"):
+            del plain[name]
+        return plain

@@ -1,0 +1,245 @@
+"""A run's private folder: the spool of packed trees, an index of the pages, finished parts of the output.
+
+Everything a killed run needs to go on is here and nowhere else. The index is SQLite: it sorts by site on disk, and what
+was committed is there after a kill. A page's row is written after its tree, a part's row after its file, so whatever
+the index names exists; what it does not name is done again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from webwinnow.errors import InputError, SettingsError, WebwinnowError
+
+__all__ = ["PageRow", "RunStore"]
+
+LEAST_FREE = 200_000_000
+"""Bytes that must stay free where the run's folder lies."""
+COMMIT_PAGES = 256
+_SIGN = 1 << 63
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS pages (
+    ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
+    key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT
+);
+CREATE TABLE IF NOT EXISTS parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
+"""
+
+
+class PageRow(NamedTuple):
+    """A page in the index. A failed one has an error instead of a tree in the spool."""
+
+    ordinal: int
+    site: str
+    url: str
+    page_id: str | None
+    key: int = 0
+    content: str = ""
+    ref: tuple[int, int] | None = None
+    error: str | None = None
+
+
+class RunStore:
+    """Opens or makes the folder. `finish` removes it, anything else leaves it for --resume."""
+
+    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
+        self.folder = folder
+        if folder.exists() and not resume:
+            _remove_own(folder)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = self._locked()
+        (folder / "parts").mkdir(exist_ok=True)
+        (folder / "models").mkdir(exist_ok=True)
+        self._index = self._opened()
+        self._check_identity(identity)
+        self._spool: IO[bytes] = self.spool_path.open("ab", buffering=0)
+        self._spool_size = self._spool.seek(0, os.SEEK_END)
+        self._pending: list[PageRow] = []
+
+    def __enter__(self) -> RunStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def spool_path(self) -> Path:
+        """The file of packed trees, one after the other."""
+        return self.folder / "trees.spool"
+
+    # Pages
+
+    def add_page(self, row: PageRow, packed: bytes | None = None) -> None:
+        """Keep a page; `packed` is its tree."""
+        if packed is not None:
+            self._check_room(len(packed))
+            self._spool.write(packed)
+            row = row._replace(ref=(self._spool_size, len(packed)))
+            self._spool_size += len(packed)
+        self._pending.append(row)
+        if len(self._pending) >= COMMIT_PAGES:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make what was added last through a kill."""
+        rows = [
+            (r.ordinal, r.site, r.url, r.page_id, r.key - _SIGN, r.content, *(r.ref or (None, None)), r.error)
+            for r in self._pending
+        ]
+        with self._index:
+            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?)", rows)
+        self._pending.clear()
+
+    def has_page(self, ordinal: int) -> bool:
+        """Whether an earlier try at this run has dealt with a page."""
+        return self._index.execute("SELECT 1 FROM pages WHERE ordinal = ?", (ordinal,)).fetchone() is not None
+
+    def page_count(self) -> int:
+        """How many pages are in the index."""
+        count: int = self._index.execute("SELECT count(*) FROM pages").fetchone()[0]
+        return count
+
+    def sites(self) -> Iterator[tuple[str, int]]:
+        """The sites in order, each with its number of pages."""
+        self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
+        yield from self._index.execute("SELECT site, count(*) FROM pages GROUP BY site ORDER BY site")
+
+    def pages_of(self, site: str) -> Iterator[PageRow]:
+        """The pages of a site in input order."""
+        found = self._index.execute(
+            "SELECT ordinal, site, url, page_id, key, content, offset, length, error FROM pages "
+            "WHERE site = ? ORDER BY ordinal",
+            (site,),
+        )
+        for ordinal, name, url, page_id, key, content, offset, length, error in found:
+            ref = None if offset is None else (offset, length)
+            yield PageRow(ordinal, name, url, page_id, key + _SIGN, content, ref, error)
+
+    def chosen_of(self, site: str, most: int) -> list[tuple[int, int]]:
+        """Where the trees lie that a site is learned from (`site.choose`): each content once, then the lowest keys."""
+        found = self._index.execute(
+            "SELECT offset, length, min(key) AS lowest FROM pages WHERE site = ? AND error IS NULL "
+            "GROUP BY content ORDER BY lowest, content LIMIT ?",
+            (site, most),
+        )
+        return [(offset, length) for offset, length, _ in found]
+
+    def replicas(self) -> int:
+        """Pages whose words an earlier page of their site has already said."""
+        count: int = self._index.execute(
+            "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM pages "
+            "WHERE error IS NULL AND content != '' GROUP BY site, content)"
+        ).fetchone()[0]
+        return count
+
+    # Stages
+
+    def mark(self, name: str, value: str = "done") -> None:
+        """Note something about the run."""
+        with self._index:
+            self._index.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+
+    def marked(self, name: str) -> str | None:
+        """Read what `mark` noted."""
+        found = self._index.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    # Parts
+
+    def part_path(self, part: int, *, rejected: bool = False) -> Path:
+        """Where a part of the output lies."""
+        return self.folder / "parts" / f"{part:08d}{'.rejected' if rejected else ''}.jsonl"
+
+    def model_path(self, part: int) -> Path:
+        """Where the model of the site lies whose first part this is."""
+        return self.folder / "models" / f"{part:08d}.npz"
+
+    def add_part(self, part: int, lines: Sequence[bytes], rejected: Sequence[bytes], counts: dict[str, Any]) -> None:
+        """Keep a finished part of the output."""
+        self._check_room(sum(map(len, lines)))
+        for found, path in ((lines, self.part_path(part)), (rejected, self.part_path(part, rejected=True))):
+            unfinished = path.with_suffix(".unfinished")
+            with unfinished.open("wb") as file:
+                file.writelines(found)
+            unfinished.replace(path)
+        with self._index:
+            self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
+
+    def has_part(self, part: int) -> bool:
+        """Whether an earlier try at this run has finished a part."""
+        return self._index.execute("SELECT 1 FROM parts WHERE part = ?", (part,)).fetchone() is not None
+
+    def parts(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The finished parts in order, with what was counted in them."""
+        for part, counts in self._index.execute("SELECT part, counts FROM parts ORDER BY part"):
+            yield part, json.loads(counts)
+
+    def close(self) -> None:
+        """Close the folder and leave it."""
+        self._index.close()
+        self._spool.close()
+        self._lock.close()
+
+    def finish(self) -> None:
+        """Close the folder and remove it: the run is over."""
+        self.close()
+        _remove_own(self.folder)
+
+    def _locked(self) -> IO[bytes]:
+        lock = (self.folder / "lock").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            raise SettingsError(
+                f"another run is at work in {self.folder}; wait for it or choose another output"
+            ) from None
+        return lock
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            index = sqlite3.connect(self.folder / "index.sqlite")
+            index.execute("PRAGMA journal_mode = WAL")
+            index.execute("PRAGMA synchronous = NORMAL")
+            index.execute(f"PRAGMA temp_store_directory = '{str(self.folder).replace(chr(39), chr(39) * 2)}'")
+            index.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise InputError(f"{self.folder} holds no run that can be resumed ({error}); leave out --resume") from None
+        return index
+
+    def _check_identity(self, identity: dict[str, Any]) -> None:
+        """A run is resumed with the inputs and settings it began with, or not at all."""
+        said = json.dumps(identity, sort_keys=True)
+        known = self.marked("identity")
+        if known is None:
+            self.mark("identity", said)
+        elif known != said:
+            before = json.loads(known)
+            changed = sorted(name for name in identity.keys() | before.keys() if identity.get(name) != before.get(name))
+            raise SettingsError(
+                f"the run in {self.folder} began with other {', '.join(changed)}; "
+                "give the same ones to resume it, or leave out --resume to start over"
+            )
+
+    def _check_room(self, wanted: int) -> None:
+        if shutil.disk_usage(self.folder).free < LEAST_FREE + wanted:
+            raise WebwinnowError(
+                f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and go on with --resume, "
+                "or name another place with --tmp"
+            )
+
+
+def _remove_own(folder: Path) -> None:
+    """Remove a run's folder, and no folder that is not one."""
+    if any(folder.iterdir()) and not (folder / "index.sqlite").exists() and not (folder / "lock").exists():
+        raise SettingsError(f"{folder} exists and is no folder of a webwinnow run; move it away")
+    shutil.rmtree(folder)

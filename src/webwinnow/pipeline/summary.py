@@ -1,0 +1,114 @@
+"""What a run tells at its end: the numbers people want, and they add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Counts", "Summary"]
+
+SHOWN_REPEATS = 10
+SHOWN_REASONS = 8
+MOST_REASONS = 1_000
+"""Different reasons that are counted: a hostile crawl can make up one a page."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What one part, or the whole run, has counted."""
+
+    outcomes: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
+    kept_words: int = 0
+    all_words: int = 0
+    repeats: list[tuple[int, str, str]] = field(default_factory=list)
+    """(pages, text, site)."""
+
+    def add(self, other: Counts) -> None:
+        """Add what another has counted."""
+        for mine, theirs in ((self.outcomes, other.outcomes), (self.reasons, other.reasons)):
+            for name, count in theirs.items():
+                known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
+                mine[known] = mine.get(known, 0) + count
+        self.kept_words += other.kept_words
+        self.all_words += other.all_words
+        self.repeats = sorted([*self.repeats, *other.repeats], key=lambda r: (-r[0], r[1], r[2]))[:SHOWN_REPEATS]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values that `from_plain` reads back."""
+        return {
+            "outcomes": self.outcomes,
+            "reasons": self.reasons,
+            "kept_words": self.kept_words,
+            "all_words": self.all_words,
+            "repeats": self.repeats,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Counts:
+        """Read what `to_plain` wrote."""
+        return cls(
+            outcomes=plain["outcomes"],
+            reasons=plain["reasons"],
+            kept_words=plain["kept_words"],
+            all_words=plain["all_words"],
+            repeats=[(pages, text, site) for pages, text, site in plain["repeats"]],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The end of a run. `pages` is what went in; kept, dropped and failed add up to it."""
+
+    pages: int
+    sites: int
+    counts: Counts
+    replicas: int | None
+    seconds: float
+    problems: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> int:
+        """Pages with a record that has content."""
+        return self.counts.outcomes.get("kept", 0)
+
+    @property
+    def dropped(self) -> int:
+        """Pages that were read and left out."""
+        return self.counts.outcomes.get("dropped", 0)
+
+    @property
+    def failed(self) -> int:
+        """Pages that could not be read."""
+        return self.counts.outcomes.get("failed", 0)
+
+    @property
+    def removed_share(self) -> float:
+        """The share of all words that cleaning removed."""
+        return 1 - self.counts.kept_words / self.counts.all_words if self.counts.all_words else 0.0
+
+    def lines(self) -> list[str]:
+        """The summary for people."""
+        speed = f", {self.pages / self.seconds:,.0f} pages/s" if self.seconds > 0 else ""
+        told = [
+            f"{self.pages:,} pages of {self.sites:,} sites in {self.seconds:.1f} s{speed}",
+            f"  kept {self.kept:,}, dropped {self.dropped:,}, failed {self.failed:,}",
+            f"  words: {self.counts.all_words:,} in, {self.counts.kept_words:,} kept, {self.removed_share:.1%} removed",
+        ]
+        if self.replicas is not None:
+            told.append(f"  replicas (same words as another page of their site): {self.replicas:,}")
+        if self.counts.reasons:
+            told.append("  why pages were dropped or failed:")
+            most = sorted(self.counts.reasons.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
+            told += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
+        if self.counts.repeats:
+            told.append("  most repeated blocks (pages, text, site):")
+            for pages, text, site in self.counts.repeats:
+                told.append(f"    {pages:>7,}  {_printable(text)}  [{_printable(site)}]")
+        told += [f"  problem: {_printable(problem)}" for problem in self.problems]
+        return told
+
+
+def _printable(text: str) -> str:
+    """Text of a page fit for a terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)

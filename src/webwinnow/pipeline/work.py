@@ -1,0 +1,151 @@
+"""What a worker does with one item: parse a page, learn a site, clean a page. Plain values in, plain values out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from webwinnow.blocks import cut
+from webwinnow.cleaning import method
+from webwinnow.cleanpage import CleanPage
+from webwinnow.errors import InputError
+from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.io.jsonl import record_line
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.pipeline.settings import RunSettings
+from webwinnow.records import PageRecord
+from webwinnow.site.choose import page_key
+from webwinnow.site.model import SiteModel, block_keys
+from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
+
+__all__ = ["Workshop", "failed_page"]
+
+SHOWN_REPEATS = 5
+"""Most repeated blocks that a site reports to the summary."""
+SHOWN_CHARACTERS = 80
+
+Ref = tuple[int, int]
+"""Where a packed tree lies in the spool: offset and length."""
+
+
+class Workshop:
+    """A worker's tools: settings, the open spool, and the model of the site at hand."""
+
+    def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
+        self.settings = RunSettings.from_plain(settings)
+        self.method = method(self.settings.method)
+        self.beat = beat
+        self.spool: int | None = None
+        self.model_of: tuple[str, SiteModel | None] | None = None
+
+    def do(self, kind: str, shared: Any, item: Any) -> Any:
+        """Do one item of a task."""
+        if kind == "parse":
+            return self.parse(*item)
+        if kind == "learn":
+            self._open_spool(shared)
+            return self.learn(item)
+        self._open_spool(shared["spool"])
+        return self.clean(shared["sites"][item[0]], item[1:])
+
+    def parse(self, url: str, body: bytes, content_type: str | None, site: str | None) -> tuple[Any, ...]:
+        """A page to (site, key, exact fingerprint, packed tree)."""
+        site_key = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
+        tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
+        learns = self.method.learns
+        return (
+            site_key,
+            page_key(url) if learns else 0,
+            exact_fingerprint(tree) if learns else "",
+            tree_to_bytes(tree),
+        )
+
+    def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
+        """Chosen pages to (model, its most repeated blocks)."""
+        model, repeats = self._learned(refs)
+        return model.to_bytes(), repeats
+
+    def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A page to (record line, rejected lines, outcome, reason, kept words, all words, repeats of its site)."""
+        url, page_id, ref, error = page
+        if error is not None:
+            return failed_page(url, page_id, site["name"], self.settings, error)
+        repeats: list[tuple[int, str]] = []
+        if self.method.learns and (self.model_of is None or self.model_of[0] != site["name"]):
+            model, repeats = self._model(site)
+            self.model_of = (site["name"], model)
+        tree = tree_from_bytes(self._read(ref))
+        model = self.model_of[1] if self.model_of is not None else None
+        clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning))
+        record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site["name"]}
+        rejected = list(_rejected(clean, record)) if self.settings.rejected else []
+        outcome = record["outcome"]
+        reason = record["reason"] if outcome != "kept" else None
+        return record_line(record), rejected, outcome, reason, record["kept_words"], record["all_words"], repeats
+
+    def _model(self, site: dict[str, Any]) -> tuple[SiteModel | None, list[tuple[int, str]]]:
+        if site["model"] is not None:
+            return SiteModel.load(Path(site["model"])), []
+        if site["chosen"] is None:
+            return None, []
+        return self._learned(site["chosen"])
+
+    def _learned(self, refs: list[Ref]) -> tuple[SiteModel, list[tuple[int, str]]]:
+        last: list[PageTree] = []
+
+        def trees() -> Iterator[PageTree]:
+            for ref in refs:
+                self.beat()
+                last[:] = [tree_from_bytes(self._read(ref))]
+                yield last[0]
+
+        model = SiteModel.learn(trees())
+        return model, _most_repeated(model, last[0]) if last else []
+
+    def _open_spool(self, path: str) -> None:
+        if self.spool is None:
+            self.spool = os.open(path, os.O_RDONLY)
+
+    def _read(self, ref: Ref) -> bytes:
+        assert self.spool is not None
+        packed = os.pread(self.spool, ref[1], ref[0])
+        if len(packed) < ref[1]:
+            raise InputError("the spool is shorter than its index says; run again without --resume")
+        return packed
+
+
+def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> tuple[Any, ...]:
+    """What `Workshop.clean` gives for a page that could not be read."""
+    about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
+    record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
+    return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, []
+
+
+def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
+    """What was left out of a page: the page itself, or block by block."""
+    about = {name: record[name] for name in ("url", "page_id", "site")}
+    if record["outcome"] != "kept":
+        yield _line(about | {"outcome": record["outcome"], "reason": record["reason"]})
+    for decision in clean.decisions():
+        if not decision.kept:
+            yield _line(about | {"xpath": decision.xpath, "reason": decision.reason, "text": decision.text})
+
+
+def _most_repeated(model: SiteModel, page: PageTree) -> list[tuple[int, str]]:
+    """The blocks of one learned page that most pages repeat, longest first among equals."""
+    blocks = cut(page)
+    pages = model.pages_that_say(block_keys(blocks))
+    texts = blocks.texts()
+    found = {texts[b]: int(pages[b]) for b in np.flatnonzero(pages > 1).tolist() if len(texts[b]) > 1}
+    most = sorted(found.items(), key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))[:SHOWN_REPEATS]
+    return [(count, text[:SHOWN_CHARACTERS]) for text, count in most]
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"

@@ -1,0 +1,51 @@
+"""A worker process: takes tasks on standard input, answers on standard output, and touches nothing else.
+
+python -m webwinnow.pipeline.worker
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from typing import IO, Any
+
+from webwinnow.pipeline.messages import BEAT, FAILED, READY, RESULT, receive, send
+from webwinnow.pipeline.work import Workshop
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 20)
+    outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(2, 1)  # whatever prints by mistake goes to the log, not into a frame
+    settings, memory = receive(inbox)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    workshop = Workshop(settings, beat=lambda: send(outbox, (BEAT, None)))
+    send(outbox, (READY, None))
+    while True:
+        try:
+            kind, shared, items = receive(inbox)
+        except EOFError:
+            return
+        for item in items:
+            send(outbox, _outcome(workshop, kind, shared, item))
+
+
+def _outcome(workshop: Workshop, kind: str, shared: Any, item: Any) -> tuple[str, Any]:
+    """The boundary around one record: whatever goes wrong inside is that record's failure and nobody else's."""
+    try:
+        return RESULT, workshop.do(kind, shared, item)
+    except MemoryError:
+        return FAILED, "the page needs more memory than a worker may use"
+    except Exception as error:
+        return FAILED, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    main()

@@ -1,0 +1,368 @@
+"""A masked tree cut into what a reader takes in piece by piece: paragraphs, headings, list items, code, tables.
+
+Text and Markdown are two ways to write the same passages down.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.markup import CUSTOM_TAG, TAG_CODE, TAGS
+from webwinnow.pagetree import PageTree
+from webwinnow.render.walk import walk
+from webwinnow.urls import is_safe_link, is_web_link
+
+__all__ = ["Container", "Marks", "Passage", "Piece", "passages_of"]
+
+LONGEST_CELL = 1_000
+"""Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
+MOST_SPAN = 50
+"""Cells that one colspan or rowspan may add: a page can write `colspan=1000` in every cell."""
+
+# What an element does to the flow of text, by tag code.
+_INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
+_ROLES = {
+    _LINE: "body address center dd dt details dialog dir div fieldset figcaption footer form header hgroup legend main "
+    "marquee nav noscript optgroup option search select summary template tbody thead tfoot caption section article "
+    "aside iframe video audio canvas",
+    _PARAGRAPH: "p figure dl",
+    _BREAK: "br",
+    _ITEM: "li",
+    _HEADING: "h1 h2 h3 h4 h5 h6",
+    _PRE: "pre textarea listing plaintext xmp",
+    _QUOTE: "blockquote",
+    _LIST: "ul ol menu",
+    _TABLE: "table",
+    _ROW: "tr",
+    _CELL: "td th",
+    _IMAGE: "img image",
+    _RULE: "hr",
+}
+_ROLE = np.zeros(CUSTOM_TAG, np.uint8)
+for _role, _names in _ROLES.items():
+    for _name in _names.split():
+        _ROLE[TAG_CODE[_name]] = _role
+
+_STRONG = frozenset(TAG_CODE[tag] for tag in ("b", "strong"))
+_EMPHASIS = frozenset(TAG_CODE[tag] for tag in ("i", "em", "cite", "dfn", "var"))
+_CODE = frozenset(TAG_CODE[tag] for tag in ("code", "kbd", "samp", "tt"))
+_STRIKE = frozenset(TAG_CODE[tag] for tag in ("s", "strike", "del"))
+_LINK = TAG_CODE["a"]
+_MARKING = _STRONG | _EMPHASIS | _CODE | _STRIKE | {_LINK}
+_NOT_IN_DATA_CELLS = np.array(
+    [TAG_CODE[tag] for tag in "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split()]
+)
+_CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class Marks(NamedTuple):
+    """How a piece of inline text is set off."""
+
+    link: str | None = None
+    strong: bool = False
+    emphasis: bool = False
+    code: bool = False
+    strike: bool = False
+
+
+PLAIN = Marks()
+
+
+class Piece(NamedTuple):
+    """Inline text of one kind. `image` pieces hold the picture's description as text and its address."""
+
+    text: str
+    marks: Marks = PLAIN
+    image: str | None = None
+
+
+LINE_BREAK = Piece("\n")
+
+
+@dataclass(slots=True)
+class Container:
+    """A quote or a list item around passages; an item's marker stands before its first passage only."""
+
+    marker: str | None
+    """None for a quote."""
+    opened: bool = False
+
+
+@dataclass(slots=True)
+class Passage:
+    """One unit of reading with the containers around it, outermost first."""
+
+    kind: str
+    """`paragraph`, `line`, `heading`, `code`, `table`, `rule`, `term` or `definition`."""
+    pieces: list[Piece] = field(default_factory=list)
+    within: tuple[Container, ...] = ()
+    level: int = 0
+    language: str = ""
+    rows: list[list[list[Piece]]] = field(default_factory=list)
+
+
+def passages_of(
+    tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None, *, rich: bool
+) -> list[Passage]:
+    """The kept parts of a page as passages, in page order. `rich` adds links, emphasis and images."""
+    return _Walk(tree, keep, rich).passages(runs)
+
+
+def code_language(tree: PageTree, i: int) -> str:
+    """The language that a class of a code element, its child or its parents names (`language-python`), or nothing."""
+    around = [i, *((i + 1,) if i + 1 < int(tree.end[i]) else ()), int(tree.parent[i]), int(tree.parent[tree.parent[i]])]
+    for node in around:
+        match = _CODE_LANGUAGE.search(tree.attribute(node, "class") or "") if node > 0 else None
+        if match is not None and match[1] not in ("none", "text", "plain", "default", "source"):
+            return match[1].lower()
+    return ""
+
+
+class _Table:
+    """A data table while its rows are gathered; `cell` is None between cells."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[list[Piece]]] = []
+        self.cell: list[Piece] | None = None
+        self.hanging: dict[int, int] = {}
+        """Columns that a cell above still covers, with the number of rows to go."""
+
+    def open_row(self) -> None:
+        self.rows.append([])
+
+    def open_cell(self, colspan: int, rowspan: int) -> None:
+        if not self.rows:
+            self.open_row()
+        row = self.rows[-1]
+        while self.hanging.get(len(row), 0):
+            self.hanging[len(row)] -= 1
+            row.append([])
+        self.cell = []
+        for _ in range(colspan):
+            if rowspan > 1:
+                self.hanging[len(row)] = rowspan - 1
+            row.append([])
+        row[-colspan] = self.cell
+
+
+class _Walk:
+    """One pass over the kept nodes and runs in page order."""
+
+    def __init__(self, tree: PageTree, keep: NDArray[np.bool_], rich: bool) -> None:
+        self.tree = tree
+        self.mask = keep
+        self.keep: list[bool] = keep.tolist()
+        self.rich = rich
+        self.tags: list[int] = tree.tag.tolist()
+        self.roles: list[int] = _ROLE[np.where(tree.tag < CUSTOM_TAG, tree.tag, 0)].tolist()
+        self.out: list[Passage] = []
+        self.kind, self.level, self.language = "line", 0, ""
+        self.pieces: list[Piece] = []
+        self.within: list[Container] = []
+        self.lists: list[int | None] = []
+        """Next number of each open list, None for a bulleted one."""
+        self.marking: list[int] = []
+        """Open elements that set text off."""
+        self.marks = PLAIN
+        self.table: _Table | None = None
+        """The open data table; there is one at most, for a table in a cell makes the outer one a layout table."""
+        self.code = 0
+        """How many open elements keep white space."""
+
+    def passages(self, runs: NDArray[np.bool_] | None) -> list[Passage]:
+        walk(self.tree, self.mask, runs, opens=self._open, closes=self._close, says=self._say)
+        self._flush()
+        return self.out
+
+    def _say(self, text: str) -> None:
+        if _CONTROLS.search(text):
+            text = text.replace("\r\n", "\n") if self.code else text
+            text = _CONTROLS.sub(" ", text)
+        pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
+        if not pieces and not self.code and text.isspace():
+            return
+        pieces.append(Piece(text, self.marks) if self.marks is not PLAIN else Piece(text))
+
+    def _open(self, i: int) -> None:
+        role = self.roles[i]
+        if not role and self.tags[i] not in _MARKING:
+            return
+        kept = self.keep[i]
+        if self.code:
+            if role == _BREAK:
+                self.pieces.append(Piece("\n"))
+            elif role == _PRE:
+                self.code += 1
+            elif role not in (_INLINE, _IMAGE, _CELL):
+                self._fresh_line()
+        elif role == _INLINE:
+            if kept and self.rich:
+                self.marking.append(i)
+                self._remark()
+        elif role == _IMAGE:
+            if kept and self.rich:
+                self._show_image(i)
+        elif self.table is not None and (self.table.cell is not None or role in (_ROW, _CELL)):
+            self._open_in_table(i, role)
+        elif role == _BREAK:
+            self.pieces.append(LINE_BREAK)
+        else:
+            self._flush()
+            self._open_passage(i, role, kept)
+
+    def _open_passage(self, i: int, role: int, kept: bool) -> None:
+        if role == _PRE:
+            self.code = 1
+            self.kind = "code" if kept else "line"
+            self.language = code_language(self.tree, i) if self.rich and kept else ""
+        elif role == _LIST:
+            self.lists.append(self._list_start(i) if kept and TAGS[self.tags[i]] == "ol" else None)
+        elif role == _TABLE:
+            if kept and self._is_data_table(i):
+                self.table = _Table()
+        elif not kept:
+            return
+        elif role == _PARAGRAPH:
+            self.kind = "paragraph"
+        elif role == _HEADING:
+            self.kind, self.level = "heading", int(TAGS[self.tags[i]][1])
+        elif role == _ITEM:
+            self.within.append(Container(self._next_marker()))
+        elif role == _QUOTE:
+            self.within.append(Container(None))
+        elif role == _RULE and self.rich:
+            self.out.append(Passage("rule", within=tuple(self.within)))
+        elif TAGS[self.tags[i]] in ("dt", "dd"):
+            self.kind = "term" if TAGS[self.tags[i]] == "dt" else "definition"
+
+    def _close(self, i: int) -> None:
+        role = self.roles[i]
+        if role == _INLINE:
+            if self.marking and self.marking[-1] == i:
+                self.marking.pop()
+                self._remark()
+        elif self.code:
+            if role == _PRE:
+                self.code -= 1
+                if not self.code:
+                    self._flush()
+            elif role not in (_IMAGE, _BREAK, _CELL):
+                self._fresh_line()
+        elif self.table is not None and role != _TABLE and (self.table.cell is not None or role == _ROW):
+            self._close_in_table(role)
+        elif role not in (_BREAK, _IMAGE, _RULE):
+            self._flush()
+            if role == _LIST:
+                self.lists.pop()
+            elif role in (_ITEM, _QUOTE) and self.keep[i]:
+                self.within.pop()
+            elif role == _TABLE:
+                self._end_table()
+
+    def _open_in_table(self, i: int, role: int) -> None:
+        table = self.table
+        assert table is not None
+        if role == _ROW:
+            table.open_row()
+        elif role == _CELL:
+            self._flush()
+            table.open_cell(self._span(i, "colspan"), self._span(i, "rowspan"))
+        elif table.cell:
+            table.cell.append(Piece(" "))
+
+    def _close_in_table(self, role: int) -> None:
+        assert self.table is not None
+        if role == _CELL:
+            self.table.cell = None
+        elif self.table.cell:
+            self.table.cell.append(Piece(" "))
+
+    def _end_table(self) -> None:
+        table, self.table = self.table, None
+        if table is None:
+            return
+        rows = [row for row in table.rows if any(map(_says_something, row))]
+        if rows and max(map(len, rows)) > 1:
+            self.out.append(Passage("table", rows=rows, within=tuple(self.within)))
+        else:
+            for row in rows:
+                self.out.append(Passage("line", row[0], tuple(self.within)))
+
+    def _flush(self) -> None:
+        """End the current passage, if it says anything."""
+        pieces, self.pieces = self.pieces, []
+        if _says_something(pieces):
+            if self.table is not None and self.table.rows:  # a caption behind rows
+                self._end_table()
+                self.table = _Table()
+            self.out.append(Passage(self.kind, pieces, tuple(self.within), self.level, self.language))
+        self.kind, self.level, self.language = "line", 0, ""
+
+    def _fresh_line(self) -> None:
+        """Inside code, start a new line unless one has just begun."""
+        if self.pieces and not self.pieces[-1].text.endswith("\n"):
+            self.pieces.append(Piece("\n"))
+
+    def _remark(self) -> None:
+        link, strong, emphasis, code, strike = None, False, False, False, False
+        for i in self.marking:
+            tag = self.tags[i]
+            if tag == _LINK:
+                link = self._link_of(i)
+            strong |= tag in _STRONG
+            emphasis |= tag in _EMPHASIS
+            code |= tag in _CODE
+            strike |= tag in _STRIKE
+        marks = Marks(link, strong, emphasis, code, strike)
+        self.marks = PLAIN if marks == PLAIN else marks
+
+    def _link_of(self, i: int) -> str | None:
+        href = self.tree.attribute(i, "href")
+        if href is None or href.strip().startswith("#"):
+            return None
+        target = self.tree.resolve(href)
+        return target if target is not None and is_safe_link(target) else None
+
+    def _show_image(self, i: int) -> None:
+        source = self.tree.attribute(i, "src") or ""
+        if not source or source.lstrip().lower().startswith("data:"):
+            source = self.tree.attribute(i, "data-src") or ""
+        address = self.tree.resolve(source) if source else None
+        if address is not None and is_web_link(address):
+            pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
+            pieces.append(Piece(self.tree.attribute(i, "alt") or "", self.marks, address))
+
+    def _list_start(self, i: int) -> int:
+        start = self.tree.attribute(i, "start") or ""
+        return int(start) if re.fullmatch(r"-?[0-9]{1,8}", start) else 1
+
+    def _next_marker(self) -> str:
+        if not self.lists or self.lists[-1] is None:
+            return "- "
+        number = self.lists[-1]
+        self.lists[-1] = number + 1
+        return f"{number}. "
+
+    def _span(self, i: int, name: str) -> int:
+        written = self.tree.attribute(i, name) or ""
+        return min(max(int(written), 1), MOST_SPAN) if re.fullmatch(r"[0-9]{1,6}", written) else 1
+
+    def _is_data_table(self, i: int) -> bool:
+        inside = self.tree.tag[i + 1 : int(self.tree.end[i])]
+        if np.isin(inside, _NOT_IN_DATA_CELLS).any():
+            return False
+        cells = i + 1 + np.flatnonzero((inside == TAG_CODE["td"]) | (inside == TAG_CODE["th"]))
+        if len(cells) <= np.count_nonzero(inside == TAG_CODE["tr"]):
+            return False
+        longest = int((self.tree.text_end[cells] - self.tree.text_start[cells]).max())
+        return longest <= LONGEST_CELL
+
+
+def _says_something(pieces: list[Piece]) -> bool:
+    return any(piece.image is not None or not piece.text.isspace() for piece in pieces if piece.text or piece.image)

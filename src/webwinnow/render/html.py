@@ -1,0 +1,89 @@
+"""Kept parts as sanitised HTML in the page's own layout: inert tags, no scripts, nothing that loads but images."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.markup import CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
+from webwinnow.pagetree import PageTree
+from webwinnow.render.walk import walk
+from webwinnow.urls import is_safe_link, is_web_link
+
+__all__ = ["to_html"]
+
+_AS_DIV = frozenset("body form fieldset dialog template object noscript search select optgroup option listing".split())
+_AS_SPAN = frozenset("button label output slot font blink marquee nobr legend".split())
+_AS_PRE = frozenset(["textarea", "plaintext", "xmp"])
+_LEFT_OUT = frozenset(
+    "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
+    "progress".split()
+)
+"""Elements that load, run or ask for something, and those that mean nothing without them. What stands in them stays."""
+_LAYOUT = ("class", "align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing", "dir")
+_PLAIN = ("colspan", "rowspan", "start", "datetime", "lang", "title", "alt")
+
+
+def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
+    """A whole HTML document with the kept parts, and around them only the elements that hold the layout."""
+    language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
+    title = f"<title>{escape(tree.head.title)}</title>"
+    head = f'<!DOCTYPE html>\n<html{language}>\n<head><meta charset="utf-8">{title}</head>'
+    return f"{head}\n<body>{_body(tree, keep, runs)}</body>\n</html>\n"
+
+
+def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> str:
+    written: list[str] = []
+    end_tags: list[str] = []
+
+    def opens(i: int) -> None:
+        start, end = _tags(tree, i, bool(keep[i]))
+        written.append(start)
+        end_tags.append(end)
+
+    def closes(_: int) -> None:
+        written.append(end_tags.pop())
+
+    def says(text: str) -> None:
+        written.append(escape(text, quote=False))
+
+    walk(tree, keep, runs, opens=opens, closes=closes, says=says)
+    return "".join(written)
+
+
+def _tags(tree: PageTree, i: int, kept: bool) -> tuple[str, str]:
+    """Start and end tag of node i; an element that is only around something kept shows its layout and nothing else."""
+    tag = tree.tag_name(i)
+    if i == 0 or tag in _LEFT_OUT:
+        return "", ""
+    if tag in _AS_DIV:
+        tag = "div"
+    elif tag in _AS_PRE:
+        tag = "pre"
+    elif tag in _AS_SPAN or int(tree.tag[i]) >= CUSTOM_TAG or _is_math(tag):
+        tag = "span"
+    found = tree.attributes(i)
+    shown = [(name, found[name]) for name in _LAYOUT if name in found]
+    if kept:
+        shown.extend((name, found[name]) for name in _PLAIN if name in found)
+        shown.extend(_addresses(tree, tag, found))
+    if tag == "img" and not any(name == "src" for name, _ in shown):
+        return "", ""
+    start = "<" + tag + "".join(f' {name}="{escape(value)}"' for name, value in shown) + ">"
+    return start, "" if tag in UNCLOSED_TAGS else f"</{tag}>"
+
+
+def _is_math(tag: str) -> bool:
+    return tag == "math" or TAG_CODE[tag] > TAG_CODE["template"]
+
+
+def _addresses(tree: PageTree, tag: str, found: dict[str, str]) -> list[tuple[str, str]]:
+    if tag == "a" and "href" in found:
+        target = tree.resolve(found["href"])
+        return [("href", target)] if target is not None and is_safe_link(target) else []
+    if tag == "img":
+        source = tree.resolve(found.get("src") or found.get("data-src") or "")
+        return [("src", source)] if source is not None and is_web_link(source) else []
+    return []

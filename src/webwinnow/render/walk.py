@@ -1,0 +1,61 @@
+"""Page order over the kept parts of a tree: elements open and close, runs of text stand between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.pagetree import PageTree
+
+__all__ = ["walk"]
+
+
+def walk(
+    tree: PageTree,
+    keep: NDArray[np.bool_],
+    kept_runs: NDArray[np.bool_] | None,
+    *,
+    opens: Callable[[int], None],
+    closes: Callable[[int], None],
+    says: Callable[[str], None],
+) -> None:
+    """Call `opens` and `closes` for each node that is kept or around something kept, `says` for each kept run.
+
+    A run is kept when its element is and, where `kept_runs` is given, it is too.
+    """
+    if len(keep) != len(tree):
+        raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
+    if kept_runs is not None and len(kept_runs) != tree.run_count:
+        raise ValueError(f"a mask of {len(kept_runs)} runs for a tree with {tree.run_count}")
+    total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
+    nodes = np.flatnonzero(total[tree.end] > total[:-1])
+    parents: list[int] = tree.parent[nodes].tolist()
+    speaking = keep[tree.run_owner] if kept_runs is None else keep[tree.run_owner] & kept_runs
+    runs = np.flatnonzero(speaking)
+    befores = np.searchsorted(nodes, tree.run_before[runs]).tolist()  # how many of `nodes` open before the run
+    owners: list[int] = tree.run_owner[runs].tolist()
+    starts: list[int] = tree.run_start[runs].tolist()
+    ends: list[int] = tree.run_start[runs + 1].tolist()
+    shown: list[int] = nodes.tolist()
+    text = tree.text
+    opened: list[int] = [-1]
+    at = 0
+    for before, owner, start, end in zip(befores, owners, starts, ends, strict=True):
+        while at < before:
+            while opened[-1] != parents[at]:
+                closes(opened.pop())
+            opens(shown[at])
+            opened.append(shown[at])
+            at += 1
+        while opened[-1] != owner:
+            closes(opened.pop())
+        says(text[start:end])
+    for i, parent in zip(shown[at:], parents[at:], strict=True):
+        while opened[-1] != parent:
+            closes(opened.pop())
+        opens(i)
+        opened.append(i)
+    while len(opened) > 1:
+        closes(opened.pop())

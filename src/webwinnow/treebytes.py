@@ -1,0 +1,145 @@
+"""A `PageTree` as bytes and back, for the spool between learning and cleaning: a JSON head, then the arrays, packed.
+
+The spool is private to a run, but a tree read back is still checked: sizes, offsets and indices must fit together.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError
+from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, STYLE_VERSION, TAGS
+from webwinnow.pagetree import Head, PageTree
+
+__all__ = ["tree_from_bytes", "tree_to_bytes"]
+
+MAGIC = b"wwt1"
+ZSTD_LEVEL = 3
+LARGEST_TREE = 1 << 31
+"""Bytes of an unpacked tree; far above what the limits of parsing allow."""
+
+_NODE_COLUMNS: dict[str, np.dtype[Any]] = {
+    "style": np.dtype("<u8"),
+    "shape": np.dtype("<u8"),
+    "parent": np.dtype("<i4"),
+    "end": np.dtype("<i4"),
+    "text_start": np.dtype("<i4"),
+    "text_end": np.dtype("<i4"),
+    "tag": np.dtype("<u2"),
+    "flags": np.dtype("u1"),
+}
+_RUN_COLUMNS: dict[str, np.dtype[Any]] = {
+    "run_start": np.dtype("<i4"),
+    "run_owner": np.dtype("<i4"),
+    "run_before": np.dtype("<i4"),
+}
+_ATTR_COLUMNS: dict[str, np.dtype[Any]] = {
+    "attr_node": np.dtype("<i4"),
+    "attr_start": np.dtype("<i4"),
+    "attr_name": np.dtype("u1"),
+}
+_COLUMNS: dict[str, np.dtype[Any]] = _NODE_COLUMNS | _RUN_COLUMNS | _ATTR_COLUMNS
+_LENGTHS = struct.Struct("<4sIIIIQQ")
+
+
+def tree_to_bytes(tree: PageTree) -> bytes:
+    """Pack a tree. The same tree gives the same bytes."""
+    head = json.dumps(
+        {
+            "style_version": STYLE_VERSION,
+            "url": tree.url,
+            "title": tree.head.title,
+            "language": tree.head.language,
+            "base": tree.head.base,
+            "canonical": tree.head.canonical,
+            "metas": tree.head.metas,
+            "json_ld": tree.head.json_ld,
+            "custom_tags": tree.custom_tags,
+            "encoding": tree.encoding,
+            "reason": tree.reason,
+            "clipped": tree.clipped,
+        }
+    ).encode()
+    text, attr_text = tree.text.encode("utf-8", "replace"), tree.attr_text.encode("utf-8", "replace")
+    lengths = _LENGTHS.pack(MAGIC, len(tree), tree.run_count, len(tree.attr_node), len(head), len(text), len(attr_text))
+    columns = [getattr(tree, name).astype(kind, copy=False).tobytes() for name, kind in _COLUMNS.items()]
+    return zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(b"".join([lengths, *columns, head, text, attr_text]))
+
+
+def tree_from_bytes(packed: bytes) -> PageTree:
+    """Unpack a tree; its arrays are read-only views. Raises `InputError` where it is damaged."""
+    try:
+        data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=LARGEST_TREE)
+        tree = _unpacked(data)
+    except (zstandard.ZstdError, ValueError, struct.error, KeyError, TypeError) as error:
+        raise InputError(f"a stored page tree is damaged ({error}); run again without --resume") from None
+    if not _is_sound(tree):
+        raise InputError("a stored page tree is damaged: its parts do not fit together; run again without --resume")
+    return tree
+
+
+def _unpacked(data: bytes) -> PageTree:
+    magic, nodes, runs, attributes, head_size, text_size, attr_size = _LENGTHS.unpack_from(data)
+    if magic != MAGIC:
+        raise ValueError("not a page tree")
+    counts = dict.fromkeys(_NODE_COLUMNS, nodes) | dict.fromkeys(_RUN_COLUMNS, runs)
+    counts |= dict.fromkeys(_ATTR_COLUMNS, attributes) | {"run_start": runs + 1, "attr_start": attributes + 1}
+    at = _LENGTHS.size
+    columns: dict[str, NDArray[Any]] = {}
+    for name, kind in _COLUMNS.items():
+        columns[name] = np.frombuffer(data, kind, counts[name], at)
+        at += counts[name] * kind.itemsize
+    if at + head_size + text_size + attr_size != len(data):
+        raise ValueError("wrong length")
+    head = json.loads(data[at : at + head_size])
+    if head["style_version"] != STYLE_VERSION:
+        raise ValueError(f"styles of version {head['style_version']}, this program has {STYLE_VERSION}")
+    at += head_size
+    return PageTree(
+        url=head["url"],
+        head=Head(
+            title=head["title"],
+            language=head["language"],
+            base=head["base"],
+            canonical=head["canonical"],
+            metas=tuple((name, content) for name, content in head["metas"]),
+            json_ld=tuple(head["json_ld"]),
+        ),
+        text=data[at : at + text_size].decode("utf-8"),
+        attr_text=data[at + text_size :].decode("utf-8"),
+        custom_tags=tuple(head["custom_tags"]),
+        encoding=head["encoding"],
+        reason=head["reason"],
+        clipped=tuple(head["clipped"]),
+        **columns,
+    )
+
+
+def _is_sound(tree: PageTree) -> bool:
+    nodes = len(tree)
+    own = np.arange(nodes)
+    tags = tree.tag.astype(np.int64)
+    return bool(
+        nodes >= 1
+        and tree.parent[0] == -1
+        and np.all((tree.parent[1:] >= 0) & (tree.parent[1:] < own[1:]))
+        and np.all((tree.end > own) & (tree.end <= nodes))
+        and np.all((tags < len(TAGS)) | ((tags >= CUSTOM_TAG) & (tags < CUSTOM_TAG + len(tree.custom_tags))))
+        and np.all((tree.text_start >= 0) & (tree.text_start <= tree.text_end) & (tree.text_end <= len(tree.text)))
+        and _is_rising(tree.run_start, len(tree.text))
+        and np.all((tree.run_owner >= 0) & (tree.run_owner < nodes))
+        and np.all((tree.run_before >= 0) & (tree.run_before <= nodes))
+        and np.all((tree.attr_node >= 0) & (tree.attr_node < nodes))
+        and np.all(tree.attr_name < len(ATTRIBUTES))
+        and _is_rising(tree.attr_start, len(tree.attr_text))
+    )
+
+
+def _is_rising(offsets: NDArray[np.int32], end: int) -> bool:
+    return bool(offsets[0] == 0 and offsets[-1] == end and np.all(offsets[1:] >= offsets[:-1]))

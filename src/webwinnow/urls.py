@@ -1,0 +1,364 @@
+"""URLs: the canonical form, links resolved as a browser resolves them, and the site a page belongs to.
+
+Nothing here raises on rubbish: a page's links come from strangers. References: RFC 3986 (sections 5.2 and 6.2.2) and
+the WHATWG URL standard, which says what browsers do with what RFC 3986 forbids.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from urllib.parse import unquote
+
+from webwinnow.errors import SettingsError
+from webwinnow.records import PageRecord
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve"]
+
+DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
+SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
+
+# Parameters that say how a visitor came, never what a page shows. Prefixes: the campaign parameters of Google Analytics
+# and Matomo, and Omeda's. Names: the list that hardened Firefox profiles give to privacy.query_stripping.strip_list,
+# less `s_cid` and `__s`, which sites use for content as well, plus the click identifiers that Google, TikTok, LinkedIn,
+# HubSpot and Mailchimp add. Compared in lower case.
+TRACKING_PREFIXES: Final = ("utm_", "mtm_", "pk_", "oft_")
+TRACKING_NAMES: Final = frozenset(
+    """
+    __hsfp __hssc __hstc _ga _gl _hsenc _hsmi _openstat dclid fbclid gad_source gbraid gclid gclsrc hsctatracking
+    igshid li_fat_id mc_cid mc_eid mkt_tok ml_subscriber ml_subscriber_hash msclkid oly_anon_id oly_enc_id rb_clickid
+    srsltid ttclid twclid vero_conv vero_id wbraid wickedid yclid
+    """.split()
+)
+
+MAX_HOST_CHARS: Final = 1000  # DNS allows 253; beyond this a host is rubbish, and punycode takes quadratic time
+MAX_PORT: Final = 65535
+
+_EDGES: Final = "".join(map(chr, range(0x21)))  # stripped from both ends (WHATWG URL 4.4, step 1)
+_INSIDE: Final = str.maketrans("", "", "\t\n\r")  # removed wherever they stand (WHATWG URL 4.4, step 3)
+_INVISIBLE: Final = dict.fromkeys([0xAD, 0x200B, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)])  # ignored in hosts (UTS 46)
+_IDEOGRAPHIC_STOP: Final = "\u3002"  # a dot in hosts (UTS 46)
+
+_SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*):")
+_WEB: Final = re.compile(r"(https?|ftp):[/\\]*([^/\\?#]*)([^?#]*)(?:\?([^#]*))?(#.*)?", re.IGNORECASE | re.DOTALL)
+_HOST_PORT: Final = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
+_FORBIDDEN_IN_HOST: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|\ufffd\ud800-\udfff]")
+_BASE: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?")
+_READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")  # already as a browser would have it
+_ROOTED: Final = re.compile(r"/(?:[^/\x00-\x20\x7f\\][^\x00-\x20\x7f\\]*)?")
+_NEARBY: Final = re.compile(r"[A-Za-z0-9_][^\x00-\x20\x7f\\:]*")  # no colon, so no scheme
+_ODD: Final = re.compile(r"[\x00-\x20\x7f]")
+
+_UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
+_NOT_IN_USER: Final = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:]")
+_NOT_IN_PATH: Final = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
+_NOT_IN_QUERY: Final = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?]")
+
+
+class _WebUrl(NamedTuple):
+    """An http, https or ftp URL in its parts; `scheme` and `host` are normal, the rest is as written."""
+
+    scheme: str
+    user: str
+    host: str
+    port: str
+    path: str
+    query: str | None
+    fragment: str
+
+    @property
+    def site(self) -> str:
+        """Host, with the port where it is not the scheme's own."""
+        return f"{self.host}:{self.port}" if self.port else self.host
+
+    @property
+    def origin(self) -> str:
+        user = f"{self.user}@" if self.user else ""
+        return f"{self.scheme}://{user}{self.site}"
+
+
+def canonical(url: str, *, drop_tracking: bool = True) -> str:
+    """One spelling for URLs that mean the same page, safe to compare and to hash; ASCII for web URLs.
+
+    Scheme and host in lower case, host in its ASCII (IDNA) form, default port, dot segments and fragment removed,
+    escapes normal, tracking parameters dropped unless asked to stay; other parameters keep their order. What is no
+    http, https or ftp URL, a path relative to a folder for example, comes back stripped.
+    """
+    text = _clean(url)
+    parts = _split(text)
+    if parts is None:
+        return text
+    user = _normal_escapes(parts.user, _NOT_IN_USER)
+    path = _without_dots(_normal_escapes(parts.path, _NOT_IN_PATH)) or "/"
+    query = _normal_escapes(parts.query or "", _NOT_IN_QUERY)
+    if drop_tracking and query:
+        query = "&".join(pair for pair in query.split("&") if not _is_tracking(pair))
+    return parts._replace(user=user).origin + path + (f"?{query}" if query else "")
+
+
+def resolve(base: str, href: str) -> str | None:
+    """Make the absolute URL that a browser makes of `href` on the page `base`; None where there is none.
+
+    Escapes stay as written, except that spaces and control characters are escaped: `canonical` does the rest. A link
+    with a scheme of its own (`mailto:`, `javascript:`) comes back as it is: ask `is_web_link` or `is_safe_link`.
+    """
+    if "/." not in href:  # the links of most pages: nothing to clean, nothing to remove
+        if _READY.fullmatch(href):
+            return href
+        parent = _base(base)
+        if parent is not None:
+            if _ROOTED.fullmatch(href):
+                return parent.origin + href
+            if _NEARBY.fullmatch(href):
+                return parent.folder + href
+    return _resolve_anything(base, href)
+
+
+def _resolve_anything(base: str, href: str) -> str | None:
+    """Resolve any link, step by step: what `resolve` does where it sees no short way."""
+    href = _clean(href)
+    scheme = _SCHEME.match(href)
+    parent = _base(base)
+    if scheme:
+        name = scheme[1].lower()
+        rest = href[scheme.end() :]
+        if name not in DEFAULT_PORTS:
+            return href
+        if parent is None or parent.scheme != name or rest[:2].replace("\\", "/") == "//":
+            return _absolute(href)
+        href = rest  # "https:page.html" on an https page is relative: a relic that browsers keep
+    return None if parent is None else _relative(parent, href)
+
+
+def is_web_link(url: str) -> bool:
+    """Whether a browser would read `url` as http or https."""
+    return _scheme(url) in {"http", "https"}
+
+
+def is_safe_link(url: str) -> bool:
+    """Whether a browser would read `url` as http, https or mailto: nothing that runs when it is followed."""
+    return _scheme(url) in SAFE_SCHEMES
+
+
+SiteKeyKind = Literal["host", "domain", "prefix", "column", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteKey:
+    """What makes pages one site.
+
+    - `host`: the host in lower case, "www." kept, with its port where that is not the default.
+    - `domain`: the registered domain by the public suffix list, private suffixes (github.io) counted as suffixes; the
+      host itself where there is none (an IP address, localhost).
+    - `prefix`: the host and the first `segments` folders of the path. The last segment of a path that does not end in
+      "/" is a file and does not count: with one segment /a/b and /a/ belong to "host/a", and /a belongs to "host".
+    - `column`: the page's `site`; the host where it has none.
+    - `none`: all pages are one site, "".
+
+    A page without a web URL has the host "": pages without a URL are one site together. The pages of a folder have
+    paths relative to it for URLs, so they are one site by host, and by prefix a site for each of its folders.
+    """
+
+    by: SiteKeyKind = "host"
+    segments: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> SiteKey:
+        """Read the form of the command line: `host`, `domain`, `prefix:N`, `column` or `none`."""
+        kind, colon, number = text.strip().lower().partition(":")
+        if kind == "prefix" and number.isascii() and number.isdigit() and 1 <= len(number) <= 3 and int(number) > 0:
+            return cls(by="prefix", segments=int(number))
+        for known in get_args(SiteKeyKind):
+            if kind == known != "prefix" and not colon:
+                return cls(by=known)
+        raise SettingsError(
+            f"no site key {text!r}: expected host, domain, prefix:N (N from 1 to 999), column or none, as in prefix:1"
+        )
+
+    def of(self, page: PageRecord) -> str:
+        """Name the site that `page` belongs to."""
+        if self.by == "none":
+            return ""
+        if self.by == "column" and page.site is not None:
+            return page.site
+        text = _clean(page.url)
+        parts = _split(text)
+        if self.by == "domain":
+            return "" if parts is None else _registered_domain(parts.host)
+        if self.by == "prefix":
+            return self._prefix(parts, text)
+        return "" if parts is None else parts.site
+
+    def _prefix(self, parts: _WebUrl | None, text: str) -> str:
+        if parts is not None:
+            folders = _without_dots(_normal_escapes(parts.path, _NOT_IN_PATH)).split("/")[1:-1]
+            return "/".join([parts.site, *folders[: self.segments]])
+        if _SCHEME.match(text):
+            return ""
+        return "/".join(text.split("/")[:-1][: self.segments])
+
+
+def _clean(text: str) -> str:
+    return text.strip(_EDGES).translate(_INSIDE)
+
+
+def _scheme(url: str) -> str:
+    found = _SCHEME.match(_clean(url))
+    return found[1].lower() if found else ""
+
+
+def _split(text: str) -> _WebUrl | None:
+    """Take a cleaned web URL apart; None where a browser would see none."""
+    found = _WEB.fullmatch(text)
+    if found is None:
+        return None
+    user, _, host_port = found[2].rpartition("@")
+    authority = _HOST_PORT.fullmatch(host_port)
+    if authority is None:
+        return None
+    host = _ascii_host(authority[1])
+    scheme = found[1].lower()
+    port = (authority[2] or "").lstrip("0") or ("0" if authority[2] else "")
+    if host is None or len(port) > len(str(MAX_PORT)) or int(port or 0) > MAX_PORT:
+        return None
+    port = "" if port == DEFAULT_PORTS[scheme] else port
+    return _WebUrl(scheme, user, host, port, found[3].replace("\\", "/"), found[4], found[5] or "")
+
+
+@lru_cache(maxsize=4096)
+def _ascii_host(host: str) -> str | None:
+    """Write the host in lower case and ASCII; None where it cannot be one.
+
+    UTS 46 without its tables: compatibility forms, lower case, labels in punycode. As in browsers, and unlike the
+    codec of the standard library, which follows IDNA 2003, "straße" does not become "strasse".
+    """
+    if not host or len(host) > MAX_HOST_CHARS:
+        return None
+    if host.startswith("["):
+        try:
+            return f"[{ipaddress.IPv6Address(host[1:-1]).compressed}]"
+        except ValueError:
+            return None
+    if "%" in host:
+        host = unquote(host, errors="replace")
+    if not host.isascii():
+        host = unicodedata.normalize("NFKC", host.translate(_INVISIBLE)).replace(_IDEOGRAPHIC_STOP, ".")
+        host = unicodedata.normalize("NFKC", host.lower())
+    if not host.strip(".") or _FORBIDDEN_IN_HOST.search(host):
+        return None
+    return ".".join(map(_ascii_label, host.lower().split(".")))
+
+
+def _ascii_label(label: str) -> str:
+    return label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+
+
+def _normal_escapes(text: str, not_allowed: re.Pattern[str]) -> str:
+    """Write escapes in upper case, none for unreserved characters, one for each not allowed (RFC 3986, 6.2.2)."""
+    return not_allowed.sub(_normal_escape, text)
+
+
+def _normal_escape(found: re.Match[str]) -> str:
+    text = found[0]
+    if len(text) == 1:
+        return "".join(f"%{byte:02X}" for byte in text.encode("utf-8", "surrogatepass"))
+    character = chr(int(text[1:], 16))
+    return character if character in _UNRESERVED else text.upper()
+
+
+def _without_dots(path: str) -> str:
+    """Remove dot segments (RFC 3986, 5.2.4) from a path that is empty or starts with "/"."""
+    if "/." not in path:
+        return path
+    segments = path.split("/")[1:]
+    kept: list[str] = []
+    for segment in segments:
+        if segment == "..":
+            if kept:
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in {".", ".."}:
+        kept.append("")
+    return "/" + "/".join(kept)
+
+
+def _is_tracking(pair: str) -> bool:
+    name = pair.partition("=")[0].lower()
+    return name in TRACKING_NAMES or name.startswith(TRACKING_PREFIXES)
+
+
+class _Base(NamedTuple):
+    """What a relative link needs of its page's URL: `folder` is the URL up to the last "/" of `path`."""
+
+    scheme: str
+    origin: str
+    path: str
+    query: str
+    folder: str
+
+
+@lru_cache(maxsize=256)
+def _base(url: str) -> _Base | None:
+    text = _clean(url)
+    parts = _split(text)
+    if parts is not None:
+        return _base_of(parts.scheme, parts.origin, parts.path, "" if parts.query is None else f"?{parts.query}")
+    found = _BASE.match(text)
+    if found is None or found[1].lower() in DEFAULT_PORTS:
+        return None
+    return _base_of(found[1].lower(), f"{found[1].lower()}://{found[2]}", found[3], found[4] or "")
+
+
+def _base_of(scheme: str, origin: str, path: str, query: str) -> _Base:
+    path = _escape_odd(_without_dots(path) or "/")
+    return _Base(scheme, origin, path, _escape_odd(query), origin + path[: path.rfind("/") + 1])
+
+
+def _absolute(text: str) -> str | None:
+    parts = _split(text)
+    if parts is None:
+        return None
+    query = "" if parts.query is None else f"?{parts.query}"
+    return parts.origin + _escape_odd((_without_dots(parts.path) or "/") + query + parts.fragment)
+
+
+def _relative(base: _Base, href: str) -> str | None:
+    """Resolve a cleaned link without a scheme (RFC 3986, 5.2.2)."""
+    end = min((at for at in (href.find("?"), href.find("#")) if at >= 0), default=len(href))
+    path, rest = href[:end].replace("\\", "/"), href[end:]
+    if path.startswith("//"):
+        if base.scheme in DEFAULT_PORTS:
+            return _absolute(f"{base.scheme}:{path}{rest}")
+        return f"{base.scheme}:{_escape_odd(path + rest)}"
+    if not path:
+        query = "" if rest.startswith("?") else base.query
+        return base.origin + base.path + query + _escape_odd(rest)
+    if not path.startswith("/"):
+        path = base.path[: base.path.rfind("/") + 1] + path
+    return base.origin + _escape_odd(_without_dots(path) + rest)
+
+
+def _escape_odd(text: str) -> str:
+    return _ODD.sub(lambda found: f"%{ord(found[0]):02X}", text) if _ODD.search(text) else text
+
+
+@cache
+def _suffixes() -> TLDExtract:
+    """Load the public suffix list that tldextract ships: never fetched, never cached on disk."""
+    from tldextract import TLDExtract  # noqa: PLC0415 (0.15 s, and only `domain` needs it)
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
+@lru_cache(maxsize=4096)
+def _registered_domain(host: str) -> str:
+    found = _suffixes()(host)
+    return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else host

@@ -1,0 +1,410 @@
+r"""Words and the other features that web mining counts: tokens, stop words, links, images, shingles.
+
+A word is a run of letters, digits, underscores and combining marks with at least one letter or digit:
+`\w+` with the marks that Python's `\w` leaves out, without which no word of Hindi stays whole. Words are
+NFKC-normalised and case-folded, so that one word has one spelling. Where a run is cut:
+
+- Hyphens separate: `state-of-the-art` is four words. Soft hyphens and other invisible characters vanish.
+- An apostrophe separates, as elision wants it: `l'été` is `l`, `été`. It stays in English contractions,
+  which stop lists name (`don't`, `we'll`), and between Cyrillic or Hebrew letters, where it is a letter
+  (`п'ять`). A final `'s` goes: `Ann's` is `ann`. Each of `’ ‘ ʼ ´` counts as `'`.
+- Scripts that put no blanks between words (Han, kana, Thai, Lao, Khmer, Burmese) become overlapping
+  bigrams or, where the caller asks for it, Chinese words. No result depends on what happens to be installed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice, pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from stop_words import LANGUAGE_MAPPING, get_stop_words
+from xxhash import xxh3_64_intdigest
+
+from webwinnow.errors import MissingExtra, SettingsError
+
+__all__ = [
+    "IMAGE_PREFIX",
+    "LINK_PREFIX",
+    "SHINGLE_SIZE",
+    "CjkSegmentation",
+    "StopListBuilder",
+    "StopListSettings",
+    "StopWord",
+    "content_words",
+    "derive_stop_list",
+    "image_feature",
+    "link_feature",
+    "shingles",
+    "stop_words",
+    "word_hash",
+    "words",
+]
+
+CjkSegmentation = Literal["bigrams", "jieba"]
+
+# No word holds "@" or ":", so that a link or an image is never taken for a word.
+LINK_PREFIX = "@href:"
+IMAGE_PREFIX = "@img:"
+
+SHINGLE_SIZE = 5  # words; ours: long enough that two pages rarely share one by chance, short enough to outlive an edit
+
+
+# Words
+
+
+def words(text: str, *, cjk: CjkSegmentation = "bigrams") -> list[str]:
+    """Return the words of `text` in order; the module says what a word is.
+
+    `cjk="jieba"` cuts Han into Chinese words and needs the extra `cjk`, whether or not `text` holds any; other
+    scripts without blanks stay bigrams.
+    """
+    segment = _segmentation(cjk)
+    separated = _separated(text)
+    runs = separated.split()
+    if not separated.isascii() and _UNSPACED.search(separated):
+        runs = [word for run in runs for word in ((run,) if run.isascii() else _segmented(run, segment))]
+    if "_" in separated:
+        runs = [run for run in runs if run.strip("_")]
+    return runs
+
+
+def content_words(text: str, language: str, *, cjk: CjkSegmentation = "bigrams") -> list[str]:
+    """Return the words of `text` that are not stop words of `language`, in order."""
+    stops = stop_words(language)
+    return [word for word in words(text, cjk=cjk) if word not in stops]
+
+
+# In folded text an apostrophe parts words unless it is kept; a final 's goes with it.
+_APOSTROPHE_LOOKALIKES = "’‘´"  # and ʼ, later
+_END = r"(?![\w']|[^\x00-\x7f])"
+_CONTRACTION = rf"(?<=[a-z\u00df-\u024f\u1e00-\u1eff]')(?:t|d|m|ll|re|ve){_END}"
+_CYRILLIC_OR_HEBREW = r"[\u0400-\u052f\u05d0-\u05ea]"
+_KEPT = rf"{_CONTRACTION}|(?<={_CYRILLIC_OR_HEBREW}'){_CYRILLIC_OR_HEBREW}"
+_PARTING_APOSTROPHE = re.compile(rf"'(?!{_KEPT})(?:(?<=[^\W_]')s{_END})?")
+
+# Punctuation beyond ASCII that makes up nearly all of it on English pages: blanked first, most of them are ASCII.
+# The trade mark signs must go before NFKC makes letters of them ("Acme™" is not "acmetm"), the zero width space
+# before the invisible characters: it ends words in Khmer and Thai.
+_BLANKED_FIRST = "™℠\u200b\u00a0“”–—…•®©→"
+
+_DOTTED_I = re.compile("i\u0307+")  # what folding makes of the Turkish İ
+
+# Default_Ignorable_Code_Point of the Unicode Character Database, which NFKC_Casefold drops too.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+# Python sorts the marks on one letter in quadratic time: a page could stall a crawl. The limit is that of the
+# Stream-Safe Text Format (UAX #15, section 13). Long runs of punctuation are cut too, which is no loss.
+_LONG_MARKS = re.compile(r"([^\w\x00-\x7f]{30})[^\w\x00-\x7f]+")
+
+# ASCII that is no part of a word becomes a blank; the bytes of all other characters pass.
+_ASCII_TO_BLANK = bytes(b if b >= 0x80 or chr(b).isalnum() or chr(b) in "_'" else 0x20 for b in range(256))
+
+# Blocks of the scripts without blanks between words; what is no letter there has been parted off before.
+_HAN_RANGES = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA_RANGES = "\u3041-\u312f\u31a0-\u31ff\U0001b000-\U0001b16f"
+_SOUTH_EAST_ASIAN_RANGES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
+_HAN_RUN = re.compile(f"([{_HAN_RANGES}]+)")
+_UNSPACED = re.compile(f"[{_HAN_RANGES}{_KANA_RANGES}{_SOUTH_EAST_ASIAN_RANGES}]")
+
+# Beyond ASCII, once separators are blanks, what is not `\w` is a mark.
+_MARK = r"[^\w\x00-\x7f]"
+_HAS_MARK = re.compile(_MARK)
+_STRAY_MARKS = re.compile(rf"(?<![^\W_])(?<!{_MARK}){_MARK}+")  # on nothing that could be a word
+_UNSPACED_LETTER = re.compile(rf"(?=\w){_UNSPACED.pattern}{_MARK}*")
+_UNSPACED_RUN = re.compile(f"((?:{_UNSPACED_LETTER.pattern})+)")
+
+
+def _separated(text: str) -> str:
+    """Return `text` folded, with blanks, and nothing else, between the runs that are words.
+
+    A handful of passes in C. The last one is over bytes, since `str.translate` is fast for ASCII alone.
+    """
+    text = _folded(text)
+    if not text.isascii():
+        text = _separator_beyond_ascii().sub(" ", text)
+        if _HAS_MARK.search(text):
+            text = _STRAY_MARKS.sub(" ", text)
+    if "'" in text:
+        text = _PARTING_APOSTROPHE.sub(" ", text)
+    return text.encode().translate(_ASCII_TO_BLANK).decode()
+
+
+def _folded(text: str) -> str:
+    """Return `text` in the one spelling of its words: NFKC, case-folded, nothing invisible, one apostrophe."""
+    if not text.isascii():
+        for lookalike in _APOSTROPHE_LOOKALIKES:
+            text = text.replace(lookalike, "'")
+        for sign in _BLANKED_FIRST:
+            text = text.replace(sign, " ")
+    if text.isascii():
+        return text.lower()
+    text = _LONG_MARKS.sub(r"\1", _INVISIBLE.sub("", text))
+    text = _nfkc(_DOTTED_I.sub("i", _nfkc(text).casefold()))
+    return text.replace("ʼ", "'")  # found, or made by NFKC of the Afrikaans ŉ
+
+
+def _nfkc(text: str) -> str:
+    return text if unicodedata.is_normalized("NFKC", text) else unicodedata.normalize("NFKC", text)
+
+
+@functools.cache
+def _separator_beyond_ascii() -> re.Pattern[str]:
+    """Return the pattern of characters beyond ASCII that are no part of a word.
+
+    `re` has no class for combining marks. Looking them all up takes 12 ms, so it waits for the first text that
+    needs it.
+    """
+    marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
+    ranges = ""
+    for _, group in groupby(enumerate(marks), key=lambda ranked: ranked[1] - ranked[0]):
+        codes = [code for _, code in group]
+        ranges += f"{chr(codes[0])}-{chr(codes[-1])}"
+    return re.compile(rf"[^\w\x00-\x7f{ranges}]")
+
+
+def _segmentation(cjk: CjkSegmentation) -> Callable[[str], Iterable[str]]:
+    if cjk == "bigrams":
+        return _bigrams
+    if cjk != "jieba":
+        raise SettingsError(f"cjk is {cjk!r}; expected 'bigrams' or 'jieba'")
+    try:
+        import rjieba  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtra("Chinese word segmentation", "cjk") from error
+
+    def chinese_words(run: str) -> Iterator[str]:
+        for i, piece in enumerate(_HAN_RUN.split(run)):
+            yield from rjieba.cut(piece) if i % 2 else _bigrams(piece)
+
+    return chinese_words
+
+
+def _segmented(run: str, segment: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """Yield the words of one run in which scripts with and without blanks may meet: `iphone手机`."""
+    for i, piece in enumerate(_UNSPACED_RUN.split(run)):
+        if i % 2:
+            yield from segment(piece)
+        elif piece:
+            yield piece
+
+
+def _bigrams(run: str) -> list[str]:
+    """Return each letter (with its marks) joined to the next; a single letter stands alone."""
+    letters = _UNSPACED_LETTER.findall(run)
+    return [first + second for first, second in pairwise(letters)] if len(letters) > 1 else letters
+
+
+# Stop words
+
+_OTHER_CODES = {"no": "nb", "nn": "nb", "iw": "he", "in": "id"}  # the Norwegian list covers both; old ISO codes
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """Return the stop words of `language`, a code of ISO 639-1 or a longer tag (`en`, `en-GB`, `pt_BR`).
+
+    The lists are those of the package `stop-words`. A language without a list has no stop words. Entries are
+    spelled as `words` spells them; those that are more than one word are left out, for their parts (most of all
+    the syllables of Vietnamese) may well mean something alone.
+    """
+    code = re.split("[-_]", language.strip().lower(), maxsplit=1)[0]
+    code = _OTHER_CODES.get(code, code)
+    return _stop_list(code) if code in LANGUAGE_MAPPING else frozenset()
+
+
+@functools.cache
+def _stop_list(code: str) -> frozenset[str]:
+    entries = (_separated(entry).split() for entry in get_stop_words(code, cache=False))
+    return frozenset(entry[0] for entry in entries if len(entry) == 1)
+
+
+# Links and images as features
+
+_URL = re.compile(r"(?:([a-z][a-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(\?[^#]*)?", re.IGNORECASE)
+_URL_EDGE = "".join(map(chr, range(0x21)))  # C0 controls and the blank, as the URL standard strips them
+
+
+def link_feature(href: str) -> str:
+    """Return the feature of a link: host in lower case, path and query, without scheme and fragment.
+
+    Leaves hold links as features beside words (Thesis 4.2.2). The query stays: many sites tell their pages
+    apart by nothing else. A relative link stays relative, so resolve it first where pages of several folders
+    are compared. Schemes other than http and https stay (`mailto:`); `data:` is hashed.
+    """
+    scheme, host, path, query = _url_parts(href)
+    if scheme == "data":
+        return f"{LINK_PREFIX}{_hashed_data(href)}"
+    if scheme not in ("", "http", "https"):
+        return f"{LINK_PREFIX}{scheme}:{host}{path}{query}"
+    return f"{LINK_PREFIX}{host}{path or '/' if host else path}{query}"
+
+
+def image_feature(src: str) -> str:
+    """Return the feature of an image: its file name, without query; the host where there is no path.
+
+    The same picture served from several folders or hosts is one feature (Thesis 4.2.2: image files).
+    A `data:` image has no name and is known by its hash.
+    """
+    scheme, host, path, _ = _url_parts(src)
+    if scheme == "data":
+        return f"{IMAGE_PREFIX}{_hashed_data(src)}"
+    return f"{IMAGE_PREFIX}{path.rstrip('/').rpartition('/')[2] or host}"
+
+
+def _url_parts(url: str) -> tuple[str, str, str, str]:
+    """Split as RFC 3986 appendix B does: any string has parts, and none is refused."""
+    url = url.strip(_URL_EDGE).replace("\t", "").replace("\n", "").replace("\r", "")
+    scheme, host, path, query = _URL.match(url).groups(default="")  # type: ignore[union-attr]  # matches any string
+    return scheme.lower(), host.lower(), path, query
+
+
+def _hashed_data(url: str) -> str:
+    return f"data:{word_hash(url.strip(_URL_EDGE)):016x}"
+
+
+# Hashes
+
+
+def word_hash(word: str) -> int:
+    """Return the 64-bit hash (xxh3) of a word or feature: the same in every run and on every machine."""
+    return xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def shingles(tokens: Sequence[str], size: int = SHINGLE_SIZE) -> npt.NDArray[np.uint64]:
+    """Return the hash of each `size` consecutive tokens, joined by blanks, in order.
+
+    Fewer tokens than `size` are one shingle, none are none.
+    """
+    if size < 1:
+        raise SettingsError(f"a shingle of {size} words was asked for; expected 1 or more")
+    count = max(len(tokens) - size + 1, min(len(tokens), 1))
+    hashes = (word_hash(" ".join(tokens[start : start + size])) for start in range(count))
+    return np.fromiter(hashes, dtype=np.uint64, count=count)
+
+
+# Stop lists derived from a collection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopListSettings:
+    """What makes a word of a collection a stop word (DocView 3.2).
+
+    The paper picks "the terms with high term frequency in a lot of documents" and names no numbers. Ours: a
+    page counts for a word that it holds `min_term_frequency` times, and such pages must be `min_page_share` of
+    the collection and `min_pages` at least. On the 1,237 mixed pages of pages-wcxb the defaults give some 210
+    words, 50 of them beyond the generic English list (time, data, based, business); a share of 0.1 brings in
+    subjects (industry, technology, platform).
+
+    Counts are exact up to `exact_words` different words (some 50 MB). Beyond that rare words are forgotten by
+    lossy counting (Manku and Motwani, VLDB 2002), which may miss pages up to `max_missed_share` of the
+    collection for a word but never loses a stop word.
+    """
+
+    min_page_share: float = 0.15
+    min_term_frequency: int = 2
+    min_pages: int = 10
+    exact_words: int = 500_000
+    max_missed_share: float = 0.015
+
+    def __post_init__(self) -> None:
+        if not 0 < self.max_missed_share < self.min_page_share <= 1:
+            raise SettingsError(
+                f"min_page_share is {self.min_page_share} and max_missed_share is {self.max_missed_share}; "
+                "expected 0 < max_missed_share < min_page_share <= 1"
+            )
+        for name in ("min_term_frequency", "min_pages", "exact_words"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}; expected 1 or more")
+
+
+class StopWord(NamedTuple):
+    """A word of a derived stop list and the number of pages that count for it.
+
+    `missed` bounds the pages that were forgotten: the true number lies in `pages .. pages + missed`. It is 0
+    unless the collection has more different words than are counted exactly.
+    """
+
+    word: str
+    pages: int
+    missed: int
+
+
+class StopListBuilder:
+    """Counts pages one at a time and says, at any time, which words are the stop words of those seen."""
+
+    def __init__(self, settings: StopListSettings | None = None) -> None:
+        self.settings = settings or StopListSettings()
+        self.pages = 0
+        self._counts: Counter[str] = Counter()
+        self._missed: dict[str, int] = {}  # only words that may have been forgotten before
+        self._settled = 0  # the first words of _counts, whose _missed is known; Counter keeps the order of arrival
+        self._forgotten = 0  # no word outside _counts was on more pages than this
+        self._forget_above = self.settings.exact_words
+
+    @property
+    def words_held(self) -> int:
+        """How many different words are in memory."""
+        return len(self._counts)
+
+    def add(self, page: str | Iterable[str]) -> None:
+        """Count one page, given as text or as its words."""
+        least = self.settings.min_term_frequency
+        frequencies = Counter(words(page) if isinstance(page, str) else page)
+        self._counts.update([word for word, frequency in frequencies.items() if frequency >= least])
+        self.pages += 1
+        if len(self._counts) > self._forget_above:
+            self._forget_rare()
+
+    def stop_list(self) -> list[StopWord]:
+        """Return the stop words of the pages so far, those on most pages first, equals by the alphabet.
+
+        Every word that meets the settings is there. Once words were forgotten, a word is also there that falls
+        short by no more than its `missed`.
+        """
+        self._settle()
+        found = [
+            StopWord(word, pages, self._missed.get(word, 0))
+            for word, pages in self._counts.items()
+            if self._meets_settings(pages + self._missed.get(word, 0))
+        ]
+        return sorted(found, key=lambda stop: (-stop.pages, stop.word))
+
+    def _meets_settings(self, pages: int) -> bool:
+        return pages >= self.settings.min_pages and pages / self.pages >= self.settings.min_page_share
+
+    def _settle(self) -> None:
+        """Note for the words that came since words were last forgotten how many pages that may have cost them."""
+        if self._forgotten:
+            newcomers = islice(self._counts, self._settled, None)
+            self._missed.update(dict.fromkeys(newcomers, self._forgotten))
+        self._settled = len(self._counts)
+
+    def _forget_rare(self) -> None:
+        """Forget the words that can have been on no more than `max_missed_share` of the pages."""
+        self._settle()
+        self._forgotten = int(self.settings.max_missed_share * self.pages)
+        missed = self._missed
+        self._counts = Counter(
+            {word: pages for word, pages in self._counts.items() if pages + missed.get(word, 0) > self._forgotten}
+        )
+        self._missed = {word: pages for word, pages in missed.items() if word in self._counts}
+        self._settled = len(self._counts)
+        self._forget_above = max(self.settings.exact_words, 2 * len(self._counts))
+
+
+def derive_stop_list(pages: Iterable[str | Iterable[str]], settings: StopListSettings | None = None) -> list[StopWord]:
+    """Return the stop words of a collection (DocView 3.2), given as texts or as the words of each page."""
+    builder = StopListBuilder(settings)
+    for page in pages:
+        builder.add(page)
+    return builder.stop_list()

@@ -1,0 +1,295 @@
+from __future__ import annotations
+
+import gzip
+import random
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+import zstandard
+from fastwarc.warc import WarcRecordType
+
+from webwinnow.errors import InputError
+from webwinnow.records import PageRecord
+
+HTML = b"<!doctype html><html><body><p>Hello</p></body></html>"
+LONG = b"<!doctype html><html><body>" + bytes(random.Random(7).choices(b"abcdefgh <>", k=200_000))
+
+MakeRecord = Callable[..., bytes]
+ReadAll = Callable[..., list[PageRecord]]
+
+
+def raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def chunked(data: bytes, size: int = 7) -> bytes:
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+    return b"".join(b"%x;note=1\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\nTrailer: x\r\n\r\n"
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+def test_pages_come_with_what_the_archive_knows(
+    pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(b"".join(pack(make_record(f"http://a.test/{i}", LONG + b"%d" % i)) for i in range(3)))
+    pages = read_all(file)
+    assert [page.url for page in pages] == ["http://a.test/0", "http://a.test/1", "http://a.test/2"]
+    assert [page.ordinal for page in pages] == [0, 1, 2]
+    assert pages[1] == PageRecord(
+        url="http://a.test/1",
+        body=LONG + b"1",
+        content_type="text/html",
+        fetched_at="2024-05-06T07:08:09Z",
+        ordinal=1,
+    )
+    assert problems == []
+
+
+def test_a_warc_in_one_gzip_member_is_read(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(gzip.compress(b"".join(make_record() for _ in range(3))))
+    assert [page.body for page in read_all(file)] == [HTML] * 3
+
+
+def test_a_warc_zst_with_its_dictionary_is_read(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
+    dictionary = zstandard.train_dictionary(4096, [make_record(f"http://a.test/{i}") for i in range(500)])
+    packer = zstandard.ZstdCompressor(dict_data=dictionary)
+    packed = zstandard.compress(dictionary.as_bytes())
+    file = tmp_path / "crawl.warc.zst"
+    with file.open("wb") as out:
+        out.write(b"\x5d\x2a\x4d\x18" + len(packed).to_bytes(4, "little") + packed)
+        for i in range(3):
+            out.write(packer.compress(make_record(f"http://a.test/{i}")))
+    assert [page.url for page in read_all(file)] == ["http://a.test/0", "http://a.test/1", "http://a.test/2"]
+
+
+def test_what_is_no_page_is_passed_over(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
+    file = tmp_path / "crawl.warc"
+    records = [
+        make_record("http://a.test/", kind=WarcRecordType.warcinfo, content_type="application/warc-fields"),
+        make_record("http://a.test/request", kind=WarcRecordType.request),
+        make_record("http://a.test/gone", status="404 Not Found"),
+        make_record("http://a.test/moved", status="301 Moved"),
+        make_record("http://a.test/image", b"\x89PNG\r\n", headers="Content-Type: image/png\r\n"),
+        make_record("http://a.test/bytes", b"\x00\x01\x02", headers=""),
+        make_record("http://a.test/text", kind=WarcRecordType.resource, content_type="text/plain"),
+        make_record("<http://a.test/resource>", kind=WarcRecordType.resource),
+        make_record("http://a.test/xhtml", headers="content-type: Application/XHTML+XML; charset=x\r\n"),
+        make_record("http://a.test/untyped", headers=""),
+    ]
+    file.write_bytes(b"".join(records))
+    pages = read_all(file)
+    assert [page.url for page in pages] == ["http://a.test/resource", "http://a.test/xhtml", "http://a.test/untyped"]
+    assert [page.content_type for page in pages] == ["text/html", "Application/XHTML+XML; charset=x", None]
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ("Content-Encoding: gzip", gzip.compress(HTML)),
+        ("Content-Encoding: X-GZIP", gzip.compress(HTML)),
+        ("Content-Encoding: gzip", gzip.compress(HTML[:9]) + gzip.compress(HTML[9:])),
+        ("Content-Encoding: gzip", gzip.compress(HTML) + b"junk"),
+        ("Content-Encoding: deflate", zlib.compress(HTML)),
+        ("Content-Encoding: deflate", raw_deflate(HTML)),
+        ("Content-Encoding: br", brotli.compress(HTML)),
+        ("Content-Encoding: zstd", zstandard.compress(HTML)),
+        ("Content-Encoding: gzip, br", brotli.compress(gzip.compress(HTML))),
+        ("Content-Encoding: gzip\r\nContent-Encoding: br", brotli.compress(gzip.compress(HTML))),
+        ("Transfer-Encoding: chunked", chunked(HTML)),
+        ("Transfer-Encoding: chunked", chunked(HTML)[:-20]),
+        ("Transfer-Encoding: chunked\r\nContent-Encoding: br", chunked(brotli.compress(HTML))),
+        ("Transfer-Encoding: gzip, chunked", chunked(gzip.compress(HTML))),
+        ("Content-Encoding: identity", HTML),
+        ("X-None: x", gzip.compress(HTML)),
+        ("Content-Encoding: gzip", HTML),  # from here on: decoded by the crawler, which kept the header
+        ("Content-Encoding: br", HTML),
+        ("Content-Encoding: unheard-of", HTML),
+        ("Transfer-Encoding: chunked\r\nContent-Encoding: gzip", HTML),
+        ("Transfer-Encoding: chunked", HTML),
+    ],
+)
+def test_every_http_compression_is_undone(
+    headers: str, body: bytes, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record(body=body, headers=f"Content-Type: text/html\r\n{headers}\r\n"))
+    [page] = read_all(file)
+    assert page.refused is None
+    assert HTML.startswith(page.body)
+    assert len(page.body) > len(HTML) - 20
+
+
+BOMB = b"\0" * 8_000_000
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "reason"),
+    [
+        ("Content-Encoding: gzip", gzip.compress(BOMB), "unpacks to more than"),
+        ("Content-Encoding: deflate", zlib.compress(BOMB), "unpacks to more than"),
+        ("Content-Encoding: deflate", raw_deflate(BOMB), "unpacks to more than"),
+        ("Content-Encoding: br", brotli.compress(BOMB), "unpacks to more than"),
+        ("Content-Encoding: zstd", zstandard.compress(BOMB), "unpacks to more than"),
+        ("Content-Encoding: gzip, gzip", gzip.compress(gzip.compress(BOMB)), "unpacks to more than"),
+        ("Content-Encoding: gzip", gzip.compress(LONG * 11, 1), "more than 2000000 bytes"),
+        ("X-None: x", LONG * 11, "more than 2000000"),
+        ("Content-Encoding: gzip", gzip.compress(LONG)[:-1000], "ends early"),
+        ("Content-Encoding: gzip", gzip.compress(LONG)[:-4] + b"\0\0\0\1", "damaged"),
+        ("Content-Encoding: br", brotli.compress(LONG)[:-1000], "ends early"),
+        ("Content-Encoding: zstd", zstandard.compress(LONG)[:-1000], "ends early"),
+        ("Content-Encoding: deflate", b"\x78\x9c\xff\xff\xff", "damaged"),
+        ("Content-Encoding: br", b"\xff\xff\xff\xff\xff", "damaged"),
+        ("Content-Encoding: compress", b"\x1f\x9d\x90", "unknown coding 'compress'"),
+        ("Content-Encoding: gzip, gzip, gzip, gzip, gzip", gzip.compress(HTML), "5 codings"),
+        ("Transfer-Encoding: chunked", b"5\r\nhello\r\nrubbish\r\n", "damaged"),
+        ("Transfer-Encoding: chunked", b"5\r\nhello rubbish\r\n", "damaged"),
+    ],
+)
+def test_a_body_that_cannot_be_decoded_is_a_refused_page(
+    headers: str, body: bytes, reason: str, *, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    file = tmp_path / "crawl.warc.gz"
+    bad = make_record("http://a.test/bad", body, headers=f"Content-Type: text/html\r\n{headers}\r\n")
+    file.write_bytes(gzip.compress(bad) + gzip.compress(make_record("http://a.test/good")))
+    refused, good = read_all(file, max_page_bytes=2_000_000)
+    assert (refused.url, refused.body) == ("http://a.test/bad", b"")
+    assert refused.refused is not None
+    assert reason in refused.refused
+    assert (good.url, good.body, good.refused) == ("http://a.test/good", HTML, None)
+
+
+def test_a_small_bomb_is_known_by_its_ratio(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record(body=gzip.compress(BOMB), headers="Content-Encoding: gzip\r\n"))
+    [page] = read_all(file)
+    assert page.refused == "the gzip body unpacks to more than 1000 times its size"
+
+
+def test_a_header_that_never_ends_refuses_its_page_alone(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    file = tmp_path / "crawl.warc"
+    long = make_record("http://a.test/long", headers="X: " + "a" * 200_000 + "\r\n")
+    file.write_bytes(long + make_record("http://a.test/good"))
+    refused, good = read_all(file)
+    assert refused.refused is not None
+    assert "header" in refused.refused
+    assert good.body == HTML
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+def test_what_stands_before_a_break_is_read_and_the_break_is_told(
+    pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    whole = b"".join(pack(make_record(f"http://a.test/{i}", LONG)) for i in range(3))
+    cut = tmp_path / "cut.warc.gz"
+    cut.write_bytes(whole[:-1000])
+    good = tmp_path / "good.warc"
+    good.write_bytes(make_record("http://a.test/other"))
+    pages = read_all(cut, good)
+    assert [page.url for page in pages if page.refused is None] == [
+        "http://a.test/0",
+        "http://a.test/1",
+        "http://a.test/other",
+    ]
+    assert [page.refused for page in pages if page.refused] == ["the WARC record ends early"]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{cut}: ")
+    assert "after 3 pages" in problems[0]
+
+
+@pytest.mark.parametrize("place", range(1, 1000, 37))
+def test_wherever_a_warc_is_cut_pages_are_whole_or_refused(
+    place: int, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    first = make_record("http://a.test/first")
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(first + make_record("http://a.test/last")[: -min(place, len(first) - 20)])
+    pages = read_all(file)
+    assert all(page.body == HTML for page in pages if page.refused is None)
+    assert pages[0].refused is None
+    assert problems or place <= len(b"\r\n\r\n")  # the line ends behind the last record may be missing
+
+
+def test_a_record_cut_off_that_is_no_page_is_told(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    file = tmp_path / "crawl.warc"
+    image = make_record("http://a.test/i", b"\x89PNG" * 100, headers="Content-Type: image/png\r\n")
+    file.write_bytes(make_record() + image[:-100])
+    assert len(read_all(file)) == 1
+    assert problems == [f"{file}: ends in the middle of a record, after 1 pages"]
+
+
+def test_junk_between_records_is_told(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record() + b"junk\r\n\r\n" + make_record())
+    assert len(read_all(file)) == 1
+    assert "after 1 pages" in problems[0]
+
+
+def test_a_damaged_gzip_member_is_told(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    packed = gzip.compress(make_record(body=LONG))
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(packed + packed[:5000] + b"\xff" * 50 + packed[5050:] + packed)
+    pages = read_all(file)
+    assert [page.body for page in pages if page.refused is None] == [LONG]
+    assert "gzip data is damaged" in problems[0]
+
+
+def test_a_record_that_is_a_bomb_stops_its_file_alone(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    bomb = zstandard.compress(make_record("http://a.test/bomb", b"\0" * 90_000_000))
+    file = tmp_path / "bomb.warc.zst"
+    file.write_bytes(zstandard.compress(make_record()) + bomb)
+    good = tmp_path / "good.warc"
+    good.write_bytes(make_record("http://a.test/good"))
+    pages = read_all(file, good, max_page_bytes=1_000_000)
+    assert [page.url for page in pages] == ["http://a.test/", "http://a.test/bomb", "http://a.test/good"]
+    assert [page.refused is None for page in pages] == [True, False, True]
+    assert "one record unpacks to more than 1000 times" in problems[0]
+
+
+def test_a_warc_without_pages_is_an_input_error(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record(status="404 Not Found"))
+    with pytest.raises(InputError, match="holds no pages"):
+        read_all(file)
+
+
+def test_a_warc_cut_in_its_first_header_is_an_input_error(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record()[:40])
+    with pytest.raises(InputError, match="nothing could be read"):
+        read_all(file)
+
+
+def test_rubbish_in_a_warc_never_raises_anything_else(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    whole = b"".join(make_record(f"http://a.test/{i}") for i in range(3))
+    file = tmp_path / "crawl.warc"
+    for seed in range(300):
+        dice = random.Random(seed)
+        broken = bytearray(whole)
+        for _ in range(dice.randint(1, 5)):
+            place = dice.randrange(5, len(broken))
+            broken[place : place + dice.randint(0, 3)] = dice.choice([b"\r\n", b"\0", b":", b"9" * 20, b"\xff", b""])
+        file.write_bytes(broken)
+        try:
+            read_all(file)
+        except InputError:
+            continue

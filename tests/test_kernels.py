@@ -1,0 +1,184 @@
+"""The compiled kernels against their plain twins: same columns, same refusals, for anything the parser may write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from webwinnow import _kernels, markup
+from webwinnow._kernels import plain
+from webwinnow.errors import PageRefused
+from webwinnow.parse import DEFAULT_LIMITS, _parsed, decode
+
+compiled = pytest.importorskip(
+    "webwinnow._kernels.compiled", reason="the compiled kernels are not built: there was no compiler at install"
+)
+
+MAX_NODES, MAX_DEPTH, MAX_ATTRIBUTES = (
+    DEFAULT_LIMITS.max_nodes,
+    DEFAULT_LIMITS.max_depth,
+    DEFAULT_LIMITS.max_attributes,
+)
+MANY_TOKENS = 64
+LONG_CLASS = 1024
+"""Beyond these the compiled `canonical_class` hands over to the plain one."""
+
+
+def written_back(page: str | bytes) -> str:
+    """The page as the parser writes it back: what `lay_out` is given."""
+    text, _ = decode(page)
+    return _parsed(text, "")[0]
+
+
+def outcome(twin: Any, *arguments: Any) -> Any:
+    try:
+        return twin.lay_out(*arguments)
+    except PageRefused as refusal:
+        return str(refusal)
+
+
+def assert_twins_agree(
+    written: str, max_nodes: int = MAX_NODES, max_depth: int = MAX_DEPTH, max_attributes: int = MAX_ATTRIBUTES
+) -> None:
+    fast = outcome(compiled, written, max_nodes, max_depth, max_attributes)
+    slow = outcome(plain, written, max_nodes, max_depth, max_attributes)
+    if isinstance(slow, str):
+        assert fast == slow
+        return
+    assert fast.keys() == slow.keys()
+    for name, column in slow.items():
+        if isinstance(column, np.ndarray):
+            assert fast[name].dtype == column.dtype
+            np.testing.assert_array_equal(fast[name], column, err_msg=name)
+        else:
+            assert type(fast[name]) is type(column)
+            assert fast[name] == column, name
+
+
+def test_the_compiled_kernel_is_the_one_in_use():
+    assert _kernels.COMPILED
+    assert _kernels.lay_out is compiled.lay_out
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_twins_lay_out_soup_alike(data: st.DataObject, soup: st.SearchStrategy[str]):
+    assert_twins_agree(written_back(data.draw(soup)))
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_twins_keep_to_limits_alike(data: st.DataObject, soup: st.SearchStrategy[str]):
+    limits = [
+        data.draw(st.integers(least, 8), label=name) for name, least in (("nodes", 2), ("depth", 1), ("attributes", 0))
+    ]
+    assert_twins_agree(written_back(data.draw(soup)), *limits)
+
+
+@given(st.binary(max_size=300))
+def test_twins_lay_out_random_bytes_alike(body: bytes):
+    assert_twins_agree(written_back(body))
+
+
+name_characters = st.text(st.characters(exclude_categories=("Cs",), exclude_characters=" \t\n\f\r/>\0"), max_size=5)
+
+
+@given(tag=name_characters, name=name_characters, value=name_characters)
+@example(tag='"', name="=", value='"')
+@example(tag="<b", name="<", value="&amp")
+@example(tag="=é", name="é=", value="&amp;quot;")
+def test_twins_read_odd_names_alike(tag: str, name: str, value: str):
+    assert_twins_agree(written_back(f"<a{tag} {name}={value} {name}x class='{value}'>x</a{tag}><b{tag}/{name}>y"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "",
+        "x",
+        "<frameset><frame></frameset>",
+        "<!doctype html><!-- a --><?x y><html><!-- b --><body><!-- c -- d --->x<!----><!-->y<!--->z",
+        "<p>&amp;amp; &amp;lt; &lt;b&gt; &nbsp; &quot; & &am &amp",
+        "<p title='&amp;quot; &lt; &nbsp; \"'>x",
+        "<p title='" + "é" * 4096 + "'>x<p title='" + "é" * 4097 + "'>y",
+        "<a href='" + "h" * 4096 + "'>x<a href='" + "h" * 4097 + "'>y",
+        "<a href='" + "&amp;" * 4096 + "'>x<a title='" + "&amp;" * 4097 + "'>y",
+        "<p title='" + "a" * 4095 + "😀z'>x",
+        "<p style='display:NONE'>x<p style='displaynone'>y<p style=' d i s p l a y : n o n e '>z",
+        "<p role='A  b'>x<p role='a B'>y<x-y role>z<x-y>w",
+        "<p class='" + " ".join(f"a{k}" for k in range(100)) + "'>x",
+        "<div><template shadowrootmode=open>x<style>y</style></template></div><template>z</template>",
+        "<svg><g><p>x</p></g></svg><video><source>x</video><math><mi>x</mi><annotation>y</annotation></math>",
+        "<table>a<tr>b<td>c<table>d</table>e",
+        "<pre>\n\nx</pre><textarea>\n&lt;</textarea><plaintext></b>",
+        "<div hidden><div hidden id=S:1><input type=hidden></div></div><dialog>x</dialog><dialog open>y</dialog>",
+        "".join(f"<x{k}>" for k in range(70_000)),
+        "<b>" * 3000 + "x",
+    ],
+    ids=lambda page: page[:24],
+)
+def test_twins_lay_out_odd_pages_alike(page: str):
+    assert_twins_agree(written_back(page))
+
+
+LARGE_PAGES = {
+    "nested": "".join(f"<div class=c{k}>{k}" for k in range(5_000)),
+    "attributes": "<p " + " ".join(f"a{k}={k}" for k in range(5_000)) + ">x",
+    "words": "<p>漢字 é &amp; <b>x</b>" * 5_000,
+}
+
+
+@pytest.mark.parametrize("page", LARGE_PAGES.values(), ids=LARGE_PAGES.keys())
+def test_twins_lay_out_large_pages_alike(page: str):
+    assert_twins_agree(written_back(page))
+
+
+@pytest.mark.parametrize("page", sorted((Path(__file__).parent / "golden").glob("*.html")), ids=lambda page: page.stem)
+def test_twins_lay_out_golden_pages_alike(page: Path):
+    assert_twins_agree(written_back(page.read_bytes()))
+
+
+# Class names
+
+
+class_text = st.one_of(
+    st.text("aZ09-_ ", max_size=30),
+    st.text(st.characters(max_codepoint=127), max_size=30),
+    st.text(max_size=20),
+    st.lists(st.text("abYZ01-_é", min_size=1, max_size=8), max_size=2 * MANY_TOKENS).map(" ".join),
+)
+
+
+@settings(max_examples=500)
+@given(class_text)
+@example("")
+@example(" \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0")
+@example("a\x1cb")
+@example("-_-")
+@example("9--")
+@example("__A__")
+@example("aB1cD2 1aB-aB1")
+@example("aBcDe aBcD")
+@example("\ud800 x1")
+def test_twins_canonicalise_class_names_alike(written: str):
+    assert compiled.canonical_class(written) == plain.canonical_class(written) == markup.canonical_class(written)
+
+
+@pytest.mark.parametrize("count", [MANY_TOKENS - 1, MANY_TOKENS, MANY_TOKENS + 1, 3 * MANY_TOKENS])
+def test_twins_agree_on_many_class_tokens(count: int):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    written = " ".join(letters[k % 26] + letters[k // 26] for k in reversed(range(count)))
+    assert compiled.canonical_class(written) == plain.canonical_class(written)
+    assert len(compiled.canonical_class(written).split()) == count
+
+
+@pytest.mark.parametrize("length", [LONG_CLASS - 1, LONG_CLASS, LONG_CLASS + 1, 10 * LONG_CLASS])
+@pytest.mark.parametrize("piece", ["a", "A", "a1", "-", "aB-", "1 ", "-1 "])
+def test_twins_agree_on_long_class_names(length: int, piece: str):
+    written = (piece * length)[:length]
+    assert compiled.canonical_class(written) == plain.canonical_class(written)
