@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
@@ -21,6 +22,7 @@ __all__ = ["Answer", "Pool", "Task"]
 DEATHS_ALLOWED = 2
 """An item at which so many workers died is given up: once may have been somebody else's kill."""
 START_SECONDS = 120.0
+STARTS_ALLOWED = 3
 WATCH_SECONDS = 0.02
 LOG_SHOWN = 2_000
 
@@ -98,10 +100,10 @@ class Pool:
         for worker in self._workers:
             worker.kill()
             self._tasks.put(None)
-        for thread in self._threads:
+        for thread in (*self._threads, self._watch):
             thread.join()
         for worker in self._workers:
-            worker.kill()
+            worker.end()
 
     def _serve(self, worker: _Worker) -> None:
         """One worker's thread: tasks one after the other, with as many processes as it takes."""
@@ -160,11 +162,26 @@ class _Worker:
         self.lock = threading.Lock()
 
     def start(self, settings: Any) -> None:
-        """Start a process unless one runs."""
+        """Start a process unless one runs. One that is killed while it starts is started again."""
         self.timed_out = False
         if self.process is not None and self.process.poll() is None:
             return
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `bury` and `kill`)
+        words = ""
+        for _ in range(STARTS_ALLOWED):
+            self._launch()
+            try:
+                send(self._pipe("stdin"), settings)
+                if receive(self._pipe("stdout"))[0] == READY:
+                    self.rest()
+                    return
+            except (EOFError, OSError):
+                words = self._last_words()
+        self.end()
+        raise WebwinnowError(f"a worker process cannot start: {words or 'it died without a word'}")
+
+    def _launch(self) -> None:
+        self.end()
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `end`)
         one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         process = subprocess.Popen(
             [sys.executable, "-m", "webwinnow.pipeline.worker"],
@@ -176,14 +193,6 @@ class _Worker:
         with self.lock:
             self.process = process
             self.deadline = time.monotonic() + START_SECONDS
-        try:
-            send(self._pipe("stdin"), settings)
-            if receive(self._pipe("stdout"))[0] != READY:
-                raise EOFError
-        except (EOFError, OSError):
-            process.wait()
-            raise WebwinnowError(f"a worker process cannot start: {self._last_words() or 'no message'}") from None
-        self.rest()
 
     def give(self, task: Task, first: int, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
@@ -204,30 +213,32 @@ class _Worker:
                 self.process.kill()
 
     def kill(self) -> None:
+        """Kill the process from another thread; whoever talks to it finds the pipe closed."""
         with self.lock:
             if self.process is not None:
                 self.process.kill()
-                self.process.wait()
 
     def bury(self, seconds: float) -> str:
         """Clear away a dead process and say what it died of."""
-        self.rest()
-        process = self.process
-        if process is None:
-            return "the worker process died"
-        process.kill()
-        status = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:  # unsent bytes to a process that is gone
-                    continue
-        with self.lock:
-            self.process = None
+        status = self.end()
         if self.timed_out:
             return f"the page took longer than {seconds:g} s"
         return f"the worker process died twice on this page (status {status}): memory or a fault of the parser"
+
+    def end(self) -> int | None:
+        """End the process, if one runs, and close all that belongs to it; returns its status."""
+        self.rest()
+        with self.lock:
+            process, self.process = self.process, None
+        if process is None:
+            return None
+        process.kill()
+        status = process.wait()
+        for pipe in (process.stdin, process.stdout, self.log):
+            if pipe is not None:
+                with suppress(OSError):  # unsent bytes to a process that is gone
+                    pipe.close()
+        return status
 
     def _pipe(self, name: str) -> IO[bytes]:
         pipe: IO[bytes] | None = getattr(self.process, name, None)

@@ -87,13 +87,13 @@ def run(
 
 def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> tuple[Path, bool]:
     """The run's private folder, and whether it goes whatever happens: what cannot be resumed leaves nothing behind."""
-    if str(out) == STDOUT:
+    path = Path(out).absolute()
+    if str(out) == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
         if resume:
-            raise SettingsError("a run that writes to standard output cannot be resumed; give a file with -o")
+            raise SettingsError(f"a run that writes to {out} cannot be resumed; give a file with -o")
         return Path(tempfile.mkdtemp(prefix="webwinnow-", dir=tmp)) / "run", True
     if resume and any(str(given) == STDIN for given in inputs):
         raise SettingsError("a run that reads standard input cannot be resumed; give files")
-    path = Path(out).absolute()
     if tmp is None:
         return path.with_name(f".{path.name}.webwinnow-run"), False
     return tmp / f"webwinnow-run-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}", False

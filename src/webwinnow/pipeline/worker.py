@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
 from typing import IO, Any
 
@@ -25,6 +26,7 @@ def main() -> None:
     settings, memory = receive(inbox)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers itself
     workshop = Workshop(settings, beat=lambda: send(outbox, (BEAT, None)))
     send(outbox, (READY, None))
     while True:

@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.render.walk import walk
-from webwinnow.urls import is_safe_link, is_web_link
+from webwinnow.render.addresses import link_target, picture_source
+from webwinnow.render.walk import printable, walk
 
 __all__ = ["Container", "Marks", "Passage", "Piece", "passages_of"]
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
 MOST_SPAN = 50
-"""Cells that one colspan or rowspan may add: a page can write `colspan=1000` in every cell."""
+"""Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
+MOST_ADDED_CELLS = 100_000
+"""Empty cells that the spans of one page may add; then a cell counts once. Real pages stay far below."""
 
 # What an element does to the flow of text, by tag code.
 _INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
@@ -54,11 +56,16 @@ _CODE = frozenset(TAG_CODE[tag] for tag in ("code", "kbd", "samp", "tt"))
 _STRIKE = frozenset(TAG_CODE[tag] for tag in ("s", "strike", "del"))
 _LINK = TAG_CODE["a"]
 _MARKING = _STRONG | _EMPHASIS | _CODE | _STRIKE | {_LINK}
-_NOT_IN_DATA_CELLS = np.array(
-    [TAG_CODE[tag] for tag in "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split()]
-)
+_NOT_IN_DATA_CELLS = np.zeros(CUSTOM_TAG + 1, np.bool_)
+for _name in "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split():
+    _NOT_IN_DATA_CELLS[TAG_CODE[_name]] = True
+_HEARD = _ROLE != _INLINE
+"""Tags that plain text minds: those that part it."""
+_HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, False
+_SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARKING))
+"""Tags that rich text minds."""
+_SEEN[TAG_CODE["#root"]] = True
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 class Marks(NamedTuple):
@@ -159,31 +166,40 @@ class _Walk:
         self.mask = keep
         self.keep: list[bool] = keep.tolist()
         self.rich = rich
+        known = np.where(tree.tag < CUSTOM_TAG, tree.tag, TAG_CODE["span"])
+        self.minded: NDArray[np.bool_] = (_SEEN if rich else _HEARD)[known]
         self.tags: list[int] = tree.tag.tolist()
-        self.roles: list[int] = _ROLE[np.where(tree.tag < CUSTOM_TAG, tree.tag, 0)].tolist()
+        self.roles: list[int] = _ROLE[known].tolist()
         self.out: list[Passage] = []
         self.kind, self.level, self.language = "line", 0, ""
+        self.heading = 0
+        """Rank of the open heading, 0 for none."""
         self.pieces: list[Piece] = []
         self.within: list[Container] = []
         self.lists: list[int | None] = []
         """Next number of each open list, None for a bulleted one."""
-        self.marking: list[int] = []
-        """Open elements that set text off."""
+        self.marking: list[tuple[int, Marks]] = []
+        """Open elements that set text off, each with the marks before it."""
         self.marks = PLAIN
+        self.hrefs: dict[int, str] = {}
+        if rich:
+            nodes, values = tree.values("href")
+            self.hrefs = dict(zip(nodes.tolist(), values, strict=True))
         self.table: _Table | None = None
         """The open data table; there is one at most, for a table in a cell makes the outer one a layout table."""
+        self.added_cells = 0
+        no_data = _NOT_IN_DATA_CELLS[np.minimum(tree.tag, CUSTOM_TAG)]
+        self.no_data_before: list[int] = np.concatenate(([0], np.cumsum(no_data))).tolist()
+        """How many elements that data tables do not hold stand before each node."""
         self.code = 0
         """How many open elements keep white space."""
 
     def passages(self, runs: NDArray[np.bool_] | None) -> list[Passage]:
-        walk(self.tree, self.mask, runs, opens=self._open, closes=self._close, says=self._say)
+        walk(self.tree, self.mask, runs, self.minded, opens=self._open, closes=self._close, says=self._say)
         self._flush()
         return self.out
 
     def _say(self, text: str) -> None:
-        if _CONTROLS.search(text):
-            text = text.replace("\r\n", "\n") if self.code else text
-            text = _CONTROLS.sub(" ", text)
         pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
         if not pieces and not self.code and text.isspace():
             return
@@ -191,20 +207,18 @@ class _Walk:
 
     def _open(self, i: int) -> None:
         role = self.roles[i]
-        if not role and self.tags[i] not in _MARKING:
-            return
         kept = self.keep[i]
         if self.code:
             if role == _BREAK:
                 self.pieces.append(Piece("\n"))
             elif role == _PRE:
                 self.code += 1
-            elif role not in (_INLINE, _IMAGE, _CELL):
-                self._fresh_line()
+            else:
+                self._part_code(role)
         elif role == _INLINE:
-            if kept and self.rich:
-                self.marking.append(i)
-                self._remark()
+            if kept and self.tags[i] in _MARKING:
+                self.marking.append((i, self.marks))
+                self.marks = self._marks_in(i)
         elif role == _IMAGE:
             if kept and self.rich:
                 self._show_image(i)
@@ -231,7 +245,8 @@ class _Walk:
         elif role == _PARAGRAPH:
             self.kind = "paragraph"
         elif role == _HEADING:
-            self.kind, self.level = "heading", int(TAGS[self.tags[i]][1])
+            self.heading = self.level = int(TAGS[self.tags[i]][1])
+            self.kind = "heading"
         elif role == _ITEM:
             self.within.append(Container(self._next_marker()))
         elif role == _QUOTE:
@@ -244,19 +259,20 @@ class _Walk:
     def _close(self, i: int) -> None:
         role = self.roles[i]
         if role == _INLINE:
-            if self.marking and self.marking[-1] == i:
-                self.marking.pop()
-                self._remark()
+            if self.marking and self.marking[-1][0] == i:
+                self.marks = self.marking.pop()[1]
         elif self.code:
             if role == _PRE:
                 self.code -= 1
                 if not self.code:
                     self._flush()
-            elif role not in (_IMAGE, _BREAK, _CELL):
-                self._fresh_line()
+            elif role != _BREAK:
+                self._part_code(role)
         elif self.table is not None and role != _TABLE and (self.table.cell is not None or role == _ROW):
             self._close_in_table(role)
         elif role not in (_BREAK, _IMAGE, _RULE):
+            if role == _HEADING:
+                self.heading = 0
             self._flush()
             if role == _LIST:
                 self.lists.pop()
@@ -272,7 +288,7 @@ class _Walk:
             table.open_row()
         elif role == _CELL:
             self._flush()
-            table.open_cell(self._span(i, "colspan"), self._span(i, "rowspan"))
+            table.open_cell(*self._spans(i))
         elif table.cell:
             table.cell.append(Piece(" "))
 
@@ -296,51 +312,53 @@ class _Walk:
 
     def _flush(self) -> None:
         """End the current passage, if it says anything."""
-        pieces, self.pieces = self.pieces, []
-        if _says_something(pieces):
-            if self.table is not None and self.table.rows:  # a caption behind rows
-                self._end_table()
-                self.table = _Table()
-            self.out.append(Passage(self.kind, pieces, tuple(self.within), self.level, self.language))
-        self.kind, self.level, self.language = "line", 0, ""
+        pieces = self.pieces
+        if pieces:
+            self.pieces = []
+            if _says_something(pieces):
+                if self.table is not None and self.table.rows:  # a caption behind rows
+                    self._end_table()
+                    self.table = _Table()
+                self.out.append(Passage(self.kind, pieces, tuple(self.within), self.level, self.language))
+        self.kind, self.level, self.language = "heading" if self.heading else "line", self.heading, ""
 
-    def _fresh_line(self) -> None:
-        """Inside code, start a new line unless one has just begun."""
-        if self.pieces and not self.pieces[-1].text.endswith("\n"):
+    def _part_code(self, role: int) -> None:
+        """Inside code, start a new line at a block and leave a blank between cells, unless the text has done so."""
+        if role in (_INLINE, _IMAGE) or not self.pieces:
+            return
+        last = self.pieces[-1].text
+        if role == _CELL:
+            if not last[-1:].isspace():
+                self.pieces.append(Piece(" "))
+        elif not last.endswith("\n"):
             self.pieces.append(Piece("\n"))
 
-    def _remark(self) -> None:
-        link, strong, emphasis, code, strike = None, False, False, False, False
-        for i in self.marking:
-            tag = self.tags[i]
-            if tag == _LINK:
-                link = self._link_of(i)
-            strong |= tag in _STRONG
-            emphasis |= tag in _EMPHASIS
-            code |= tag in _CODE
-            strike |= tag in _STRIKE
-        marks = Marks(link, strong, emphasis, code, strike)
-        self.marks = PLAIN if marks == PLAIN else marks
-
-    def _link_of(self, i: int) -> str | None:
-        href = self.tree.attribute(i, "href")
-        if href is None or href.strip().startswith("#"):
-            return None
-        target = self.tree.resolve(href)
-        return target if target is not None and is_safe_link(target) else None
+    def _marks_in(self, i: int) -> Marks:
+        """How text is set off inside node i."""
+        tag = self.tags[i]
+        if tag == _LINK:
+            href = self.hrefs.get(i, "#")
+            marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
+        elif tag in _STRONG:
+            marks = self.marks._replace(strong=True)
+        elif tag in _EMPHASIS:
+            marks = self.marks._replace(emphasis=True)
+        elif tag in _CODE:
+            marks = self.marks._replace(code=True)
+        else:
+            marks = self.marks._replace(strike=True)
+        return PLAIN if marks == PLAIN else marks
 
     def _show_image(self, i: int) -> None:
-        source = self.tree.attribute(i, "src") or ""
-        if not source or source.lstrip().lower().startswith("data:"):
-            source = self.tree.attribute(i, "data-src") or ""
-        address = self.tree.resolve(source) if source else None
-        if address is not None and is_web_link(address):
+        found = self.tree.attributes(i)
+        address = picture_source(self.tree, found.get("src"), found.get("data-src"))
+        if address is not None:
             pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
-            pieces.append(Piece(self.tree.attribute(i, "alt") or "", self.marks, address))
+            pieces.append(Piece(printable(found.get("alt", "")), self.marks, address))
 
     def _list_start(self, i: int) -> int:
         start = self.tree.attribute(i, "start") or ""
-        return int(start) if re.fullmatch(r"-?[0-9]{1,8}", start) else 1
+        return int(start) if re.fullmatch(r"[0-9]{1,8}", start) else 1
 
     def _next_marker(self) -> str:
         if not self.lists or self.lists[-1] is None:
@@ -349,19 +367,30 @@ class _Walk:
         self.lists[-1] = number + 1
         return f"{number}. "
 
-    def _span(self, i: int, name: str) -> int:
-        written = self.tree.attribute(i, name) or ""
-        return min(max(int(written), 1), MOST_SPAN) if re.fullmatch(r"[0-9]{1,6}", written) else 1
+    def _spans(self, i: int) -> tuple[int, int]:
+        """How many columns and rows cell i covers."""
+        found = self.tree.attributes(i)
+        columns, rows = (_span(found[name]) if name in found else 1 for name in ("colspan", "rowspan"))
+        added = columns * rows - 1
+        if self.added_cells + added > MOST_ADDED_CELLS:
+            return 1, 1
+        self.added_cells += added
+        return columns, rows
 
     def _is_data_table(self, i: int) -> bool:
-        inside = self.tree.tag[i + 1 : int(self.tree.end[i])]
-        if np.isin(inside, _NOT_IN_DATA_CELLS).any():
+        end = int(self.tree.end[i])
+        if self.no_data_before[i + 1] < self.no_data_before[end]:
             return False
+        inside = self.tree.tag[i + 1 : end]
         cells = i + 1 + np.flatnonzero((inside == TAG_CODE["td"]) | (inside == TAG_CODE["th"]))
         if len(cells) <= np.count_nonzero(inside == TAG_CODE["tr"]):
             return False
         longest = int((self.tree.text_end[cells] - self.tree.text_start[cells]).max())
         return longest <= LONGEST_CELL
+
+
+def _span(written: str) -> int:
+    return min(max(int(written), 1), MOST_SPAN) if re.fullmatch(r"[0-9]{1,6}", written) else 1
 
 
 def _says_something(pieces: list[Piece]) -> bool:

@@ -7,25 +7,28 @@ and mailto links and http(s) images appear.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import groupby
+from string import punctuation
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.pagetree import PageTree
-from webwinnow.render.flow import LINE_BREAK, Container, Marks, Passage, Piece, passages_of
+from webwinnow.render.flow import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece, passages_of
 
 __all__ = ["to_markdown"]
 
-_SPECIAL = re.compile(r"[\\`*\[\]<>~|]|(?<!\w)_|_(?!\w)|&(?=[#A-Za-z])")
-_LINE_START = re.compile(r"^(?:(\d+)([.)])|([#+=-]))(?=\s|\Z|[-=+#])", re.MULTILINE)
+_SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z]|\Z)")
+_LINE_START = re.compile(r"^(?:(\d+)([.)])|([#+=:|-]))(?=\s|\Z|[-=+#:|])", re.MULTILINE)
+_CLOSING_HASHES = re.compile(r"(?<=\s)#+\Z")
 _BACKSLASHED = r"\\\g<0>"
 _HARD_BREAK = "\\\n"
-_IN_ADDRESS = re.compile(r"[\s()<>\\\"'\[\]`|*_\x00-\x1f\x7f]")
-_BARE_PIPE = re.compile(r"(?<!\\)\|")
+_IN_ADDRESS = re.compile(r"[\s()<>\\\"`|\x00-\x1f\x7f-\x9f]")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
 _TICKS = re.compile(r"`+")
 _FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_OUTER_PUNCTUATION = re.compile(r"\A([\W_]*)(.*?)([\W_]*)\Z", re.DOTALL)
 
 
 def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
@@ -50,12 +53,25 @@ def _gap(last: Passage, passage: Passage) -> str:
     """A blank line between passages, but none between list items; inside a quote the blank line is the quote's."""
     if passage.kind == "definition" and last.kind in ("term", "definition"):
         return "\n"
-    if last.within and passage.within and passage.within[-1].marker is not None and not passage.within[-1].opened:
+    if last.within and _starts_item(last, passage):
         return "\n"
     shared = [a for a, b in zip(last.within, passage.within, strict=False) if a is b]
     if any(container.marker is None for container in shared):
         return "\n" + "".join("> " if c.marker is None else " " * len(c.marker) for c in shared).rstrip() + "\n"
     return "\n\n"
+
+
+def _starts_item(last: Passage, passage: Passage) -> bool:
+    """Whether a passage starts a list item that is read as one without a blank line before it.
+
+    A number other than 1 starts a list only where no paragraph can go on: behind another number.
+    """
+    marker = passage.within[-1].marker if passage.within else None
+    if marker is None or passage.within[-1].opened:
+        return False
+    depth = len(passage.within)
+    neighbour = last.within[depth - 1].marker if len(last.within) >= depth else None
+    return marker in ("- ", "1. ") or (neighbour or "- ") != "- "
 
 
 def _margins(within: tuple[Container, ...]) -> tuple[str, str]:
@@ -72,14 +88,14 @@ def _margins(within: tuple[Container, ...]) -> tuple[str, str]:
 
 def _body(passage: Passage) -> str:
     if passage.kind == "rule":
-        return "---"
+        return "***"  # `---` would end a heading or, in a list item, be all there is of the list
     if passage.kind == "code":
-        return _fenced("".join(piece.text for piece in passage.pieces).strip("\n").rstrip(), passage.language)
+        return _fenced("".join([piece.text for piece in passage.pieces]).strip("\n").rstrip(), passage.language)
     if passage.kind == "table":
         return _table(passage.rows)
     body = _inline(passage.pieces)
-    if passage.kind == "heading":
-        return "#" * passage.level + " " + body.replace(_HARD_BREAK, " ") if body else ""
+    if passage.kind == "heading" and body:
+        return "#" * passage.level + " " + _CLOSING_HASHES.sub(_BACKSLASHED, body.replace(_HARD_BREAK, " "))
     return body
 
 
@@ -89,43 +105,127 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _table(rows: list[list[list[Piece]]]) -> str:
+    """A pipe table. Rows may be shorter than the first one, never longer."""
     width = max(map(len, rows))
     lines = []
-    for row in rows:
-        cells = [_BARE_PIPE.sub(r"\\|", _inline(cell).replace(_HARD_BREAK, " ")) for cell in row]
-        lines.append("| " + " | ".join(cells + [""] * (width - len(row))) + " |")
+    for row in [rows[0] + [[]] * (width - len(rows[0])), *rows[1:]]:
+        cells = [_inline(cell).replace(_HARD_BREAK, " ").replace("|", "\\|") for cell in row]
+        lines.append("| " + " | ".join(cells) + " |")
     lines.insert(1, "|" + " --- |" * width)
     return "\n".join(lines)
 
 
 def _inline(pieces: list[Piece]) -> str:
     """Pieces marked up and escaped; white space folded and kept outside links and marks."""
-    written = []
-    for link, group in groupby(pieces, key=lambda piece: piece.marks.link):
-        text = _joined(_span(*kind, list(same)) for kind, same in groupby(group, key=_kind))
-        written.append(text if link is None else _around(text, "[", f"]({_address(link)})"))
-    return _LINE_START.sub(_escaped_start, _joined(written).strip().removesuffix(_HARD_BREAK.strip()).rstrip())
+    if all(piece.marks is PLAIN and piece.image is None and piece is not LINE_BREAK for piece in pieces):
+        text = _escaped(" ".join("".join([piece.text for piece in pieces]).split()))
+    else:
+        text = _marked_up(_spans(pieces))
+    return _LINE_START.sub(_escaped_start, text)
 
 
-def _kind(piece: Piece) -> tuple[bool, Marks, str | None]:
-    return piece is LINE_BREAK, piece.marks, piece.image
+_BLANK = Piece(" ")
 
 
-def _span(is_break: bool, marks: Marks, image: str | None, pieces: list[Piece]) -> str:
-    """Neighbouring pieces of one kind, with one blank at each end where there was white space."""
-    if is_break:
-        return _HARD_BREAK
-    text = "".join(piece.text for piece in pieces)
-    folded = " ".join(text.split())
-    if image is not None:
-        return f"![{_SPECIAL.sub(_BACKSLASHED, folded)}]({_address(image)})"
-    if not folded:
-        return " " if text else ""
-    body = _code_span(folded) if marks.code else _SPECIAL.sub(_BACKSLASHED, folded)
-    for mark, is_set in (("~~", marks.strike), ("*", marks.emphasis), ("**", marks.strong)):
-        if is_set:
-            body = f"{mark}{body}{mark}"
-    return " " * text[0].isspace() + body + " " * text[-1].isspace()
+def _spans(pieces: list[Piece]) -> list[Piece]:
+    """Neighbouring pieces of one kind as one span without outer white space; between spans blanks and line breaks.
+
+    There are no two blanks or breaks in a row, and none at the ends.
+    """
+    spans: list[Piece] = []
+
+    def part(by: Piece) -> None:
+        if by is LINE_BREAK and spans and spans[-1].text == " ":
+            spans.pop()
+        if spans and spans[-1].text != " " and spans[-1] is not LINE_BREAK:
+            spans.append(by)
+
+    for (is_break, is_image, marks), group in groupby(pieces, key=_kind):
+        if is_break:
+            part(LINE_BREAK)
+        elif is_image:
+            spans.extend(piece._replace(text=" ".join(piece.text.split())) for piece in group)
+        else:
+            text = "".join([piece.text for piece in group])
+            blank = _BLANK if marks.link is None else Piece(" ", Marks(marks.link))
+            folded = " ".join(text.split())
+            if text[:1].isspace():
+                part(blank)
+            if folded:
+                spans.append(Piece(folded, marks))
+                if text[-1].isspace():
+                    part(blank)
+    while spans and (spans[-1].text == " " or spans[-1] is LINE_BREAK):
+        spans.pop()
+    return spans
+
+
+def _kind(piece: Piece) -> tuple[bool, bool, Marks]:
+    return piece is LINE_BREAK, piece.image is not None, piece.marks
+
+
+def _marked_up(spans: list[Piece]) -> str:
+    written: list[str] = []
+    open_link: str | None = None
+    for span, after in zip(spans, [*spans[1:], LINE_BREAK], strict=True):
+        link = span.marks.link
+        if span.text == " " and (link != open_link or link != after.marks.link):
+            link = None  # a blank at the edge of a link stays outside
+        if link != open_link:
+            if open_link is not None:
+                written.append(f"]({_address(open_link)})")
+            if link is not None:
+                if written and written[-1].endswith("!"):
+                    written[-1] = written[-1][:-1] + "\\!"  # or the link would be a picture
+                written.append("[")
+            open_link = link
+        if span is LINE_BREAK:
+            written.append(_HARD_BREAK)
+        elif span.image is not None:
+            written.append(f"![{_escaped(span.text)}]({_address(span.image)})")
+        elif span.text == " ":
+            written.append(" ")
+        else:
+            plain_neighbour = after.image is None and after.marks.link == link
+            written.append(_set_off(span, written[-1][-1] if written else " ", after.text[0] if plain_neighbour else " "))
+    if open_link is not None:
+        written.append(f"]({_address(open_link)})")
+    return "".join(written)
+
+
+def _set_off(span: Piece, before: str, after: str) -> str:
+    """Text with its marks around it, between the characters that it touches.
+
+    Markdown reads `**` as a mark only where a word touches it, or nothing but blanks and punctuation does on the
+    other side. Where neither holds, outer punctuation moves out of the marks; what has none to move loses them. So
+    does what stands right behind another mark, for the two would be read as one.
+    """
+    text, marks = span.text, span.marks
+    as_code = marks.code and before != "`" and (marks.link is None or "]" not in text)  # or ]: might define a link
+    delimiters = ["**"] * marks.strong + ["*"] * marks.emphasis + ["~~"] * marks.strike
+    if before in ("*", "~"):
+        delimiters = []
+    lead = trail = ""
+    if delimiters and not (_frees(before) and _frees(after)):
+        if as_code:
+            delimiters = []
+        else:
+            outer = _OUTER_PUNCTUATION.match(text)
+            assert outer is not None
+            lead, text, trail = outer.groups()
+            if not text or marks.strike:
+                delimiters = delimiters[-1:] if text else []  # `**~~` is punctuation itself
+    body = _code_span(text) if as_code else _escaped(text)
+    return _escaped(lead) + "".join(delimiters) + body + "".join(reversed(delimiters)) + _escaped(trail)
+
+
+def _frees(character: str) -> bool:
+    """Whether a mark may stand between this character and punctuation."""
+    return character.isspace() or character in punctuation or category(character)[0] == "P"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(_BACKSLASHED, text)
 
 
 def _code_span(text: str) -> str:
@@ -134,32 +234,11 @@ def _code_span(text: str) -> str:
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
-def _joined(spans: Iterable[str]) -> str:
-    """Spans one after another, without two blanks in a row, blanks at breaks or breaks in a row."""
-    written = ""
-    for span in spans:
-        if span == _HARD_BREAK:
-            written = written.rstrip(" ")
-            if written and not written.endswith("\n"):
-                written += span
-        else:
-            written += span.lstrip(" ") if written.endswith((" ", "\n")) else span
-    return written
-
-
-def _around(text: str, before: str, after: str) -> str:
-    """Put marks around text, its outer white space left outside; nothing around nothing."""
-    core = text.strip(" ")
-    if not core or core == _HARD_BREAK:
-        return text
-    start = text.index(core)
-    return text[:start] + before + core.removesuffix(_HARD_BREAK) + after + text[start + len(core) :]
-
-
 def _escaped_start(match: re.Match[str]) -> str:
-    """What would start a list, a heading or a rule, escaped."""
+    """What would start a list, a heading, a table or a rule, escaped."""
     return f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}"
 
 
 def _address(url: str) -> str:
-    return _IN_ADDRESS.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8")), url)
+    escaped = _IN_ADDRESS.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8")), url)
+    return _ENTITY.sub("&amp;", escaped)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import nearest
 from webwinnow.pagetree import PageTree
 
-__all__ = ["walk"]
+__all__ = ["printable", "walk"]
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def printable(text: str) -> str:
+    """Text of the same length with a blank for each control character but tab and newline: none reaches a terminal."""
+    return _CONTROLS.sub(" ", text)
 
 
 def walk(
     tree: PageTree,
     keep: NDArray[np.bool_],
     kept_runs: NDArray[np.bool_] | None,
+    minded: NDArray[np.bool_] | None = None,
     *,
     opens: Callable[[int], None],
     closes: Callable[[int], None],
@@ -23,23 +33,25 @@ def walk(
 ) -> None:
     """Call `opens` and `closes` for each node that is kept or around something kept, `says` for each kept run.
 
-    A run is kept when its element is and, where `kept_runs` is given, it is too.
+    A run is kept when its element is and, where `kept_runs` is given, it is too. Nodes outside `minded` are passed
+    over in silence; it holds the root.
     """
     if len(keep) != len(tree):
         raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
     if kept_runs is not None and len(kept_runs) != tree.run_count:
         raise ValueError(f"a mask of {len(kept_runs)} runs for a tree with {tree.run_count}")
     total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
-    nodes = np.flatnonzero(total[tree.end] > total[:-1])
-    parents: list[int] = tree.parent[nodes].tolist()
+    around = np.arange(len(tree), dtype=np.int32) if minded is None else nearest(tree.parent, minded)
+    nodes = np.flatnonzero((total[tree.end] > total[:-1]) & (around == np.arange(len(tree))))
+    parents: list[int] = np.where(nodes > 0, around[tree.parent[nodes]], -1).tolist()
     speaking = keep[tree.run_owner] if kept_runs is None else keep[tree.run_owner] & kept_runs
     runs = np.flatnonzero(speaking)
     befores = np.searchsorted(nodes, tree.run_before[runs]).tolist()  # how many of `nodes` open before the run
-    owners: list[int] = tree.run_owner[runs].tolist()
+    owners: list[int] = around[tree.run_owner[runs]].tolist()
     starts: list[int] = tree.run_start[runs].tolist()
     ends: list[int] = tree.run_start[runs + 1].tolist()
     shown: list[int] = nodes.tolist()
-    text = tree.text
+    text = printable(tree.text)
     opened: list[int] = [-1]
     at = 0
     for before, owner, start, end in zip(befores, owners, starts, ends, strict=True):

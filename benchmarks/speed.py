@@ -1,0 +1,107 @@
+"""Speed beside peers, each ratio from one run: bare parsing, one-page extraction, one worker against two."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+PAGES = 300
+ROUNDS = 5
+
+
+def _pages(data: Path, count: int | None = None) -> list[dict[str, Any]]:
+    table = pq.read_table(data / "pages-wcxb.parquet", columns=["page_id", "url", "html"])
+    return table.slice(0, count).to_pylist() if count else table.to_pylist()
+
+
+def _seconds(work: Callable[[bytes], object], bodies: list[bytes]) -> float:
+    started = time.perf_counter()
+    for body in bodies:
+        work(body)
+    return time.perf_counter() - started
+
+
+def parse(data: Path) -> list[tuple[str, str]]:
+    """PageTree against the parser alone, round by round in turn, so that a noisy neighbour disturbs both."""
+    import turbohtml
+
+    import webwinnow
+    from webwinnow._kernels import COMPILED
+
+    bodies = [page["html"] for page in _pages(data)]
+    bare, trees = [], []
+    for _ in range(ROUNDS):
+        bare.append(_seconds(turbohtml.parse, bodies))
+        trees.append(_seconds(webwinnow.parse, bodies))
+    ratio = statistics.median(b / t for b, t in zip(bare, trees, strict=True))
+    return [
+        ("kernels", "compiled" if COMPILED else "plain Python"),
+        ("turbohtml.parse, pages/s", f"{len(bodies) / min(bare):,.0f}"),
+        ("webwinnow.parse (PageTree), pages/s", f"{len(bodies) / min(trees):,.0f}"),
+        ("ratio, median of rounds", f"**{ratio:.2f}**"),
+    ]
+
+
+def _command_seconds(crawl: Path, *options: str, cores: set[int] | None = None) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", "from webwinnow.cli import main; main()", "clean", str(crawl)]
+        started = time.perf_counter()
+        subprocess.run(
+            [*command, "-o", f"{folder}/out.jsonl", "-q", *options],
+            check=True,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None,
+        )
+        return time.perf_counter() - started
+
+
+def clean(data: Path) -> list[tuple[str, str]]:
+    """The whole command on one core, start-up included, against trafilatura on some of the same pages on one core."""
+    import trafilatura
+
+    crawl = data / "pages-wcxb.parquet"
+    pages = _pages(data)
+    core = {min(os.sched_getaffinity(0))}
+    everywhere = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, core)
+    try:
+        some = [page["html"] for page in pages[:: len(pages) // PAGES]]
+        peer = len(some) / _seconds(lambda body: trafilatura.extract(body.decode("utf-8", "replace")), some)
+    finally:
+        os.sched_setaffinity(0, everywhere)
+    ours = len(pages) / min(_command_seconds(crawl, "--method", "none", "--jobs", "1", cores=core) for _ in range(2))
+    return [
+        ("trafilatura.extract, pages/s", f"{peer:,.1f}"),
+        ("webwinnow clean --method none, pages/s", f"{ours:,.1f}"),
+        ("ratio", f"**{ours / peer:.1f}**"),
+    ]
+
+
+def workers(data: Path) -> list[tuple[str, str]]:
+    """Wall-clock of the whole command with one worker and with two, on a crawl long enough to forget the start."""
+    with tempfile.TemporaryDirectory() as folder:
+        crawl = Path(folder) / "crawl.parquet"
+        table = pq.read_table(data / "pages-wcxb.parquet", columns=["page_id", "url", "html"])
+        pq.write_table(pa.concat_tables([table] * 3), crawl, compression="zstd", row_group_size=200)
+        rows = []
+        for method in ("none", "repeated"):
+            one, two = [], []
+            for _ in range(3):
+                one.append(_command_seconds(crawl, "--method", method, "--jobs", "1"))
+                two.append(_command_seconds(crawl, "--method", method, "--jobs", "2"))
+            pages = 3 * table.num_rows
+            rows += [
+                (f"{method}: one worker, pages/s", f"{pages / min(one):,.0f}"),
+                (f"{method}: two workers, pages/s", f"{pages / min(two):,.0f}"),
+                (f"{method}: ratio of medians", f"**{statistics.median(one) / statistics.median(two):.2f}**"),
+            ]
+    return rows

@@ -1,0 +1,294 @@
+"""What goes wrong in real runs, for real: nothing is lost, nothing is doubled, the run says what happened."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from webwinnow.pipeline import RunSettings, run
+from webwinnow.pipeline.pool import Pool, Task
+
+HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
+"""12 MB of elements: takes a second or so and hundreds of megabytes."""
+
+
+def wait_for(condition, seconds=60.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.01)
+
+
+def children_of(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in found.read_text().split()] if found.exists() else []
+
+
+def worker_pids(pid: int) -> list[int]:
+    return [
+        child
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+        for child in map(int, (thread / "children").read_text().split())
+        if b"webwinnow.pipeline.worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+def test_missing_input_is_exit_2_and_named(webwinnow, tmp_path):
+    done = webwinnow("clean", tmp_path / "nowhere.warc.gz", "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert "nowhere.warc.gz" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_folder_without_pages_is_exit_2(webwinnow, tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = webwinnow("clean", tmp_path / "empty", "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_parquet_without_html_is_exit_2_and_names_the_columns(webwinnow, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"address": ["a"], "body": ["b"]}), tmp_path / "pages.parquet")
+    done = webwinnow("clean", tmp_path / "pages.parquet", "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 2
+    assert "html" in done.stderr
+    assert "address" in done.stderr
+
+
+def test_truncated_gzip_keeps_what_came_before_and_tells(webwinnow, records, make_pages, tmp_path):
+    whole = gzip.compress("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 300)).encode())
+    crawl, out = tmp_path / "crawl.jsonl.gz", tmp_path / "out.jsonl"
+    crawl.write_bytes(whole[: len(whole) * 2 // 3])
+    done = webwinnow("clean", crawl, "-o", out)
+    kept = [record for record in records(out) if record["outcome"] == "kept"]
+    assert 100 < len(kept) < 300
+    assert "crawl.jsonl.gz" in done.stderr
+
+
+def test_truncated_warc_keeps_what_came_before_and_tells(webwinnow, records, tmp_path):
+    sample = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
+    crawl, out = tmp_path / "cut.warc.gz", tmp_path / "out.jsonl"
+    crawl.write_bytes(sample.read_bytes()[:400_000])
+    done = webwinnow("clean", crawl, "-o", out)
+    kept = [record for record in records(out) if record["outcome"] == "kept"]
+    assert 10 < len(kept) < 126
+    assert "cut.warc.gz" in done.stderr
+
+
+def test_page_that_takes_too_long_fails_alone(records, write_crawl, make_pages, tmp_path):
+    pages = make_pages("a.example", 12)
+    pages[5]["html"] = HEAVY_PAGE
+    out = tmp_path / "out.jsonl"
+    summary = run([write_crawl(pages)], out, RunSettings(method="repeated", jobs=1, page_seconds=0.15))
+    found = {record["page_id"]: record for record in records(out)}
+    assert len(found) == 12
+    assert found["a.example/5"]["outcome"] == "failed"
+    assert "longer than 0.15 s" in found["a.example/5"]["reason"]
+    assert (summary.kept, summary.failed) == (11, 1)
+
+
+def test_page_that_eats_memory_fails_alone(webwinnow, records, write_crawl, make_pages, tmp_path):
+    pages = make_pages("a.example", 12)
+    pages[5]["html"] = HEAVY_PAGE
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", write_crawl(pages), "-o", out, "--jobs", 1, "--worker-memory", 420)
+    found = {record["page_id"]: record for record in records(out)}
+    assert len(found) == 12
+    assert found["a.example/5"]["outcome"] == "failed"
+    assert "memory" in found["a.example/5"]["reason"]
+    assert [record["outcome"] for record in found.values()].count("kept") == 11
+    assert done.returncode == 1
+
+
+def test_page_over_the_limit_fails_with_both_numbers(webwinnow, records, write_crawl, make_pages, tmp_path):
+    pages = make_pages("a.example", 4)
+    pages[1]["html"] += "x" * 10_000
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", write_crawl(pages), "-o", out, "--max-bytes", 10_000)
+    failed = records(out)[1]
+    assert failed["outcome"] == "failed"
+    assert "10,000" in failed["reason"]
+    assert done.returncode == 1
+    assert "kept 3, dropped 0, failed 1" in done.stderr
+
+
+def test_gzip_bomb_in_a_warc_fails_alone(webwinnow, records, tmp_path):
+    def response(url: str, body: bytes, encoding: str) -> bytes:
+        http = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{encoding}Content-Length: {len(body)}\r\n\r\n".encode()
+        head = (
+            f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{hash(url) % 10**12:032d}>\r\n"
+            f"WARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: {url}\r\n"
+            f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http) + len(body)}\r\n\r\n"
+        )
+        return head.encode() + http + body + b"\r\n\r\n"
+
+    bomb = gzip.compress(b"<p>" + b"a" * 300_000_000)
+    crawl, out = tmp_path / "crawl.warc", tmp_path / "out.jsonl"
+    crawl.write_bytes(
+        response("http://a.example/1", b"<p>before", "")
+        + response("http://a.example/bomb", bomb, "Content-Encoding: gzip\r\n")
+        + response("http://a.example/2", b"<p>after", "")
+    )
+    done = webwinnow("clean", crawl, "-o", out)
+    assert [(r["url"][-4:], r["outcome"]) for r in records(out)] == [
+        ("le/1", "kept"),
+        ("bomb", "failed"),
+        ("le/2", "kept"),
+    ]
+    assert done.returncode == 1
+
+
+def test_worker_killed_from_outside_loses_and_doubles_nothing(command, records, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
+    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "--jobs", "2", "-q"]) as process:
+        killed: list[int] = []
+        while process.poll() is None and len(killed) < 4:
+            found = [pid for pid in worker_pids(process.pid) if pid not in killed]
+            if found:
+                time.sleep(0.3)
+                with suppress(ProcessLookupError):  # it ended by itself just now
+                    os.kill(found[0], signal.SIGKILL)
+                killed.append(found[0])
+        assert process.wait(timeout=120) == 0
+    assert killed
+    found = records(out)
+    assert [record["page_id"] for record in found] == [f"a.example/{n}" for n in range(3000)]
+    assert {record["outcome"] for record in found} == {"kept"}
+
+
+@pytest.mark.parametrize("stage", ["parts", "trees.spool"])
+def test_killed_run_is_resumed_without_loss_or_double(
+    command, webwinnow, records, write_crawl, make_pages, tmp_path, stage
+):
+    pages = make_pages("a.example", 1500) + [page for n in range(300) for page in make_pages(f"s{n}.example", 1)]
+    crawl = write_crawl(pages)
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
+    assert webwinnow("clean", crawl, "-o", whole, "-q").returncode == 0
+    working = tmp_path / ".out.jsonl.webwinnow-run"
+
+    def is_midway() -> bool:
+        place = working / stage
+        if stage == "parts":
+            return place.is_dir() and len(list(place.glob("*.jsonl"))) >= 4
+        return place.exists() and place.stat().st_size > 200_000
+
+    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
+        wait_for(is_midway)
+        process.kill()
+    assert not out.exists()
+    assert working.exists()
+    done = webwinnow("clean", crawl, "-o", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == whole.read_bytes()
+    assert not working.exists()
+
+
+def test_resume_with_other_settings_is_refused(command, webwinnow, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 2000)), tmp_path / "out.jsonl"
+    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
+        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+        process.kill()
+    done = webwinnow("clean", crawl, "-o", out, "--resume", "--share", 0.9)
+    assert done.returncode == 2
+    assert "settings" in done.stderr
+
+
+def test_two_runs_with_one_output_do_not_mix(command, webwinnow, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
+    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
+        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+        done = webwinnow("clean", crawl, "-o", out, "--resume")
+        assert done.returncode == 2
+        assert "another run" in done.stderr
+        assert process.wait(timeout=120) == 0
+
+
+def test_full_disk_at_the_output_leaves_nothing_half_written(webwinnow, write_crawl, make_pages):
+    with Path("/dev/full").open("w") as full:
+        done = webwinnow(
+            "clean",
+            write_crawl(make_pages("a.example", 50)),
+            "-o",
+            "-",
+            capture_output=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    assert done.returncode == 2
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_full_disk_under_a_file_is_told_and_resumed_when_there_is_room(
+    webwinnow, records, write_crawl, make_pages, tmp_path
+):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "none", disk], check=False).returncode:
+        pytest.skip("may not mount a small disk here; /dev/full is tested above")
+    try:
+        crawl, out = write_crawl(make_pages("a.example", 400)), disk / "out.jsonl"
+        working = tmp_path / "working"
+        working.mkdir()
+        done = webwinnow("clean", crawl, "-o", out, "--tmp", working)
+        assert done.returncode == 2
+        assert "No space left" in done.stderr
+        assert list(disk.iterdir()) == []
+        subprocess.run(["mount", "-o", "remount,size=40m", disk], check=True)
+        done = webwinnow("clean", crawl, "-o", out, "--tmp", working, "--resume")
+        assert done.returncode == 0, done.stderr
+        assert len(records(out)) == 400
+        assert list(working.iterdir()) == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_no_room_for_working_files_is_told_before_the_disk_is_full(webwinnow, write_crawl, make_pages, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], check=False).returncode:
+        pytest.skip("may not mount a small disk here")
+    try:
+        done = webwinnow("clean", write_crawl(make_pages("a.example", 40)), "-o", tmp_path / "out.jsonl", "--tmp", disk)
+        assert done.returncode == 2
+        assert "--tmp" in done.stderr
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_interrupted_run_says_how_to_go_on(command, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
+    with subprocess.Popen(
+        [*command, "clean", str(crawl), "-o", str(out)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "--resume" in said
+    assert not out.exists()
+
+
+def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
+    settings = RunSettings(method="none", jobs=2)
+    pages = [("http://a.example/", b"<p>x", None, None)] * 5
+    with Pool(2, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
+        pool.submit(Task("good", "parse", None, pages))
+        pool.submit(Task("bad", "clean", {"spool": "/dev/null", "sites": []}, [(0, "u", None, (0, 1), None)]))
+        answers = list(pool.answers())
+    assert sorted((answer.task.name, answer.index) for answer in answers) == [
+        ("bad", 0),
+        *(("good", k) for k in range(5)),
+    ]
+    assert [answer.error is None for answer in answers if answer.task.name == "good"] == [True] * 5
