@@ -186,8 +186,9 @@ def _marked_up(spans: list[Piece]) -> str:
         elif span.text == " ":
             written.append(" ")
         else:
-            plain_neighbour = after.image is None and after.marks.link == link
-            written.append(_set_off(span, written[-1][-1] if written else " ", after.text[0] if plain_neighbour else " "))
+            before = written[-1][-1] if written else " "
+            is_touching = after.image is None and after.marks.link == link
+            written.append(_set_off(span, before, after.text[0] if is_touching else " "))
     if open_link is not None:
         written.append(f"]({_address(open_link)})")
     return "".join(written)
