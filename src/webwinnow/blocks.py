@@ -15,7 +15,7 @@ from webwinnow._kernels import nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["Blocks", "cut"]
+__all__ = ["Blocks", "are_parted", "cut", "parting"]
 
 _PARTS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 for _tag in BLOCK_TAGS | {"br"}:
@@ -50,11 +50,22 @@ class Blocks:
 
 def cut(tree: PageTree) -> Blocks:
     """Cut a page into blocks. Every run belongs to exactly one, in page order."""
-    parts = _PARTS[np.minimum(tree.tag, CUSTOM_TAG)]
-    parted = np.concatenate(([0], np.cumsum(parts)))  # block elements before node i
-    around = nearest(tree.parent, parts)[tree.run_owner]
-    opened = parted[tree.run_before]
+    nodes = parting(tree)
     starts = np.ones(tree.run_count, np.bool_)
-    starts[1:] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
+    starts[1:] = are_parted(tree, nodes, np.arange(tree.run_count))
     first = np.flatnonzero(starts)
-    return Blocks(tree=tree, first_run=np.append(first, tree.run_count), owner=around[first])
+    owner = nearest(tree.parent, nodes)[tree.run_owner[first]]
+    return Blocks(tree=tree, first_run=np.append(first, tree.run_count), owner=owner)
+
+
+def parting(tree: PageTree) -> NDArray[np.bool_]:
+    """The nodes that part the text before, in and after them; the root is one."""
+    return _PARTS[np.minimum(tree.tag, CUSTOM_TAG)]
+
+
+def are_parted(tree: PageTree, nodes: NDArray[np.bool_], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether a start or an end of one of `nodes`, the root among them, stands between each of `runs` and the next."""
+    around = nearest(tree.parent, nodes)[tree.run_owner[runs]]
+    opened = np.concatenate(([0], np.cumsum(nodes)))[tree.run_before[runs]]
+    parted: NDArray[np.bool_] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
+    return parted

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
+from webwinnow.blocks import are_parted, parting
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
@@ -51,7 +52,8 @@ def _kept_text(tree: PageTree, keep: NDArray[np.bool_] | None) -> str:
     mask = tree.visible if keep is None else keep
     runs = np.flatnonzero(mask[tree.run_owner])
     starts, ends = tree.run_start[runs].tolist(), tree.run_start[runs + 1].tolist()
-    return " ".join([tree.text[start:end] for start, end in zip(starts, ends, strict=True)])
+    gaps = np.where(are_parted(tree, parting(tree), runs), " ", "").tolist()  # markup inside a word does not part it
+    return "".join([tree.text[a:b] + gap for a, b, gap in zip(starts, ends, [*gaps, ""], strict=True)])
 
 
 def simhash(features: NDArray[np.uint64]) -> int:

@@ -19,13 +19,17 @@ __all__ = [
     "CUSTOM_TAG",
     "DISPLAY_ATTRIBUTES",
     "DROPPED_TAGS",
+    "FORMATTING_TAGS",
     "HIDDEN",
     "INHERITED_FLAGS",
     "MAX_VALUE",
+    "NEWLINE_EATERS",
     "NOSCRIPT",
     "OPAQUE_TAGS",
     "PREFORMATTED",
     "PREFORMATTED_TAGS",
+    "RENAMED",
+    "RENAMED_TAGS",
     "STYLE_VERSION",
     "TAGS",
     "TAG_CODE",
@@ -33,6 +37,7 @@ __all__ = [
     "canonical_class",
     "canonical_style",
     "is_hidden",
+    "is_shadow_root",
     "shape_hash",
     "style_hash",
 ]
@@ -109,10 +114,18 @@ INHERITED_FLAGS = HIDDEN | NOSCRIPT | PREFORMATTED
 MAX_VALUE = 4096
 """Longer attribute values are cut; longer addresses are left out (a cut one points elsewhere)."""
 ADDRESS_ATTRIBUTES: frozenset[str] = frozenset("href src data-src background cite".split())
+RENAMED = "ww-"
+"""`parse` puts this before `xmp` and `plaintext`, whose text would be written unescaped; `lay_out` takes it off."""
+RENAMED_TAGS: frozenset[str] = frozenset("xmp plaintext".split())
+FORMATTING_TAGS: frozenset[str] = frozenset("b big code em font i s small strike strong tt u".split())
+"""Elements that, left open, a parser opens again in every block that follows (`a` and `nobr` close one another)."""
+NEWLINE_EATERS: frozenset[str] = frozenset("pre textarea listing".split())
+"""Elements before whose text the parser writes a line break of its own, if the text begins with one."""
 REACT_SEGMENT = "S:"
 """React's streaming server rendering sends late parts as `<div hidden id="S:n">`, which its script moves into place:
 on `pages-wcxb` whole articles stand in such a part."""
 
+_BETWEEN = "\x1f"  # white space to `str.split`, so no folded value holds it
 _CLASS_PART = re.compile(r"[-_]+")
 _HAS_DIGIT_OR_UPPER = re.compile(r"[0-9A-Z]")
 _DIGITS = re.compile(r"[0-9]+")
@@ -158,7 +171,7 @@ def _canonical_inline_style(value: str) -> str:
 
 
 def canonical_style(tag: str, display: Iterable[tuple[str, str]]) -> str:
-    """The pair (TAG, Attr) of thesis 4.2.1 as one string: `table|bgcolor=red|width=800`.
+    """The pair (TAG, Attr) of thesis 4.2.1 as one string: `table bgcolor=red width=800`, parted by U+001F.
 
     Attribute order, case of values and spare white space do not matter; `width=800` stays as it is.
     """
@@ -173,7 +186,7 @@ def canonical_style(tag: str, display: Iterable[tuple[str, str]]) -> str:
         if canonical or name not in ("class", "style", "role"):
             parts.append(f"{name}={canonical}")
     parts.sort()
-    return "|".join([tag, *parts])
+    return _BETWEEN.join([tag, *parts])
 
 
 def style_hash(tag: str, display: Iterable[tuple[str, str]]) -> int:
@@ -183,7 +196,7 @@ def style_hash(tag: str, display: Iterable[tuple[str, str]]) -> int:
 
 def shape_hash(tag: str, role: str) -> int:
     """64-bit xxh3 of tag and role only, for sites whose class names are generated."""
-    return xxh3_64_intdigest(f"{tag}|{' '.join(role.lower().split())}".encode("utf-8", "replace"))
+    return xxh3_64_intdigest(f"{tag}{_BETWEEN}{' '.join(role.lower().split())}".encode("utf-8", "replace"))
 
 
 def is_hidden(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
@@ -191,8 +204,23 @@ def is_hidden(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
     own = dict(attributes)
     if "hidden" in own and own["hidden"].strip().lower() != "until-found":
         return not (tag == "div" and own.get("id", "").startswith(REACT_SEGMENT))
-    if tag == "dialog":
-        return "open" not in own
+    if tag == "dialog" and "open" not in own:
+        return True
     if tag == "input" and own.get("type", "").strip().lower() == "hidden":
         return True
-    return "display:none" in "".join(own.get("style", "").lower().split())
+    return "style" in own and _displays_none(own["style"])
+
+
+def _displays_none(style: str) -> bool:
+    """Whether the last `display` of an inline style is `none`."""
+    shown = ""
+    for declaration in style.lower().split(";"):
+        name, _, value = declaration.partition(":")
+        if name.strip() == "display":
+            shown = value.partition("!")[0].strip()
+    return shown == "none"
+
+
+def is_shadow_root(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
+    """Whether a template is a declarative shadow root, whose content browsers show."""
+    return tag == "template" and any(n == "shadowrootmode" and v.lower() in ("open", "closed") for n, v in attributes)

@@ -19,9 +19,18 @@ from numpy.typing import NDArray
 from webwinnow import urls
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
 
-__all__ = ["Head", "Node", "PageTree"]
+__all__ = ["Head", "Node", "PageTree", "without_surrogates"]
 
 Mask = NDArray[np.bool_]
+
+
+def without_surrogates(text: str) -> str:
+    """Text that can be written down: lone surrogates become U+FFFD, pairs the character they mean."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +108,7 @@ class Head:
             kinds = thing.get("@type")
             for kind in kinds if isinstance(kinds, list) else [kinds]:
                 if isinstance(kind, str):
-                    types.setdefault(kind)
+                    types.setdefault(without_surrogates(kind))
         return tuple(types)
 
     @cached_property
@@ -127,7 +136,7 @@ class Head:
             if isinstance(value, dict):
                 value = value.get("name")
             if isinstance(value, str) and value.strip():
-                return value.strip()
+                return without_surrogates(value.strip())
         return None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +18,18 @@ import turbohtml
 from turbohtml.detect import detect, detect_language
 
 from webwinnow import urls
-from webwinnow._kernels import lay_out
+from webwinnow._kernels import lay_out, open_formatting
 from webwinnow.errors import PageRefused
-from webwinnow.pagetree import Head, PageTree
+from webwinnow.markup import FORMATTING_TAGS, RENAMED, RENAMED_TAGS, is_shadow_root
+from webwinnow.pagetree import Head, PageTree, without_surrogates
 
 __all__ = ["DEFAULT_LIMITS", "ParseLimits", "decode", "language_of", "parse"]
 
 MAX_JSON_LD = 262_144
 """Characters of JSON-LD that a tree keeps; the largest of 1,237 modern pages holds 110,000."""
 MAX_METAS = 500
-_EMPTIED = ("style", "template", "noembed", "noframes", "iframe", "svg")
-_UNESCAPED = ("xmp", "plaintext")
-_LOOKED_AT = ("title", "meta", "link", "base", "script", *_EMPTIED, *_UNESCAPED)
+_EMPTIED = frozenset(("style", "noembed", "noframes", "iframe", "svg"))
+_LOOKED_AT = ("title", "meta", "link", "base", "script", *sorted(_EMPTIED | RENAMED_TAGS))
 
 META_PRESCAN = 16_384
 """Bytes searched for a meta charset. The standard says 1,024; pages with long scripts first are common."""
@@ -49,23 +50,33 @@ _TWO_LETTERS = dict(
     ).split()
 )
 
-_META_CHARSET = re.compile(rb"<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([^\s\"'/>]+)", re.IGNORECASE)
+_META = re.compile(rb"<meta\b([^>]*)", re.IGNORECASE)
+_META_ATTRIBUTE = re.compile(rb"([^\s=/\"'>]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_HEADER_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"',;]+)", re.IGNORECASE)
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_LATIN = frozenset(("windows-1252", "iso-8859-1", "latin1", "latin-1", "l1", "us-ascii", "ascii", "cp1252"))
+_CHARSET_PARAMETER = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"',;]+))", re.IGNORECASE)
+_LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
 _READ_AS = {
-    "gb2312": "gb18030",  # the standard's decoder for both is gb18030, which contains them
+    "gb2312": "gb18030",  # which contains them; the standard reads all three alike
     "gb_2312-80": "gb18030",
     "gbk": "gb18030",
     "x-gbk": "gb18030",
     "utf8": "utf-8",
-    "unicode-1-1-utf-8": "utf-8",
-    "utf-16": "utf-8",  # declared inside a page that we can read byte-wise: it is not UTF-16 (HTML standard)
-    "utf-16le": "utf-8",
-    "utf-16be": "utf-8",
-    "x-user-defined": "windows-1252",
+    "iso-8859-1": "windows-1252",
+    "latin1": "windows-1252",
+    "us-ascii": "windows-1252",
+    "ascii": "windows-1252",
+    "cp1252": "windows-1252",
 }
+_IN_META = {"utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
+"""A meta that we could read byte by byte does not stand in a UTF-16 page (HTML standard)."""
+
+_ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
+_FORMATTING = re.compile(rb"<(?:%s)\b[^>]*" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE)
+_SUSPECT_FORMATTING = 50
+"""Formatting elements left open that make us look closer: each is opened again in every block that follows."""
+_ALIKE_REOPENED = 3
+"""Of open formatting elements that are alike, so many at most are opened again (HTML standard, Noah's Ark clause)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +87,13 @@ class ParseLimits:
 
     max_bytes: int = 20_000_000
     max_nodes: int = 1_000_000
-    max_depth: int = 1_000
+    max_depth: int = 500
     max_attributes: int = 1_000
 
 
 DEFAULT_LIMITS = ParseLimits()
+GROWTH_ALLOWED = 2
+"""How many times `max_nodes` a page may grow to by our upper bound before it is refused unparsed."""
 
 
 def parse(
@@ -96,10 +109,12 @@ def parse(
     limits.
     """
     if len(body) > limits.max_bytes:
+        unit = "bytes" if isinstance(body, bytes) else "characters"
         raise PageRefused(
-            f"the page is {len(body):,} bytes long, the limit is {limits.max_bytes:,}; raise the limit to read it"
+            f"the page is {len(body):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
         )
     text, encoding = decode(body, content_type)
+    _check_growth(body if isinstance(body, bytes) and encoding in _ASCII_ALIKE else text.encode(), limits.max_nodes)
     markup, head = _parsed(text, url)
     columns = lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes)
     frameset = columns.pop("frameset")
@@ -126,6 +141,9 @@ def _parsed(text: str, url: str) -> tuple[str, Head]:
     """
     document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
     reader = _HeadReader()
+    for template in list(document.iter_elements("template")):
+        if not is_shadow_root("template", [("shadowrootmode", template.attr("shadowrootmode") or "")]):
+            template.clear()  # first of all: what stands in it says nothing about the page
     for element in list(document.iter_elements(_LOOKED_AT)):
         tag = element.tag
         if tag == "script":
@@ -133,10 +151,9 @@ def _parsed(text: str, url: str) -> tuple[str, Head]:
                 reader.json_ld(element.text)
             element.clear()
         elif tag in _EMPTIED:
-            if tag != "template" or element.attr("shadowrootmode") is None:
-                element.clear()
-        elif tag in _UNESCAPED:
-            element.tag = "pre"
+            element.clear()
+        elif tag in RENAMED_TAGS:
+            element.tag = RENAMED + tag
         else:
             reader.note(tag, element)
     root = document.root
@@ -178,7 +195,9 @@ class _HeadReader:
     def head(self, url: str, language: str) -> Head:
         if not language:
             language = next((value for key, value in self.metas if key in ("content-language", "language")), "")
-        base = (urls.resolve(url, self.base) or url) if self.base else url
+        base = (urls.resolve(url, self.base) if self.base else None) or url
+        if base.lower().startswith(("data:", "javascript:")):  # browsers pass over such a base too
+            base = url
         return Head(
             title=self.title,
             language=language.strip(),
@@ -189,61 +208,79 @@ class _HeadReader:
         )
 
 
+def _check_growth(markup: bytes, max_nodes: int) -> None:
+    """Refuse a page that the parser would blow up: formatting left open is opened again in every block after it.
+
+    88 KB of such a page make ten million elements, and the parser has no limit of its own.
+    """
+    tags, left_open = open_formatting(markup)
+    if left_open <= _SUSPECT_FORMATTING:
+        return
+    alike = Counter(_FORMATTING.findall(markup))
+    reopened = min(left_open, sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
+    if reopened * tags > GROWTH_ALLOWED * max_nodes:
+        raise PageRefused(
+            f"the page leaves {left_open:,} formatting elements open and would grow to some {reopened * tags:,} "
+            f"elements; the limit is {max_nodes:,}"
+        )
+
+
+# Bytes to text
+
+
 def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str]:
     """The page's text and the encoding it was read in. Undecodable bytes and lone surrogates become U+FFFD."""
     if isinstance(body, str):
-        return _without_surrogates(body).removeprefix("\ufeff"), "unicode"
-    for bom, name in _BOMS:
+        return without_surrogates(body).removeprefix("\ufeff"), "unicode"
+    for bom, label in _BOMS:
         if body.startswith(bom):
-            return body[len(bom) :].decode(name, "replace"), name
-    label = _header_label(content_type) or _meta_label(body)
-    if label is None or label in _LATIN or label == "utf-8":
+            return body[len(bom) :].decode(label, "replace"), label
+    label = _header_label(content_type) or _meta_label(body) or ""
+    if label in ("", "windows-1252", "utf-8"):
         try:
-            text = body.decode("utf-8")
+            # Bytes that are valid UTF-8 with multi-byte characters are not Latin text, whatever the server says.
+            return body.decode("utf-8"), "utf-8"
         except UnicodeDecodeError:
             label = label or _detected(body)
-        else:
-            # Bytes that are valid UTF-8 with multi-byte characters are not Latin text, whatever the server says.
-            return text, "utf-8"
-    return body.decode(label, "replace"), label
-
-
-def _without_surrogates(text: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    if label == "utf-8":
+        return body.decode("utf-8", "replace"), label
+    return body.decode(f"whatwg-{label}", "replace"), label
 
 
 def _header_label(content_type: str | None) -> str | None:
-    match = _HEADER_CHARSET.search(content_type or "")
-    return _known(match[1]) if match else None
+    return _known(_charset_in(content_type or ""))
+
+
+def _charset_in(parameters: str) -> str:
+    match = _CHARSET_PARAMETER.search(parameters)
+    return next((label for label in match.groups() if label), "") if match else ""
 
 
 def _meta_label(body: bytes) -> str | None:
-    head = _COMMENT.sub(b"", body[:META_PRESCAN])
-    for match in _META_CHARSET.finditer(head):
-        known = _known(match[1].decode("latin-1"))
+    for meta in _META.finditer(_COMMENT.sub(b"", body[:META_PRESCAN])):
+        if b"charset" not in meta[1].lower():
+            continue
+        attributes = {name.lower(): b"".join(value) for name, *value in reversed(_META_ATTRIBUTE.findall(meta[1]))}
+        label = attributes.get(b"charset", b"").decode("latin-1")
+        if not label and attributes.get(b"http-equiv", b"").strip().lower() == b"content-type":
+            label = _charset_in(attributes.get(b"content", b"").decode("latin-1"))
+        known = _known(label)
         if known is not None:
-            return known
+            return _IN_META.get(known, known)
     return None
 
 
 def _known(label: str) -> str | None:
-    """The decoder for a label; None for one that no decoder bears (`none`, `utf8;`)."""
+    """The label of an encoding that the HTML standard knows; None for any other (`none`, `utf8;`, `utf-7`)."""
     label = label.strip().lower()
     label = _READ_AS.get(label, label)
-    if label in _LATIN:
-        return "windows-1252"
-    for name in (f"whatwg-{label}", label):
-        try:
-            info = codecs.lookup(name)
-        except (LookupError, ValueError):
-            continue
-        if getattr(info, "_is_text_encoding", True):
-            return label if label in ("utf-8", "gb18030", "windows-1252") else name
-    return None
+    if _LABEL.fullmatch(label) is None:
+        return None
+    try:
+        codecs.lookup(f"whatwg-{label}")
+    except (LookupError, ValueError):
+        return None
+    return label
 
 
 def _detected(body: bytes) -> str:

@@ -29,14 +29,14 @@ cdef enum:
     UNCLOSED = 1 << 21
     KNOWN = 1 << 22
     TEMPLATE = 1 << 23
+    EATS_NEWLINE = 1 << 24
+    FORMATTING = 1 << 25
     # what the layout must know of an attribute, above its 8-bit code
     STORED = 1 << 8
     DISPLAY = 1 << 9
     TELLS_HIDDEN = 1 << 10  # hidden, and style when it says none
     ADDRESS = 1 << 11
     ROLE = 1 << 12
-    SHADOW_ROOT = 1 << 13
-    CLASS = 1 << 14
 
 cdef int F_HIDDEN = vocabulary.HIDDEN
 cdef int F_NOSCRIPT = vocabulary.NOSCRIPT
@@ -97,13 +97,13 @@ def _fill_tables():
         info |= DROP * (tag in vocabulary.DROPPED_TAGS) | OPAQUE * (tag in vocabulary.OPAQUE_TAGS)
         info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
         info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
-        info |= TEMPLATE * (tag == "template")
+        info |= TEMPLATE * (tag == "template") | EATS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
+        info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS)
         enter(TAG_TABLE, tag.encode(), info)
-    for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden", "shadowrootmode"}):
+    for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden"}):
         info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
         info |= DISPLAY * (name in vocabulary.DISPLAY_ATTRIBUTES) | TELLS_HIDDEN * (name in ("hidden", "style"))
         info |= ADDRESS * (name in vocabulary.ADDRESS_ATTRIBUTES) | ROLE * (name == "role")
-        info |= SHADOW_ROOT * (name == "shadowrootmode") | CLASS * (name == "class")
         enter(ATTRIBUTE_TABLE, name.encode(), info)
     for tag, code in vocabulary.TAG_CODE.items():
         SHAPE_OF_TAG[code] = vocabulary.shape_hash(tag, "")
@@ -449,9 +449,7 @@ cdef class Layout:
             self.in_body = True
         if info & DROP:
             if info & TEMPLATE:
-                for k in range(count):
-                    if attributes[k].info & SHADOW_ROOT:
-                        shadow_root = True
+                shadow_root = vocabulary.is_shadow_root("template", self.pairs(attributes, count, False))
             if not shadow_root:
                 if not unclosed:
                     self.push_open(name, size, -1)
@@ -460,6 +458,10 @@ cdef class Layout:
         if self.depth >= self.max_depth:
             self.clipped_depth = True
             node = -1
+            if not unclosed and not (<uint8_t*>self.flags.data)[self.current] & F_HIDDEN and self.is_hidden(
+                name, size, info, attributes, count
+            ):
+                self.skip = 1  # there is no node to flag
         else:
             node = self.add(name, size, info, attributes, count)
         if unclosed:
@@ -508,7 +510,6 @@ cdef class Layout:
                      Py_ssize_t count) except -2:
         cdef int32_t node = self.count
         cdef int flags = (<uint8_t*>self.flags.data)[self.current] & F_INHERITED
-        cdef bint ask_hidden = (info & MAY_HIDE) != 0
         cdef int code
         cdef Py_ssize_t k, role = -1
         if node >= self.max_nodes:
@@ -529,10 +530,6 @@ cdef class Layout:
         self.key.used = 0
         append(&self.key, name, size)
         for k in range(count):
-            if attributes[k].info & TELLS_HIDDEN and (
-                attributes[k].name[0] == 104 or says_none(attributes[k].value, attributes[k].value_size)
-            ):
-                ask_hidden = True
             if attributes[k].info & DISPLAY:
                 append(&self.key, b" ", 1)
                 append(&self.key, attributes[k].name, attributes[k].name_size)
@@ -542,14 +539,26 @@ cdef class Layout:
                     role = k
             if attributes[k].info & STORED:
                 self.store(node, &attributes[k])
-        if ask_hidden and node > 1 and vocabulary.is_hidden(
-            PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False)
-        ):
+        if node > 1 and self.is_hidden(name, size, info, attributes, count):
             flags |= F_HIDDEN
         self.add_node(
             code, flags, self.style_of(name, size, attributes, count), self.shape_of(name, size, code, attributes, role)
         )
         return node
+
+    cdef bint is_hidden(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
+                        Py_ssize_t count) except -1:
+        """markup.is_hidden, asked only where a look at the raw attributes leaves it open."""
+        cdef bint ask = (info & MAY_HIDE) != 0
+        cdef Py_ssize_t k
+        for k in range(count):
+            if attributes[k].info & TELLS_HIDDEN and (
+                attributes[k].name[0] == 104 or says_none(attributes[k].value, attributes[k].value_size)
+            ):
+                ask = True
+        return ask and vocabulary.is_hidden(
+            PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False)
+        )
 
     cdef int store(self, int32_t node, Attribute* attribute) except -1:
         cdef uint8_t code = attribute.info & 0xFF
@@ -589,7 +598,7 @@ cdef class Layout:
         tag = PyUnicode_DecodeUTF8(name, size, NULL)
         if len(display) == 1 and display[0][0] == "class":  # nearly always
             canonical = canonical_class(display[0][1])
-            style = xxh3_64_intdigest((tag + "|class=" + canonical if canonical else tag).encode("utf-8", "replace"))
+            style = xxh3_64_intdigest((tag + "\x1fclass=" + canonical if canonical else tag).encode("utf-8", "replace"))
         else:
             style = vocabulary.style_hash(tag, display)
         self.style_memo[key] = style
@@ -650,6 +659,13 @@ cdef const char* find_comment_end(const char* at, const char* stop) noexcept:
     return stop
 
 
+cdef inline bint is_renamed(const char* name, Py_ssize_t size) noexcept:
+    """`ww-xmp`, `ww-plaintext`: names that parse.py gave (markup.RENAMED)."""
+    return name[0] == 119 and (
+        (size == 6 and memcmp(name, b"ww-xmp", 6) == 0) or (size == 12 and memcmp(name, b"ww-plaintext", 12) == 0)
+    )
+
+
 def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
     """Lay a serialised page out in arrays (see plain.lay_out)."""
     cdef bytes source = markup.encode("utf-8")
@@ -680,7 +696,12 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
             mark = <const char*>memchr(at, 62, stop - at)
             if mark == NULL:
                 break
-            layout.close(at + 1, mark - at - 1)
+            name = at + 1
+            size = mark - at - 1
+            if is_renamed(name, size):
+                name += 3
+                size -= 3
+            layout.close(name, size)
             at = mark + 1
             continue
         name = at
@@ -707,7 +728,12 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
             push(&layout.found, &attribute, sizeof(Attribute))
             at = mark + 1
         at += 1
+        if is_renamed(name, size):
+            name += 3
+            size -= 3
         layout.open(name, size)
+        if at < stop and at[0] == 10 and look_up(TAG_TABLE, name, size) & EATS_NEWLINE:
+            at += 1
     return layout.columns()
 
 
@@ -785,3 +811,28 @@ cdef int check_runs(str text, const int32_t[::1] starts, Py_ssize_t runs) except
         if not 0 <= starts[r] <= starts[r + 1] <= PyUnicode_GET_LENGTH(text):
             raise ValueError(f"run {r} lies outside the text")
     return 0
+
+
+def open_formatting(bytes markup):
+    """How many tags a page has, and how many formatting elements it leaves open (see plain.open_formatting)."""
+    cdef const char* at = PyBytes_AS_STRING(markup)
+    cdef const char* stop = at + PyBytes_GET_SIZE(markup)
+    cdef char name[8]
+    cdef Py_ssize_t size, tags = 0, left_open = 0
+    cdef bint closes
+    while True:
+        at = <const char*>memchr(at, 60, stop - at)
+        if at == NULL:
+            return tags, left_open
+        at += 1
+        tags += 1
+        closes = at < stop and at[0] == 47
+        if closes:
+            at += 1
+        size = 0
+        while at < stop and size < 7 and 97 <= (at[0] | 32) <= 122:
+            name[size] = at[0] | 32
+            size += 1
+            at += 1
+        if size and (at == stop or at[0] in b" >/\t\n\r\f") and look_up(TAG_TABLE, name, size) & FORMATTING:
+            left_open += -1 if closes else 1

@@ -16,27 +16,35 @@ from webwinnow.markup import (
     CUSTOM_TAG,
     DISPLAY_ATTRIBUTES,
     DROPPED_TAGS,
+    FORMATTING_TAGS,
     HIDDEN,
     INHERITED_FLAGS,
     MAX_VALUE,
+    NEWLINE_EATERS,
     NOSCRIPT,
     OPAQUE_TAGS,
     PREFORMATTED,
     PREFORMATTED_TAGS,
+    RENAMED,
+    RENAMED_TAGS,
     TAG_CODE,
     UNCLOSED_TAGS,
     canonical_class,
     is_hidden,
+    is_shadow_root,
     shape_hash,
     style_hash,
 )
 
-__all__ = ["blank_runs", "canonical_class", "count_words", "lay_out", "nearest"]
+__all__ = ["blank_runs", "canonical_class", "count_words", "lay_out", "nearest", "open_formatting"]
 
 Attributes = list[tuple[str, str]]
 
 _TAG = re.compile(r"<(?:!--.*?-->|[!?][^>]*>|(/?)([^ >]+)((?: .[^=]*=\"[^\"]*\")*)>)", re.DOTALL)
 _ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
+_FORMATTING = re.compile(
+    rb"<(/?)(?:%s)(?=[ >/\t\n\r\f]|\Z)" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 _ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
@@ -63,10 +71,14 @@ def lay_out(markup: str, max_nodes: int, max_depth: int, max_attributes: int) ->
         slash, tag, attributes = match.groups()
         if tag is None:
             continue
+        if tag.startswith(RENAMED) and tag[len(RENAMED) :] in RENAMED_TAGS:
+            tag = tag[len(RENAMED) :]
         if slash:
             layout.close(tag)
-        else:
-            layout.open(tag, [(name, _unescape(value)) for name, value in _ATTRIBUTE.findall(attributes)])
+            continue
+        layout.open(tag, [(name, _unescape(value)) for name, value in _ATTRIBUTE.findall(attributes)])
+        if tag in NEWLINE_EATERS and markup.startswith("\n", at):
+            at += 1
     return layout.columns()
 
 
@@ -105,8 +117,7 @@ class _Layout:
             if tag != "body":
                 return
             self.in_body = True
-        shadow_root = tag == "template" and any(name == "shadowrootmode" for name, _ in attributes)
-        if tag in DROPPED_TAGS and not shadow_root:
+        if tag in DROPPED_TAGS and not is_shadow_root(tag, attributes):
             if not void:
                 self.open_tags.append((tag, -1))
                 self.skip = 1
@@ -114,6 +125,8 @@ class _Layout:
         if len(self.open_tags) >= self.max_depth:
             self.clipped_depth = True
             node = -1
+            if not void and not self.flags[self.current] & HIDDEN and is_hidden(tag, attributes):
+                self.skip = 1
         else:
             node = self._add(tag, attributes)
         if void:
@@ -239,3 +252,9 @@ def _check_runs(text: str, starts: NDArray[np.int32], runs: int) -> None:
     for r, (a, b) in enumerate(pairwise(starts.tolist())):
         if not 0 <= a <= b <= len(text):
             raise ValueError(f"run {r} lies outside the text")
+
+
+def open_formatting(markup: bytes) -> tuple[int, int]:
+    """How many tags a page has, and how many more formatting elements it opens than it closes."""
+    left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
+    return markup.count(b"<"), left_open

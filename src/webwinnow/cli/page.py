@@ -12,7 +12,7 @@ import typer
 
 from webwinnow.cleaning import METHODS
 from webwinnow.cleanpage import CleanPage, clean_page
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
 
@@ -35,7 +35,7 @@ def page(
     explain: Annotated[
         bool, typer.Option(help="Tell on stderr, block by block, what stayed, what went and why.")
     ] = False,
-    max_bytes: Annotated[int, typer.Option(help="Refuse a page that is longer.")] = ParseLimits().max_bytes,
+    max_bytes: Annotated[int, typer.Option(min=0, help="Refuse a page that is longer.")] = ParseLimits().max_bytes,
 ) -> None:
     """Turn one page into text, Markdown, sanitised HTML or its record.
 
@@ -51,9 +51,11 @@ def page(
     body = _read(file, max_bytes)
     clean = clean_page(parse(body, url=url, content_type=content_type, limits=limits), method)
     if output is PageFormat.json:
-        sys.stdout.write(json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n")
+        written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
-        sys.stdout.write(clean.render(output.value))
+        written = clean.render(output.value)
+    sys.stdout.buffer.write(written.encode("utf-8"))  # whatever the locale: stdout is for machines
+    sys.stdout.buffer.flush()
     if clean.tree.reason is not None:
         sys.stderr.write(f"webwinnow: {file}: nothing to show: {clean.tree.reason}\n")
     if explain:
@@ -62,19 +64,27 @@ def page(
 
 def _read(file: str, max_bytes: int) -> bytes:
     if file == STDIN:
-        return sys.stdin.buffer.read(max_bytes + 1)
-    path = Path(file)
-    if path.is_dir():
+        body = sys.stdin.buffer.read(max_bytes + 1)
+    elif Path(file).is_dir():
         raise InputError(f"{file} is a folder; expected one HTML file (webwinnow clean takes folders)")
-    try:
-        with path.open("rb") as opened:
-            return opened.read(max_bytes + 1)
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}; expected an HTML file or - for standard input") from None
+    else:
+        try:
+            with Path(file).open("rb") as opened:
+                body = opened.read(max_bytes + 1)
+        except OSError as error:
+            raise InputError(f"{file}: {error.strerror}; expected an HTML file or - for standard input") from None
+    if len(body) > max_bytes:
+        raise PageRefused(f"{file} is longer than {max_bytes:,} bytes; raise --max-bytes to read it")
+    return body
 
 
 def _explain(clean: CleanPage) -> None:
     for decision in clean.decisions():
         text = decision.text if len(decision.text) <= LONGEST_SHOWN else decision.text[: LONGEST_SHOWN - 1] + "…"
-        shown = "".join(character if character.isprintable() else " " for character in text)
-        sys.stderr.write(f"{'+' if decision.kept else '-'} {decision.xpath}  {decision.reason}\n    {shown}\n")
+        sign = "+" if decision.kept else "-"
+        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}\n    {_shown(text)}\n")
+
+
+def _shown(text: str) -> str:
+    """Text, or a page's own tag names, with nothing in it that a terminal would obey."""
+    return "".join(character if character.isprintable() else " " for character in text)

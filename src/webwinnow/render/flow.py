@@ -6,7 +6,9 @@ Text and Markdown are two ways to write the same passages down.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.render.addresses import link_target, picture_source
+from webwinnow.render.attributes import attribute_reader, link_target, picture_source
 from webwinnow.render.walk import printable, walk
 
 __all__ = ["Container", "Marks", "Passage", "Piece", "passages_of"]
@@ -25,6 +27,9 @@ MOST_SPAN = 50
 """Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
 MOST_ADDED_CELLS = 100_000
 """Empty cells that the spans of one page may add; then a cell counts once. Real pages stay far below."""
+
+MOST_CONTAINERS = 20
+"""Lists and quotes within one another that are shown as such: each makes every line inside longer."""
 
 # What an element does to the flow of text, by tag code.
 _INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
@@ -176,15 +181,13 @@ class _Walk:
         """Rank of the open heading, 0 for none."""
         self.pieces: list[Piece] = []
         self.within: list[Container] = []
+        self.holders: list[int] = []
+        """The list items and quotes of `within` as nodes."""
         self.lists: list[int | None] = []
         """Next number of each open list, None for a bulleted one."""
         self.marking: list[tuple[int, Marks]] = []
         """Open elements that set text off, each with the marks before it."""
         self.marks = PLAIN
-        self.hrefs: dict[int, str] = {}
-        if rich:
-            nodes, values = tree.values("href")
-            self.hrefs = dict(zip(nodes.tolist(), values, strict=True))
         self.table: _Table | None = None
         """The open data table; there is one at most, for a table in a cell makes the outer one a layout table."""
         self.added_cells = 0
@@ -195,7 +198,16 @@ class _Walk:
         """How many open elements keep white space."""
 
     def passages(self, runs: NDArray[np.bool_] | None) -> list[Passage]:
-        walk(self.tree, self.mask, runs, self.minded, opens=self._open, closes=self._close, says=self._say)
+        walk(
+            self.tree,
+            self.mask,
+            runs,
+            self.minded,
+            opens=self._open,
+            closes=self._close,
+            says=self._say,
+            parts=self._part,
+        )
         self._flush()
         return self.out
 
@@ -205,15 +217,22 @@ class _Walk:
             return
         pieces.append(Piece(text, self.marks) if self.marks is not PLAIN else Piece(text))
 
+    def _part(self) -> None:
+        if self.table is not None and self.table.cell is not None:
+            self.table.cell.append(Piece(" "))
+        elif self.code:
+            self._part_code(_LINE)
+        elif self.pieces:
+            self.pieces.append(LINE_BREAK)
+
     def _open(self, i: int) -> None:
         role = self.roles[i]
         kept = self.keep[i]
         if self.code:
             if role == _BREAK:
                 self.pieces.append(Piece("\n"))
-            elif role == _PRE:
-                self.code += 1
             else:
+                self.code += role == _PRE
                 self._part_code(role)
         elif role == _INLINE:
             if kept and self.tags[i] in _MARKING:
@@ -248,13 +267,18 @@ class _Walk:
             self.heading = self.level = int(TAGS[self.tags[i]][1])
             self.kind = "heading"
         elif role == _ITEM:
-            self.within.append(Container(self._next_marker()))
+            self._open_container(i, Container(self._next_marker()))
         elif role == _QUOTE:
-            self.within.append(Container(None))
+            self._open_container(i, Container(None))
         elif role == _RULE and self.rich:
             self.out.append(Passage("rule", within=tuple(self.within)))
         elif TAGS[self.tags[i]] in ("dt", "dd"):
             self.kind = "term" if TAGS[self.tags[i]] == "dt" else "definition"
+
+    def _open_container(self, i: int, container: Container) -> None:
+        if len(self.within) < MOST_CONTAINERS:
+            self.within.append(container)
+            self.holders.append(i)
 
     def _close(self, i: int) -> None:
         role = self.roles[i]
@@ -262,10 +286,9 @@ class _Walk:
             if self.marking and self.marking[-1][0] == i:
                 self.marks = self.marking.pop()[1]
         elif self.code:
-            if role == _PRE:
-                self.code -= 1
-                if not self.code:
-                    self._flush()
+            self.code -= role == _PRE
+            if not self.code:
+                self._flush()
             elif role != _BREAK:
                 self._part_code(role)
         elif self.table is not None and role != _TABLE and (self.table.cell is not None or role == _ROW):
@@ -276,7 +299,8 @@ class _Walk:
             self._flush()
             if role == _LIST:
                 self.lists.pop()
-            elif role in (_ITEM, _QUOTE) and self.keep[i]:
+            elif self.holders and self.holders[-1] == i:
+                self.holders.pop()
                 self.within.pop()
             elif role == _TABLE:
                 self._end_table()
@@ -337,7 +361,7 @@ class _Walk:
         """How text is set off inside node i."""
         tag = self.tags[i]
         if tag == _LINK:
-            href = self.hrefs.get(i, "#")
+            href = self._attributes(i).get("href", "#")
             marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
         elif tag in _STRONG:
             marks = self.marks._replace(strong=True)
@@ -349,15 +373,19 @@ class _Walk:
             marks = self.marks._replace(strike=True)
         return PLAIN if marks == PLAIN else marks
 
+    @cached_property
+    def _attributes(self) -> Callable[[int], dict[str, str]]:
+        return attribute_reader(self.tree)
+
     def _show_image(self, i: int) -> None:
-        found = self.tree.attributes(i)
+        found = self._attributes(i)
         address = picture_source(self.tree, found.get("src"), found.get("data-src"))
         if address is not None:
             pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
             pieces.append(Piece(printable(found.get("alt", "")), self.marks, address))
 
     def _list_start(self, i: int) -> int:
-        start = self.tree.attribute(i, "start") or ""
+        start = self._attributes(i).get("start", "")
         return int(start) if re.fullmatch(r"[0-9]{1,8}", start) else 1
 
     def _next_marker(self) -> str:
@@ -369,7 +397,7 @@ class _Walk:
 
     def _spans(self, i: int) -> tuple[int, int]:
         """How many columns and rows cell i covers."""
-        found = self.tree.attributes(i)
+        found = self._attributes(i)
         columns, rows = (_span(found[name]) if name in found else 1 for name in ("colspan", "rowspan"))
         added = columns * rows - 1
         if self.added_cells + added > MOST_ADDED_CELLS:

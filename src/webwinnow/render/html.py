@@ -7,16 +7,18 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
+from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.render.walk import walk
-from webwinnow.urls import is_safe_link, is_web_link
+from webwinnow.render.attributes import attribute_reader, link_target, picture_source
+from webwinnow.render.walk import printable, walk
 
 __all__ = ["to_html"]
 
-_AS_DIV = frozenset("body form fieldset dialog template object noscript search select optgroup option listing".split())
-_AS_SPAN = frozenset("button label output slot font blink marquee nobr legend".split())
-_AS_PRE = frozenset(["textarea", "plaintext", "xmp"])
+_AS_DIV = frozenset(
+    "body form fieldset legend dialog template object noscript search select optgroup option marquee".split()
+)
+_AS_SPAN = frozenset("button label output slot font blink nobr".split())
+_AS_PRE = frozenset(["listing", "textarea", "plaintext", "xmp"])
 _LEFT_OUT = frozenset(
     "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
     "progress".split()
@@ -27,19 +29,24 @@ _PLAIN = ("colspan", "rowspan", "start", "datetime", "lang", "title", "alt")
 
 
 def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
-    """A whole HTML document with the kept parts, and around them only the elements that hold the layout."""
+    """A whole HTML document with the kept parts, and around them only the elements that hold the layout.
+
+    It bears the page's title, unless nothing at all is kept.
+    """
+    body = _body(tree, keep, runs)
     language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
-    title = f"<title>{escape(tree.head.title)}</title>"
+    title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"
     head = f'<!DOCTYPE html>\n<html{language}>\n<head><meta charset="utf-8">{title}</head>'
-    return f"{head}\n<body>{_body(tree, keep, runs)}</body>\n</html>\n"
+    return printable(f"{head}\n<body>{body}</body>\n</html>\n")
 
 
 def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> str:
     written: list[str] = []
     end_tags: list[str] = []
+    attributes = attribute_reader(tree)
 
     def opens(i: int) -> None:
-        start, end = _tags(tree, i, bool(keep[i]))
+        start, end = _tags(tree, i, attributes(i), bool(keep[i]))
         written.append(start)
         end_tags.append(end)
 
@@ -49,29 +56,33 @@ def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | Non
     def says(text: str) -> None:
         written.append(escape(text, quote=False))
 
-    walk(tree, keep, runs, opens=opens, closes=closes, says=says)
+    def parts() -> None:
+        written.append("\n")
+
+    walk(tree, keep, runs, opens=opens, closes=closes, says=says, parts=parts)
     return "".join(written)
 
 
-def _tags(tree: PageTree, i: int, kept: bool) -> tuple[str, str]:
+def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[str, str]:
     """Start and end tag of node i; an element that is only around something kept shows its layout and nothing else."""
     tag = tree.tag_name(i)
     if i == 0 or tag in _LEFT_OUT:
-        return "", ""
+        return "", "\n" if tag in BLOCK_TAGS else ""
     if tag in _AS_DIV:
         tag = "div"
     elif tag in _AS_PRE:
         tag = "pre"
     elif tag in _AS_SPAN or int(tree.tag[i]) >= CUSTOM_TAG or _is_math(tag):
         tag = "span"
-    found = tree.attributes(i)
     shown = [(name, found[name]) for name in _LAYOUT if name in found]
     if kept:
         shown.extend((name, found[name]) for name in _PLAIN if name in found)
         shown.extend(_addresses(tree, tag, found))
     if tag == "img" and not any(name == "src" for name, _ in shown):
         return "", ""
-    start = "<" + tag + "".join(f' {name}="{escape(value)}"' for name, value in shown) + ">"
+    start = "<" + tag + "".join([f' {name}="{escape(value)}"' for name, value in shown]) + ">"
+    if tag == "pre":
+        start += "\n"  # parsers drop the first newline: this one, not the page's
     return start, "" if tag in UNCLOSED_TAGS else f"</{tag}>"
 
 
@@ -80,10 +91,10 @@ def _is_math(tag: str) -> bool:
 
 
 def _addresses(tree: PageTree, tag: str, found: dict[str, str]) -> list[tuple[str, str]]:
-    if tag == "a" and "href" in found:
-        target = tree.resolve(found["href"])
-        return [("href", target)] if target is not None and is_safe_link(target) else []
-    if tag == "img":
-        source = tree.resolve(found.get("src") or found.get("data-src") or "")
-        return [("src", source)] if source is not None and is_web_link(source) else []
-    return []
+    if tag == "a":
+        name, address = "href", link_target(tree, found.get("href"))
+    elif tag == "img":
+        name, address = "src", picture_source(tree, found.get("src"), found.get("data-src"))
+    else:
+        return []
+    return [] if address is None else [(name, address)]

@@ -20,15 +20,15 @@ from webwinnow.render.flow import LINE_BREAK, PLAIN, Container, Marks, Passage, 
 __all__ = ["to_markdown"]
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z]|\Z)")
-_LINE_START = re.compile(r"^(?:(\d+)([.)])|([#+=:|-]))(?=\s|\Z|[-=+#:|])", re.MULTILINE)
+_LINE_START = re.compile(r"^(?:([0-9]+)([.)])|([#+=:|-]))(?=\s|\Z|[-=+#:|])", re.MULTILINE)
+_MAY_START = frozenset("0123456789#+=:|-")
 _CLOSING_HASHES = re.compile(r"(?<=\s)#+\Z")
 _BACKSLASHED = r"\\\g<0>"
 _HARD_BREAK = "\\\n"
 _IN_ADDRESS = re.compile(r"[\s()<>\\\"`|\x00-\x1f\x7f-\x9f]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _TICKS = re.compile(r"`+")
-_FENCES = re.compile(r"^\s*(`{3,})", re.MULTILINE)
-_OUTER_PUNCTUATION = re.compile(r"\A([\W_]*)(.*?)([\W_]*)\Z", re.DOTALL)
+_FENCES = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)
 
 
 def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
@@ -121,7 +121,7 @@ def _inline(pieces: list[Piece]) -> str:
         text = _escaped(" ".join("".join([piece.text for piece in pieces]).split()))
     else:
         text = _marked_up(_spans(pieces))
-    return _LINE_START.sub(_escaped_start, text)
+    return _LINE_START.sub(_escaped_start, text) if text[:1] in _MAY_START or "\n" in text else text
 
 
 _BLANK = Piece(" ")
@@ -202,6 +202,8 @@ def _set_off(span: Piece, before: str, after: str) -> str:
     does what stands right behind another mark, for the two would be read as one.
     """
     text, marks = span.text, span.marks
+    if not any(marks[1:]):
+        return _escaped(text)
     as_code = marks.code and before != "`" and (marks.link is None or "]" not in text)  # or ]: might define a link
     delimiters = ["**"] * marks.strong + ["*"] * marks.emphasis + ["~~"] * marks.strike
     if before in ("*", "~"):
@@ -211,13 +213,18 @@ def _set_off(span: Piece, before: str, after: str) -> str:
         if as_code:
             delimiters = []
         else:
-            outer = _OUTER_PUNCTUATION.match(text)
-            assert outer is not None
-            lead, text, trail = outer.groups()
+            lead, text, trail = _without_outer_punctuation(text)
             if not text or marks.strike:
                 delimiters = delimiters[-1:] if text else []  # `**~~` is punctuation itself
     body = _code_span(text) if as_code else _escaped(text)
-    return _escaped(lead) + "".join(delimiters) + body + "".join(reversed(delimiters)) + _escaped(trail)
+    return "".join([_escaped(lead), *delimiters, body, *reversed(delimiters), _escaped(trail)])
+
+
+def _without_outer_punctuation(text: str) -> tuple[str, str, str]:
+    """What stands before the first letter or digit, what from there to the last, and what behind."""
+    first = next((k for k, character in enumerate(text) if character.isalnum()), len(text))
+    last = next((k for k in range(len(text) - 1, first, -1) if text[k].isalnum()), first)
+    return text[:first], text[first : last + 1], text[last + 1 :]
 
 
 def _frees(character: str) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import nearest
+from webwinnow.blocks import are_parted, parting
 from webwinnow.pagetree import PageTree
 
 __all__ = ["printable", "walk"]
@@ -30,8 +31,11 @@ def walk(
     opens: Callable[[int], None],
     closes: Callable[[int], None],
     says: Callable[[str], None],
+    parts: Callable[[], None],
 ) -> None:
     """Call `opens` and `closes` for each node that is kept or around something kept, `says` for each kept run.
+
+    `parts` is called between two runs that a block or line break parted which is not kept, or they would become one.
 
     A run is kept when its element is and, where `kept_runs` is given, it is too. Nodes outside `minded` are passed
     over in silence; it holds the root.
@@ -42,10 +46,12 @@ def walk(
         raise ValueError(f"a mask of {len(kept_runs)} runs for a tree with {tree.run_count}")
     total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     around = np.arange(len(tree), dtype=np.int32) if minded is None else nearest(tree.parent, minded)
-    nodes = np.flatnonzero((total[tree.end] > total[:-1]) & (around == np.arange(len(tree))))
+    is_shown = total[tree.end] > total[:-1]
+    nodes = np.flatnonzero(is_shown & (around == np.arange(len(tree))))
     parents: list[int] = np.where(nodes > 0, around[tree.parent[nodes]], -1).tolist()
     speaking = keep[tree.run_owner] if kept_runs is None else keep[tree.run_owner] & kept_runs
     runs = np.flatnonzero(speaking)
+    parted = _parted_by_what_went(tree, is_shown, runs).tolist()
     befores = np.searchsorted(nodes, tree.run_before[runs]).tolist()  # how many of `nodes` open before the run
     owners: list[int] = around[tree.run_owner[runs]].tolist()
     starts: list[int] = tree.run_start[runs].tolist()
@@ -54,7 +60,7 @@ def walk(
     text = printable(tree.text)
     opened: list[int] = [-1]
     at = 0
-    for before, owner, start, end in zip(befores, owners, starts, ends, strict=True):
+    for before, owner, start, end, is_parted in zip(befores, owners, starts, ends, parted, strict=True):
         while at < before:
             while opened[-1] != parents[at]:
                 closes(opened.pop())
@@ -63,6 +69,8 @@ def walk(
             at += 1
         while opened[-1] != owner:
             closes(opened.pop())
+        if is_parted:
+            parts()
         says(text[start:end])
     for i, parent in zip(shown[at:], parents[at:], strict=True):
         while opened[-1] != parent:
@@ -71,3 +79,13 @@ def walk(
         opened.append(i)
     while len(opened) > 1:
         closes(opened.pop())
+
+
+def _parted_by_what_went(tree: PageTree, is_shown: NDArray[np.bool_], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """For each of `runs` whether only nodes that are not shown part it from the one before."""
+    parted = np.zeros(len(runs), np.bool_)
+    nodes = parting(tree)
+    shown = nodes & is_shown
+    if len(runs) and np.count_nonzero(shown) < np.count_nonzero(nodes):
+        parted[1:] = are_parted(tree, nodes, runs) & ~are_parted(tree, shown, runs)
+    return parted
