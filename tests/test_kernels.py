@@ -182,3 +182,36 @@ def test_twins_agree_on_many_class_tokens(count: int):
 def test_twins_agree_on_long_class_names(length: int, piece: str):
     written = (piece * length)[:length]
     assert compiled.canonical_class(written) == plain.canonical_class(written)
+
+
+@given(st.text(), st.data())
+def test_twins_count_words_and_see_blanks_alike(text: str, data: st.DataObject):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    starts = np.array([0, *cuts, len(text)], np.int32)
+    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(starts) - 1, max_size=len(starts) - 1)), np.bool_)
+    assert compiled.count_words(text, starts, counted) == plain.count_words(text, starts, counted)
+    assert compiled.blank_runs(text, starts).tolist() == plain.blank_runs(text, starts).tolist()
+
+
+@pytest.mark.parametrize("starts", [[0, 9], [0, 2, 1, 3], [-1, 3], [0]])
+def test_twins_refuse_runs_outside_the_text(starts: list[int]):
+    offsets, counted = np.array(starts, np.int32), np.ones(2, np.bool_)
+    for twin in (compiled, plain):
+        with pytest.raises(ValueError, match="run"):
+            twin.count_words("abc", offsets, counted if len(starts) == 1 else np.ones(len(starts) - 1, np.bool_))
+
+
+@given(st.data())
+def test_twins_find_the_nearest_marked_ancestor_alike(data: st.DataObject):
+    size = data.draw(st.integers(1, 30))
+    parent = np.array([-1, *(data.draw(st.integers(0, i - 1)) for i in range(1, size))], np.int32)
+    marked = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)
+    found = plain.nearest(parent, marked)
+    assert compiled.nearest(parent, marked).tolist() == found.tolist()
+    for i, ancestor in enumerate(found.tolist()):
+        assert ancestor == -1 or (marked[ancestor] and ancestor <= i)
+
+
+@given(st.binary(max_size=60) | st.text("<>/bBiIfontFONTem uU\n", max_size=80).map(str.encode))
+def test_twins_count_open_formatting_alike(markup: bytes):
+    assert compiled.open_formatting(markup) == plain.open_formatting(markup)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
 from webwinnow.errors import SettingsError
@@ -23,7 +24,6 @@ from webwinnow.urls import is_web_link
 __all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
 
 OUTPUTS = ("text", "markdown", "html")
-_WORD = re.compile(r"\w+")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?=$|[-_])")
 
 
@@ -92,7 +92,7 @@ class CleanPage:
         """`Kept`, or `Dropped` for a page without anything to read."""
         if self.tree.reason is not None:
             return Dropped(self.tree.reason)
-        return Kept() if self._kept_words() else Dropped("nothing left to read")
+        return Kept() if self.kept_words else Dropped("nothing left to read")
 
     def decisions(self) -> Iterator[Decision]:
         """Block by block, in page order, what was decided."""
@@ -121,8 +121,8 @@ class CleanPage:
             "text": text,
             "links": self.links,
             "lang": self._language(text),
-            "kept_words": self._kept_words(),
-            "all_words": len(_WORD.findall(self._visible_text())),
+            "kept_words": self.kept_words,
+            "all_words": self.all_words,
         }
         for output in also:
             record[output] = self.render(output)
@@ -132,12 +132,13 @@ class CleanPage:
         declared = _LANGUAGE_TAG.match(self.tree.head.language)
         return declared[0].lower() if declared else language_of(text)
 
-    def _kept_words(self) -> int:
-        return len(_WORD.findall(self._text_of(self.verdict.keep_runs & self.verdict.keep[self.tree.run_owner])))
+    @property
+    def kept_words(self) -> int:
+        """How many words stay."""
+        kept = self.verdict.keep_runs & self.verdict.keep[self.tree.run_owner]
+        return count_words(self.tree.text, self.tree.run_start, kept)
 
-    def _visible_text(self) -> str:
-        return self._text_of(self.tree.visible[self.tree.run_owner])
-
-    def _text_of(self, runs: np.ndarray[Any, np.dtype[np.bool_]]) -> str:
-        starts, text = self.tree.run_start.tolist(), self.tree.text
-        return " ".join([text[starts[r] : starts[r + 1]] for r in np.flatnonzero(runs).tolist()])
+    @property
+    def all_words(self) -> int:
+        """How many words the page shows."""
+        return count_words(self.tree.text, self.tree.run_start, self.tree.visible[self.tree.run_owner])

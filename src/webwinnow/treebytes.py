@@ -45,6 +45,8 @@ _ATTR_COLUMNS: dict[str, np.dtype[Any]] = {
     "attr_name": np.dtype("u1"),
 }
 _COLUMNS: dict[str, np.dtype[Any]] = _NODE_COLUMNS | _RUN_COLUMNS | _ATTR_COLUMNS
+_RISING = frozenset(("text_start", "run_start", "run_owner", "run_before", "attr_node", "attr_start"))
+_POINTING = frozenset(("parent", "end"))
 _LENGTHS = struct.Struct("<4sIIIIQQ")
 
 
@@ -68,12 +70,12 @@ def tree_to_bytes(tree: PageTree) -> bytes:
     ).encode()
     text, attr_text = tree.text.encode("utf-8", "replace"), tree.attr_text.encode("utf-8", "replace")
     lengths = _LENGTHS.pack(MAGIC, len(tree), tree.run_count, len(tree.attr_node), len(head), len(text), len(attr_text))
-    columns = [getattr(tree, name).astype(kind, copy=False).tobytes() for name, kind in _COLUMNS.items()]
+    columns = [_steps(tree, name).astype(kind, copy=False).tobytes() for name, kind in _COLUMNS.items()]
     return zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(b"".join([lengths, *columns, head, text, attr_text]))
 
 
 def tree_from_bytes(packed: bytes) -> PageTree:
-    """Unpack a tree; its arrays are read-only views. Raises `InputError` where it is damaged."""
+    """Unpack a tree; its arrays are read-only. Raises `InputError` where it is damaged."""
     try:
         data = zstandard.ZstdDecompressor().decompress(packed, max_output_size=LARGEST_TREE)
         tree = _unpacked(data)
@@ -82,6 +84,31 @@ def tree_from_bytes(packed: bytes) -> PageTree:
     if not _is_sound(tree):
         raise InputError("a stored page tree is damaged: its parts do not fit together; run again without --resume")
     return tree
+
+
+def _steps(tree: PageTree, name: str) -> NDArray[Any]:
+    """A column as it is stored: what rises as its steps, what points as its distance, so that it packs well."""
+    column: NDArray[Any] = getattr(tree, name)
+    if name in _RISING:
+        return np.diff(column, prepend=column.dtype.type(0))
+    if name == "text_end":
+        return column - tree.text_start
+    return column - np.arange(len(column), dtype=column.dtype) if name in _POINTING else column
+
+
+def _from_steps(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    whole = {}
+    for name, steps in columns.items():
+        column = steps
+        if name in _RISING:
+            column = np.cumsum(steps, dtype=steps.dtype)
+        elif name in _POINTING:
+            column = steps + np.arange(len(steps), dtype=steps.dtype)
+        whole[name] = column
+    whole["text_end"] = whole["text_end"] + whole["text_start"]
+    for column in whole.values():
+        column.setflags(write=False)
+    return whole
 
 
 def _unpacked(data: bytes) -> PageTree:
@@ -117,7 +144,7 @@ def _unpacked(data: bytes) -> PageTree:
         encoding=head["encoding"],
         reason=head["reason"],
         clipped=tuple(head["clipped"]),
-        **columns,
+        **_from_steps(columns),
     )
 
 

@@ -282,7 +282,7 @@ def test_interrupted_run_says_how_to_go_on(command, write_crawl, make_pages, tmp
 
 def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
     settings = RunSettings(method="none", jobs=2)
-    pages = [("http://a.example/", b"<p>x", None, None)] * 5
+    pages = [("http://a.example/", b"<p>x", None, None, None)] * 5
     with Pool(2, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
         pool.submit(Task("good", "parse", None, pages))
         pool.submit(Task("bad", "clean", {"spool": "/dev/null", "sites": []}, [(0, "u", None, (0, 1), None)]))

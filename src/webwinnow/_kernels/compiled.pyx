@@ -37,6 +37,8 @@ cdef enum:
     TELLS_HIDDEN = 1 << 10  # hidden, and style when it says none
     ADDRESS = 1 << 11
     ROLE = 1 << 12
+    CLASS = 1 << 13
+    INLINE_STYLE = 1 << 14
 
 cdef int F_HIDDEN = vocabulary.HIDDEN
 cdef int F_NOSCRIPT = vocabulary.NOSCRIPT
@@ -104,6 +106,7 @@ def _fill_tables():
         info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
         info |= DISPLAY * (name in vocabulary.DISPLAY_ATTRIBUTES) | TELLS_HIDDEN * (name in ("hidden", "style"))
         info |= ADDRESS * (name in vocabulary.ADDRESS_ATTRIBUTES) | ROLE * (name == "role")
+        info |= CLASS * (name == "class") | INLINE_STYLE * (name == "style")
         enter(ATTRIBUTE_TABLE, name.encode(), info)
     for tag, code in vocabulary.TAG_CODE.items():
         SHAPE_OF_TAG[code] = vocabulary.shape_hash(tag, "")
@@ -175,6 +178,7 @@ cdef object UINT64 = np.dtype(np.uint64)
 cdef enum:
     MAX_TOKENS = 64
     MAX_CLASS = 1024
+    MAX_PARTS = 8
 
 
 cdef inline int kind_of(unsigned char c) noexcept:
@@ -248,28 +252,29 @@ cdef inline int compare_tokens(const char* a, Py_ssize_t a_size, const char* b, 
     return order
 
 
-def canonical_class(str value):
-    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#` (see markup.canonical_class)."""
-    cdef Py_ssize_t size = PyUnicode_GET_LENGTH(value)
-    cdef const unsigned char* source
+cdef inline bint is_blank(unsigned char c) noexcept:
+    """White space to `str.split`, among ASCII."""
+    return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
+
+
+cdef Py_ssize_t write_class(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
+    """markup.canonical_class of ASCII into `out`, which holds MAX_CLASS + MAX_TOKENS; -1 where that may not do."""
     cdef char written[MAX_CLASS + MAX_TOKENS]
-    cdef char joined[MAX_CLASS + MAX_TOKENS]
     cdef Py_ssize_t offset[MAX_TOKENS]
     cdef Py_ssize_t length[MAX_TOKENS]
     cdef Py_ssize_t count = 0, used = 0, k = 0, start, at, n, o, total = 0
-    if size > MAX_CLASS or not PyUnicode_IS_ASCII(value):
-        return vocabulary.canonical_class(value)
-    source = <const unsigned char*>PyUnicode_1BYTE_DATA(value)
+    if size > MAX_CLASS:
+        return -1
     while True:
-        while k < size and (source[k] == 32 or 9 <= source[k] <= 13 or 28 <= source[k] <= 31):
+        while k < size and is_blank(source[k]):
             k += 1
         if k == size:
             break
         start = k
-        while k < size and not (source[k] == 32 or 9 <= source[k] <= 13 or 28 <= source[k] <= 31):
+        while k < size and not is_blank(source[k]):
             k += 1
         if count == MAX_TOKENS:
-            return vocabulary.canonical_class(value)
+            return -1
         n = write_token(source + start, k - start, written + used)
         at = count
         while at > 0 and compare_tokens(written + used, n, written + offset[at - 1], length[at - 1]) < 0:
@@ -285,10 +290,38 @@ def canonical_class(str value):
         count += 1
     for k in range(count):
         if k:
-            joined[total] = 32
+            out[total] = 32
             total += 1
-        memcpy(joined + total, written + offset[k], length[k])
+        memcpy(out + total, written + offset[k], length[k])
         total += length[k]
+    return total
+
+
+cdef Py_ssize_t write_folded(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
+    """ASCII in lower case, white space folded: what a presentational attribute is canonicalised to."""
+    cdef Py_ssize_t k, total = 0
+    cdef bint gap = False
+    for k in range(size):
+        if is_blank(source[k]):
+            gap = total > 0
+            continue
+        if gap:
+            out[total] = 32
+            total += 1
+            gap = False
+        out[total] = source[k] | 32 if 65 <= source[k] <= 90 else source[k]
+        total += 1
+    return total
+
+
+def canonical_class(str value):
+    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#` (see markup.canonical_class)."""
+    cdef char joined[MAX_CLASS + MAX_TOKENS]
+    cdef Py_ssize_t total = -1
+    if PyUnicode_IS_ASCII(value):
+        total = write_class(<const unsigned char*>PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value), joined)
+    if total < 0:
+        return vocabulary.canonical_class(value)
     return PyUnicode_DecodeASCII(joined, total, NULL)
 
 
@@ -298,6 +331,59 @@ cdef struct Attribute:
     const char* value
     Py_ssize_t value_size
     uint32_t info
+
+
+cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
+    """ASCII without an escape: can be canonicalised as it stands."""
+    cdef Py_ssize_t k
+    for k in range(size):
+        if <uint8_t>value[k] >= 128 or value[k] == 38:
+            return False
+    return True
+
+
+cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute* attributes, Py_ssize_t count):
+    """markup.canonical_style encoded; None where only Python can tell: inline styles, other scripts, long values."""
+    cdef char parts[MAX_PARTS][MAX_CLASS + MAX_TOKENS + LONGEST_NAME + 1]
+    cdef Py_ssize_t length[MAX_PARTS]
+    cdef int order[MAX_PARTS]
+    cdef char joined[(MAX_CLASS + MAX_TOKENS + LONGEST_NAME + 2) * MAX_PARTS + 64]
+    cdef Py_ssize_t k, n, at, total
+    cdef int used = 0, part
+    if tag_size > 64:
+        return None
+    for k in range(count):
+        if not attributes[k].info & DISPLAY:
+            continue
+        if used == MAX_PARTS or attributes[k].info & INLINE_STYLE or attributes[k].value_size > MAX_CLASS:
+            return None
+        if not is_plain(attributes[k].value, attributes[k].value_size):
+            return None
+        n = attributes[k].name_size
+        memcpy(parts[used], attributes[k].name, n)
+        parts[used][n] = 61  # '='
+        if attributes[k].info & CLASS:
+            total = write_class(<const unsigned char*>attributes[k].value, attributes[k].value_size, parts[used] + n + 1)
+            if total < 0:
+                return None
+        else:
+            total = write_folded(<const unsigned char*>attributes[k].value, attributes[k].value_size, parts[used] + n + 1)
+        if total == 0 and attributes[k].info & (CLASS | ROLE):
+            continue
+        length[used] = n + 1 + total
+        at = used
+        while at > 0 and compare_tokens(parts[used], length[used], parts[order[at - 1]], length[order[at - 1]]) < 0:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = used
+        used += 1
+    memcpy(joined, tag, tag_size)
+    total = tag_size
+    for part in range(used):
+        joined[total] = 31  # U+001F
+        memcpy(joined + total + 1, parts[order[part]], length[order[part]])
+        total += 1 + length[order[part]]
+    return PyBytes_FromStringAndSize(joined, total)
 
 
 cdef struct Open:
@@ -590,17 +676,14 @@ cdef class Layout:
     cdef uint64_t style_of(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except? 1:
         cdef bytes key = PyBytes_FromStringAndSize(self.key.data, self.key.used)
         cdef PyObject* known = PyDict_GetItem(self.style_memo, key)
-        cdef str tag, canonical
-        cdef list display
+        cdef bytes canonical
         if known != NULL:
             return <object>known
-        display = self.pairs(attributes, count, True)
-        tag = PyUnicode_DecodeUTF8(name, size, NULL)
-        if len(display) == 1 and display[0][0] == "class":  # nearly always
-            canonical = canonical_class(display[0][1])
-            style = xxh3_64_intdigest((tag + "\x1fclass=" + canonical if canonical else tag).encode("utf-8", "replace"))
+        canonical = canonical_style(name, size, attributes, count)
+        if canonical is not None:
+            style = xxh3_64_intdigest(canonical)
         else:
-            style = vocabulary.style_hash(tag, display)
+            style = vocabulary.style_hash(PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, True))
         self.style_memo[key] = style
         return style
 

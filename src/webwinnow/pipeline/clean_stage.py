@@ -2,10 +2,12 @@
 
 Parts are numbered in output order, (site, input ordinal), before any is done, so they may be done in any order. Small
 sites share a part and are learned by the worker that cleans it; a large one is learned once, then its parts follow.
+With a method that learns nothing from the site, pages come cleaned from stage 1 and are only put in order.
 """
 
 from __future__ import annotations
 
+import marshal
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -150,8 +152,23 @@ class _CleanStage:
         if self.store.has_part(part.number):
             self._progress(len(part.items))
             return
+        if not self.learns:
+            self._gather_finished(part)
+            return
         self.gathered.setdefault(part.number, _Gathered())
         yield Task(part, "clean", {"spool": str(self.store.spool_path), "sites": part.sites}, part.items)
+
+    def _gather_finished(self, part: _Part) -> None:
+        """Pages that need nothing of their site were cleaned when they were parsed: only bring them in order."""
+        gathered = _Gathered()
+        for at, url, page_id, ref, error in part.items:
+            site = part.sites[at]["name"]
+            if error is None:
+                gathered.add(site, marshal.loads(self.store.read(ref)))
+            else:
+                gathered.add(site, failed_page(url, page_id, site, self.settings, error))
+        self._progress(len(part.items))
+        self.store.add_part(part.number, gathered.lines, gathered.rejected, gathered.counts.to_plain())
 
     def _hear(self, answer: Answer) -> None:
         if isinstance(answer.task.name, _LargeSite):

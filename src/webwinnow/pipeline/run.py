@@ -149,7 +149,7 @@ def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSett
             store.add_page(PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused))
             continue
         task.name.append((page.ordinal, page.url, page.page_id, site))
-        task.items.append((page.url, page.body, page.content_type, page.site))
+        task.items.append((page.url, page.body, page.content_type, page.site, page.page_id))
         size += len(page.body)
         if len(task.items) >= CHUNK_PAGES or size >= CHUNK_BYTES:
             yield task

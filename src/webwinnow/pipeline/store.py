@@ -61,7 +61,7 @@ class RunStore:
         (folder / "models").mkdir(exist_ok=True)
         self._index = self._opened()
         self._check_identity(identity)
-        self._spool: IO[bytes] = self.spool_path.open("ab", buffering=0)
+        self._spool: IO[bytes] = self.spool_path.open("a+b", buffering=0)
         self._spool_size = self._spool.seek(0, os.SEEK_END)
         self._pending: list[PageRow] = []
 
@@ -88,6 +88,10 @@ class RunStore:
         self._pending.append(row)
         if len(self._pending) >= COMMIT_PAGES:
             self.commit()
+
+    def read(self, ref: tuple[int, int]) -> bytes:
+        """What the spool keeps of a page."""
+        return os.pread(self._spool.fileno(), ref[1], ref[0])
 
     def commit(self) -> None:
         """Make what was added last through a kill."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,17 +55,18 @@ class Workshop:
         self._open_spool(shared["spool"])
         return self.clean(shared["sites"][item[0]], item[1:])
 
-    def parse(self, url: str, body: bytes, content_type: str | None, site: str | None) -> tuple[Any, ...]:
-        """A page to (site, key, exact fingerprint, packed tree)."""
-        site_key = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
+    def parse(
+        self, url: str, body: bytes, content_type: str | None, site: str | None, page_id: str | None
+    ) -> tuple[str, int, str, bytes]:
+        """A page to (site, key, exact fingerprint, what the spool keeps).
+
+        The spool keeps the packed tree; or, where the method learns nothing from the site, the finished answer.
+        """
+        name = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
-        learns = self.method.learns
-        return (
-            site_key,
-            page_key(url) if learns else 0,
-            exact_fingerprint(tree) if learns else "",
-            tree_to_bytes(tree),
-        )
+        if self.method.learns:
+            return name, page_key(url), exact_fingerprint(tree), tree_to_bytes(tree)
+        return name, 0, "", marshal.dumps(self._cleaned(tree, None, name, page_id))
 
     def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
         """Chosen pages to (model, its most repeated blocks)."""
@@ -80,14 +82,17 @@ class Workshop:
         if self.method.learns and (self.model_of is None or self.model_of[0] != site["name"]):
             model, repeats = self._model(site)
             self.model_of = (site["name"], model)
-        tree = tree_from_bytes(self._read(ref))
         model = self.model_of[1] if self.model_of is not None else None
+        *answer, _ = self._cleaned(tree_from_bytes(self._read(ref)), model, site["name"], page_id)
+        return *answer, repeats
+
+    def _cleaned(self, tree: PageTree, model: SiteModel | None, site: str, page_id: str | None) -> tuple[Any, ...]:
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning))
-        record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site["name"]}
+        record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
         outcome = record["outcome"]
         reason = record["reason"] if outcome != "kept" else None
-        return record_line(record), rejected, outcome, reason, record["kept_words"], record["all_words"], repeats
+        return record_line(record), rejected, outcome, reason, record["kept_words"], record["all_words"], []
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteModel | None, list[tuple[int, str]]]:
         if site["model"] is not None:

@@ -26,8 +26,8 @@ from webwinnow.pagetree import PageTree
 __all__ = ["FORMAT_VERSION", "SiteModel", "block_keys"]
 
 FORMAT_VERSION = 1
-MOST_TEXTS = 50_000_000
-"""No true model holds more: above, a file is damaged or means harm."""
+LARGEST_COLUMN = 400_000_000
+"""Bytes of one array; no true model holds more: above, a file is damaged or means harm."""
 
 _NO_WORD = re.compile(r"[^\w\n]+")
 
@@ -44,6 +44,15 @@ def block_keys(blocks: Blocks) -> NDArray[np.uint64]:
         np.uint64,
         len(texts),
     )
+
+
+def _column(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array of a model file; its size is looked at before it is unpacked."""
+    entry = archive.getinfo(f"{name}.npy")
+    if entry.file_size > LARGEST_COLUMN:
+        raise ValueError(f"{name} has {entry.file_size:,} bytes")
+    found: NDArray[Any] = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,9 +110,9 @@ class SiteModel:
     def from_bytes(cls, data: bytes, name: str = "the model") -> SiteModel:
         """Read a model back; everything in it is checked. Raises `ModelError`."""
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                about = json.loads(bytes(archive["about"]))
-                keys, counts = archive["text_key"], archive["text_pages"]
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                about = json.loads(bytes(_column(archive, "about")))
+                keys, counts = _column(archive, "text_key"), _column(archive, "text_pages")
         except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, RecursionError) as error:
             raise ModelError(f"{name} is not a webwinnow model or is damaged ({error}); learn the site again") from None
         version = about.get("format_version") if isinstance(about, dict) else None
@@ -121,7 +130,7 @@ class SiteModel:
             and keys.dtype == np.uint64
             and counts.dtype == np.int32
             and keys.ndim == counts.ndim == 1
-            and len(keys) == len(counts) <= MOST_TEXTS
+            and len(keys) == len(counts)
             and bool(np.all(keys[1:] > keys[:-1]))
             and bool(np.all((counts > 1) & (counts <= pages)))
         )
