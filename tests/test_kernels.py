@@ -215,3 +215,63 @@ def test_twins_find_the_nearest_marked_ancestor_alike(data: st.DataObject):
 @given(st.binary(max_size=60) | st.text("<>/bBiIfontFONTem uU\n", max_size=80).map(str.encode))
 def test_twins_count_open_formatting_alike(markup: bytes):
     assert compiled.open_formatting(markup) == plain.open_formatting(markup)
+
+
+@given(st.text() | st.text("aB1_ 日本ไทย가é", max_size=40), st.data())
+def test_twins_find_the_same_words(text: str, data: st.DataObject):
+    cut = data.draw(st.integers(0, len(text)))
+    starts, counted = np.array([0, cut, len(text)], np.int32), np.array([True, data.draw(st.booleans())])
+    for mine, theirs in zip(
+        compiled.word_spans(text, starts, counted), plain.word_spans(text, starts, counted), strict=True
+    ):
+        assert mine.dtype == theirs.dtype
+        assert mine.tolist() == theirs.tolist()
+
+
+def a_tree(data: st.DataObject) -> np.ndarray:
+    size = data.draw(st.integers(1, 25))
+    return np.array([-1, *(data.draw(st.integers(max(0, i - 4), i - 1)) for i in range(1, size))], np.int32)
+
+
+def in_preorder(parent: np.ndarray) -> np.ndarray:
+    """Parents renumbered so that the tree stands in preorder."""
+    children: dict[int, list[int]] = {}
+    for i, p in enumerate(parent.tolist()):
+        children.setdefault(p, []).append(i)
+    order: list[int] = []
+    stack = [0]
+    while stack:
+        i = stack.pop()
+        order.append(i)
+        stack.extend(reversed(children.get(i, [])))
+    place = {i: k for k, i in enumerate(order)}
+    return np.array([-1 if parent[i] < 0 else place[int(parent[i])] for i in order], np.int32)
+
+
+@given(st.data(), st.integers(0, 3))
+def test_twins_give_elements_the_same_keys(data: st.DataObject, cut: int):
+    parent = in_preorder(a_tree(data))
+    size = len(parent)
+    style = np.array([data.draw(st.integers(0, 3)) * (2**62 + 1) for _ in range(size)], np.uint64)
+    alive = np.array([data.draw(st.booleans()) or i == 0 for i in range(size)])
+    for mine, theirs in zip(
+        compiled.element_keys(parent, style, alive, cut), plain.element_keys(parent, style, alive, cut), strict=True
+    ):
+        assert mine.dtype == theirs.dtype
+        assert mine.tolist() == theirs.tolist()
+
+
+@given(st.data())
+def test_twins_spread_features_upwards_alike(data: st.DataObject):
+    parent = in_preorder(a_tree(data))
+    count = data.draw(st.integers(0, 12))
+    nodes = np.array([data.draw(st.integers(0, len(parent) - 1)) for _ in range(count)], np.int32)
+    features = np.array([data.draw(st.integers(0, 4)) for _ in range(count)], np.uint64)
+    mine, theirs = compiled.spread(parent, nodes, features), plain.spread(parent, nodes, features)
+    assert [column.tolist() for column in mine] == [column.tolist() for column in theirs]
+
+
+def test_features_of_a_deep_page_are_spread_to_the_top():
+    parent = np.arange(-1, 499, dtype=np.int32)
+    nodes, _ = compiled.spread(parent, np.full(300, 499, np.int32), np.arange(300, dtype=np.uint64))
+    assert len(nodes) == 300 * 500

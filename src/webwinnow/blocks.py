@@ -15,7 +15,7 @@ from webwinnow._kernels import nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["Blocks", "are_parted", "cut", "parting"]
+__all__ = ["Blocks", "are_parted", "cut", "parting", "said_in"]
 
 _PARTS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 for _tag in BLOCK_TAGS | {"br"}:
@@ -69,3 +69,11 @@ def are_parted(tree: PageTree, nodes: NDArray[np.bool_], runs: NDArray[np.intp])
     opened = np.concatenate(([0], np.cumsum(nodes)))[tree.run_before[runs]]
     parted: NDArray[np.bool_] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
     return parted
+
+
+def said_in(tree: PageTree, runs: NDArray[np.bool_]) -> str:
+    """The text of some runs, source white space kept, with a blank where a block ends: no two words become one."""
+    wanted = np.flatnonzero(runs)
+    starts, ends = tree.run_start[wanted].tolist(), tree.run_start[wanted + 1].tolist()
+    gaps = np.where(are_parted(tree, parting(tree), wanted), " ", "").tolist()
+    return "".join([tree.text[a:b] + gap for a, b, gap in zip(starts, ends, [*gaps, ""], strict=False)])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
-from webwinnow.blocks import are_parted, parting
+from webwinnow.blocks import said_in
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
@@ -50,10 +50,7 @@ def _exact(said: str) -> str:
 
 def _kept_text(tree: PageTree, keep: NDArray[np.bool_] | None) -> str:
     mask = tree.visible if keep is None else keep
-    runs = np.flatnonzero(mask[tree.run_owner])
-    starts, ends = tree.run_start[runs].tolist(), tree.run_start[runs + 1].tolist()
-    gaps = np.where(are_parted(tree, parting(tree), runs), " ", "").tolist()  # markup inside a word does not part it
-    return "".join([tree.text[a:b] + gap for a, b, gap in zip(starts, ends, [*gaps, ""], strict=True)])
+    return said_in(tree, mask[tree.run_owner])
 
 
 def simhash(features: NDArray[np.uint64]) -> int:

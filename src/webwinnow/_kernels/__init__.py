@@ -2,13 +2,46 @@
 
 from __future__ import annotations
 
-__all__ = ["COMPILED", "blank_runs", "count_words", "lay_out", "nearest", "open_formatting"]
+from webwinnow._kernels.plain import INTERNAL, LEAF, OUTSIDE
+
+__all__ = [
+    "COMPILED",
+    "INTERNAL",
+    "LEAF",
+    "OUTSIDE",
+    "blank_runs",
+    "count_words",
+    "element_keys",
+    "lay_out",
+    "nearest",
+    "open_formatting",
+    "spread",
+    "word_spans",
+]
 
 try:
-    from webwinnow._kernels.compiled import blank_runs, count_words, lay_out, nearest, open_formatting
+    from webwinnow._kernels.compiled import (
+        blank_runs,
+        count_words,
+        element_keys,
+        lay_out,
+        nearest,
+        open_formatting,
+        spread,
+        word_spans,
+    )
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
-    from webwinnow._kernels.plain import blank_runs, count_words, lay_out, nearest, open_formatting
+    from webwinnow._kernels.plain import (
+        blank_runs,
+        count_words,
+        element_keys,
+        lay_out,
+        nearest,
+        open_formatting,
+        spread,
+        word_spans,
+    )
 
     COMPILED = False

@@ -919,3 +919,179 @@ def open_formatting(bytes markup):
             at += 1
         if size and (at == stop or at[0] in b" >/\t\n\r\f") and look_up(TAG_TABLE, name, size) & FORMATTING:
             left_open += -1 if closes else 1
+
+
+cdef inline uint64_t mixed(uint64_t x) noexcept:
+    """The finaliser of MurmurHash3: each bit of the result depends on all bits of x."""
+    x ^= x >> 33
+    x *= <uint64_t>0xFF51AFD7ED558CCD
+    x ^= x >> 33
+    x *= <uint64_t>0xC4CEB9FE1A85EC53
+    return x ^ (x >> 33)
+
+
+cdef inline bint is_unspaced(Py_UCS4 c) noexcept:
+    """Scripts that put no blanks between words."""
+    return c >= 0x0E00 and (
+        c <= 0x0EFF or 0x1000 <= c <= 0x109F or 0x1780 <= c <= 0x17FF or 0x2E80 <= c <= 0x9FFF
+        or 0xF900 <= c <= 0xFAFF or 0x20000 <= c <= 0x3FFFF
+    )
+
+
+cdef extern from "Python.h":
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
+
+
+def word_spans(str text, const int32_t[::1] starts, counted):
+    """Words of the counted runs: hash, run, start and end of each (see plain.word_spans)."""
+    cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t r, k, stop, start
+    cdef uint64_t value
+    cdef Py_UCS4 c, following
+    cdef Column hashes, runs, begins, ends
+    hashes.data = runs.data = begins.data = ends.data = NULL
+    hashes.used = runs.used = begins.used = ends.used = 0
+    hashes.room = runs.room = begins.room = ends.room = 0
+    check_runs(text, starts, wanted.shape[0])
+    try:
+        for r in range(wanted.shape[0]):
+            if not wanted[r]:
+                continue
+            k = starts[r]
+            stop = starts[r + 1]
+            while k < stop:
+                c = PyUnicode_READ(kind, data, k)
+                if not Py_UNICODE_ISALNUM(c):
+                    k += 1
+                    continue
+                start = k
+                value = <uint64_t>0xCBF29CE484222325
+                if is_unspaced(c):
+                    value = (value ^ <uint64_t>c) * <uint64_t>0x100000001B3
+                    k += 1
+                    if k < stop:
+                        following = PyUnicode_READ(kind, data, k)
+                        if is_unspaced(following) and Py_UNICODE_ISALNUM(following):
+                            value = (value ^ <uint64_t>following) * <uint64_t>0x100000001B3
+                            push32(&ends, <int32_t>k + 1)
+                        elif start > starts[r] and is_unspaced(PyUnicode_READ(kind, data, start - 1)) and (
+                            Py_UNICODE_ISALNUM(PyUnicode_READ(kind, data, start - 1))
+                        ):
+                            continue  # the last character of a run has been in a pair
+                        else:
+                            push32(&ends, <int32_t>k)
+                    elif start > starts[r] and is_unspaced(PyUnicode_READ(kind, data, start - 1)) and (
+                        Py_UNICODE_ISALNUM(PyUnicode_READ(kind, data, start - 1))
+                    ):
+                        continue
+                    else:
+                        push32(&ends, <int32_t>k)
+                else:
+                    while k < stop:
+                        c = PyUnicode_READ(kind, data, k)
+                        if not Py_UNICODE_ISALNUM(c) or is_unspaced(c):
+                            break
+                        value = (value ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * <uint64_t>0x100000001B3
+                        k += 1
+                    push32(&ends, <int32_t>k)
+                push64(&hashes, mixed(value))
+                push32(&runs, <int32_t>r)
+                push32(&begins, <int32_t>start)
+        return array_of(&hashes, UINT64), array_of(&runs, INT32), array_of(&begins, INT32), array_of(&ends, INT32)
+    finally:
+        free(hashes.data); free(runs.data); free(begins.data); free(ends.data)
+
+
+cdef enum:
+    OUTSIDE = 0
+    INTERNAL = 1
+    LEAF = 2
+
+
+def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
+    """Where each node stands in a style tree: key, child sequence, position, kind (see plain.element_keys)."""
+    cdef const uint8_t[::1] living = np.ascontiguousarray(alive, np.bool_).view(np.uint8)
+    cdef Py_ssize_t i, size = parent.shape[0]
+    keys, sequences = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    positions, kinds = np.zeros(size, np.int32), np.zeros(size, np.uint8)
+    cdef uint64_t[::1] key = keys, sequence = sequences
+    cdef int32_t[::1] position = positions
+    cdef uint8_t[::1] kind = kinds
+    heights, counts = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    cdef int32_t[::1] height = heights, count = counts
+    cdef int32_t p
+    if style.shape[0] != size or living.shape[0] != size or not size:
+        raise ValueError("columns of different lengths")
+    for i in range(size - 1, 0, -1):
+        p = parent[i]
+        if not 0 <= p < i:
+            raise ValueError(f"node {i} has the parent {p}")
+        if living[i] and height[i] >= height[p]:
+            height[p] = height[i] + 1
+    for i in range(1, size):
+        p = parent[i]
+        if living[i]:
+            position[i] = count[p]
+            count[p] += 1
+            sequence[p] = mixed(sequence[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i])
+    key[0] = 1
+    kind[0] = INTERNAL
+    for i in range(1, size):
+        p = parent[i]
+        if living[i] and kind[p] == INTERNAL:
+            kind[i] = LEAF if height[i] <= cut else INTERNAL
+            key[i] = mixed(mixed(key[p] ^ sequence[p]) + <uint64_t>position[i] * 4 + kind[i])
+    return keys, sequences, positions, kinds
+
+
+cdef inline Py_ssize_t slot_for(const int32_t* nodes, const uint64_t* features, uint64_t mask, int32_t i,
+                                uint64_t feature) noexcept:
+    """Where a pair stands in a table, or would stand."""
+    cdef uint64_t slot = mixed(feature + <uint64_t>i * <uint64_t>0x9E3779B97F4A7C15) & mask
+    while nodes[slot] >= 0 and (nodes[slot] != i or features[slot] != feature):
+        slot = (slot + 1) & mask
+    return <Py_ssize_t>slot
+
+
+def spread(const int32_t[::1] parent, const int32_t[::1] nodes, const uint64_t[::1] features):
+    """Distinct (node, feature) pairs of the given ones and of all nodes above them (see plain.spread)."""
+    cdef Py_ssize_t k, j, slot, count = nodes.shape[0], slots = 1024, used = 0, size = parent.shape[0]
+    cdef int32_t i
+    cdef Column out_nodes, out_features
+    cdef int32_t[::1] held
+    cdef uint64_t[::1] held_feature
+    if features.shape[0] != count:
+        raise ValueError("columns of different lengths")
+    while slots < 8 * count:
+        slots *= 2
+    held, held_feature = np.full(slots, -1, np.int32), np.empty(slots, np.uint64)
+    out_nodes.data = out_features.data = NULL
+    out_nodes.used = out_features.used = out_nodes.room = out_features.room = 0
+    try:
+        for k in range(count):
+            i = nodes[k]
+            while i >= 0:
+                if i >= size or parent[i] >= i:
+                    raise ValueError(f"no node {i} of a tree")
+                slot = slot_for(&held[0], &held_feature[0], slots - 1, i, features[k])
+                if held[slot] >= 0:
+                    break  # then every node above holds it too
+                held[slot] = i
+                held_feature[slot] = features[k]
+                push32(&out_nodes, i)
+                push64(&out_features, features[k])
+                used += 1
+                i = parent[i]
+                if 2 * used >= slots:
+                    slots *= 2
+                    held, held_feature = np.full(slots, -1, np.int32), np.empty(slots, np.uint64)
+                    for j in range(used):
+                        slot = slot_for(&held[0], &held_feature[0], slots - 1, (<int32_t*>out_nodes.data)[j],
+                                        (<uint64_t*>out_features.data)[j])
+                        held[slot] = (<int32_t*>out_nodes.data)[j]
+                        held_feature[slot] = (<uint64_t*>out_features.data)[j]
+        return array_of(&out_nodes, INT32), array_of(&out_features, UINT64)
+    finally:
+        free(out_nodes.data); free(out_features.data)

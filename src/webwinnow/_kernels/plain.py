@@ -36,7 +36,20 @@ from webwinnow.markup import (
     style_hash,
 )
 
-__all__ = ["blank_runs", "canonical_class", "count_words", "lay_out", "nearest", "open_formatting"]
+__all__ = [
+    "INTERNAL",
+    "LEAF",
+    "OUTSIDE",
+    "blank_runs",
+    "canonical_class",
+    "count_words",
+    "element_keys",
+    "lay_out",
+    "nearest",
+    "open_formatting",
+    "spread",
+    "word_spans",
+]
 
 Attributes = list[tuple[str, str]]
 
@@ -45,6 +58,8 @@ _ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
 _FORMATTING = re.compile(
     rb"<(/?)(?:%s)(?=[ >/\t\n\r\f]|\Z)" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
 )
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_SPACED_OR_NOT = re.compile(rf"(?P<spaced>(?:(?![{_UNSPACED}])[^\W_])+)|(?:(?=[{_UNSPACED}])[^\W_])+")
 _WORD = re.compile(r"\w+")
 _ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
@@ -258,3 +273,100 @@ def open_formatting(markup: bytes) -> tuple[int, int]:
     """How many tags a page has, and how many more formatting elements it opens than it closes."""
     left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
     return markup.count(b"<"), left_open
+
+
+_ALL_BITS = (1 << 64) - 1
+_FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+_GOLDEN = 0x9E3779B97F4A7C15
+OUTSIDE, INTERNAL, LEAF = range(3)
+"""Kinds of nodes in a style tree: below its leaves or hidden, with element nodes below, a virtual leaf."""
+
+
+def mixed(x: int) -> int:
+    """The finaliser of MurmurHash3: each of the 64 bits of the result depends on all bits of x."""
+    x ^= x >> 33
+    x = x * 0xFF51AFD7ED558CCD & _ALL_BITS
+    x ^= x >> 33
+    x = x * 0xC4CEB9FE1A85EC53 & _ALL_BITS
+    return x ^ (x >> 33)
+
+
+def word_hash(word: str) -> int:
+    """64 bits of a word in lower case: FNV-1a over its code points, mixed."""
+    value = _FNV_START
+    for character in word:
+        lower = character.lower()
+        value = (value ^ ord(lower if len(lower) == 1 else lower[0])) * _FNV_PRIME & _ALL_BITS
+    return mixed(value)
+
+
+def word_spans(
+    text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Words of the counted runs: hash, run, start and end of each.
+
+    A word is a row of letters and digits; of scripts without blanks between words it is each pair of neighbours, or a
+    lone character.
+    """
+    _check_runs(text, starts, len(counted))
+    bounds = starts.tolist()
+    found: list[tuple[int, int, int, int]] = []
+    for r in np.flatnonzero(counted).tolist():
+        for match in _SPACED_OR_NOT.finditer(text, bounds[r], bounds[r + 1]):
+            a, b = match.span()
+            if match["spaced"] or b - a == 1:
+                found.append((word_hash(text[a:b]), r, a, b))
+            else:
+                found.extend((word_hash(text[k : k + 2]), r, k, k + 2) for k in range(a, b - 1))
+    runs, begins, ends = (np.array([word[k] for word in found], np.int32) for k in (1, 2, 3))
+    return np.array([word[0] for word in found], np.uint64), runs, begins, ends
+
+
+def element_keys(
+    parent: NDArray[np.int32], style: NDArray[np.uint64], alive: NDArray[np.bool_], cut: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
+    """Where each node stands in a style tree: key, child sequence, position, kind.
+
+    The key of a node says which way leads to it: the presentation style (`sequence`, a hash of the children's styles)
+    and the position at each level above. Nodes of different pages with one key are one element of the style tree. A
+    node whose subtree is at most `cut` levels high is a virtual leaf; what is not alive counts as not there.
+    """
+    size = len(parent)
+    height, sequence, position, children = [0] * size, [0] * size, [0] * size, [0] * size
+    for i in range(size - 1, 0, -1):
+        p = int(parent[i])
+        if not 0 <= p < i:
+            raise ValueError(f"node {i} has the parent {p}")
+        if alive[i]:
+            height[p] = max(height[p], height[i] + 1)
+    for i in range(1, size):
+        p = int(parent[i])
+        if alive[i]:
+            position[i] = children[p]
+            children[p] += 1
+            sequence[p] = mixed(sequence[p] * _GOLDEN + int(style[i]) & _ALL_BITS)
+    key, kind = [1] + [0] * (size - 1), [INTERNAL] + [OUTSIDE] * (size - 1)
+    for i in range(1, size):
+        p = int(parent[i])
+        if alive[i] and kind[p] == INTERNAL:
+            kind[i] = LEAF if height[i] <= cut else INTERNAL
+            key[i] = mixed(mixed(key[p] ^ sequence[p]) + position[i] * 4 + kind[i] & _ALL_BITS)
+    return (
+        np.array(key, np.uint64),
+        np.array(sequence, np.uint64),
+        np.array(position, np.int32),
+        np.array(kind, np.uint8),
+    )
+
+
+def spread(
+    parent: NDArray[np.int32], nodes: NDArray[np.int32], features: NDArray[np.uint64]
+) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """Distinct (node, feature) pairs of the given ones and of all nodes above them."""
+    held: dict[tuple[int, int], None] = {}
+    for node, feature in zip(nodes.tolist(), features.tolist(), strict=True):
+        i = node
+        while i >= 0 and (i, feature) not in held:
+            held[i, feature] = None
+            i = int(parent[i])
+    return np.array([i for i, _ in held], np.int32), np.array([feature for _, feature in held], np.uint64)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +15,10 @@ from numpy.typing import NDArray
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.attributes import attribute_reader, link_target, picture_source
+from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
 from webwinnow.render.walk import printable, walk
 
-__all__ = ["Container", "Marks", "Passage", "Piece", "passages_of"]
+__all__ = ["passages_of"]
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
@@ -27,7 +26,6 @@ MOST_SPAN = 50
 """Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
 MOST_ADDED_CELLS = 100_000
 """Empty cells that the spans of one page may add; then a cell counts once. Real pages stay far below."""
-
 MOST_CONTAINERS = 20
 """Lists and quotes within one another that are shown as such: each makes every line inside longer."""
 
@@ -71,52 +69,6 @@ _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARKING))
 """Tags that rich text minds."""
 _SEEN[TAG_CODE["#root"]] = True
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
-
-
-class Marks(NamedTuple):
-    """How a piece of inline text is set off."""
-
-    link: str | None = None
-    strong: bool = False
-    emphasis: bool = False
-    code: bool = False
-    strike: bool = False
-
-
-PLAIN = Marks()
-
-
-class Piece(NamedTuple):
-    """Inline text of one kind. `image` pieces hold the picture's description as text and its address."""
-
-    text: str
-    marks: Marks = PLAIN
-    image: str | None = None
-
-
-LINE_BREAK = Piece("\n")
-
-
-@dataclass(slots=True)
-class Container:
-    """A quote or a list item around passages; an item's marker stands before its first passage only."""
-
-    marker: str | None
-    """None for a quote."""
-    opened: bool = False
-
-
-@dataclass(slots=True)
-class Passage:
-    """One unit of reading with the containers around it, outermost first."""
-
-    kind: str
-    """`paragraph`, `line`, `heading`, `code`, `table`, `rule`, `term` or `definition`."""
-    pieces: list[Piece] = field(default_factory=list)
-    within: tuple[Container, ...] = ()
-    level: int = 0
-    language: str = ""
-    rows: list[list[list[Piece]]] = field(default_factory=list)
 
 
 def passages_of(
@@ -320,7 +272,7 @@ class _Walk:
         assert self.table is not None
         if role == _CELL:
             self.table.cell = None
-        elif self.table.cell:
+        elif self.table.cell and role != _IMAGE:
             self.table.cell.append(Piece(" "))
 
     def _end_table(self) -> None:

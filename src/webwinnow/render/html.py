@@ -14,10 +14,8 @@ from webwinnow.render.walk import printable, walk
 
 __all__ = ["to_html"]
 
-_AS_DIV = frozenset(
-    "body form fieldset legend dialog template object noscript search select optgroup option marquee".split()
-)
-_AS_SPAN = frozenset("button label output slot font blink nobr".split())
+_AS_DIV = frozenset("body form fieldset legend dialog template noscript search select optgroup option marquee".split())
+_AS_SPAN = frozenset("button label output slot font blink nobr object".split())
 _AS_PRE = frozenset(["listing", "textarea", "plaintext", "xmp"])
 _LEFT_OUT = frozenset(
     "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
@@ -66,7 +64,9 @@ def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | Non
 def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[str, str]:
     """Start and end tag of node i; an element that is only around something kept shows its layout and nothing else."""
     tag = tree.tag_name(i)
-    if i == 0 or tag in _LEFT_OUT:
+    if i == 0:
+        return "", ""
+    if tag in _LEFT_OUT:
         return "", "\n" if tag in BLOCK_TAGS else ""
     if tag in _AS_DIV:
         tag = "div"

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.pagetree import PageTree
-from webwinnow.render.flow import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece, passages_of
+from webwinnow.render.flow import passages_of
+from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
 
 __all__ = ["to_markdown"]
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.pagetree import PageTree
-from webwinnow.render.flow import LINE_BREAK, Passage, Piece, passages_of
+from webwinnow.render.flow import passages_of
+from webwinnow.render.passages import LINE_BREAK, Passage, Piece
 
 __all__ = ["to_text"]
 

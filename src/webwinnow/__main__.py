@@ -1,0 +1,8 @@
+"""`python -m webwinnow`: the command line."""
+
+from __future__ import annotations
+
+from webwinnow.cli import main
+
+if __name__ == "__main__":
+    main()

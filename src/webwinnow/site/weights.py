@@ -1,0 +1,81 @@
+"""Feature weights from the compressed structure tree (thesis 4.3.2, 4.3.3; Weights section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import INTERNAL, LEAF
+from webwinnow.pagetree import PageTree
+from webwinnow.site.finish import SiteTree
+from webwinnow.site.importance import (
+    feature_entropy,
+    feature_weight,
+    leaf_importance,
+    node_importance,
+    path_importance,
+)
+from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.styletree import Keys, _pair_key, elements_of_page
+
+__all__ = ["INFORMATIVE", "MEANINGLESS", "FeatureWeights", "WeightSettings"]
+
+MEANINGLESS = 0.01
+"""Features of less weight are not output (m of 4.3.3; ours, the thesis names no value)."""
+INFORMATIVE = 0.2
+"""Features of at least this weight count in full when a page is mapped (u of 4.3.3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightSettings:
+    """`mapped`: weigh as MapCST does (4.3.3) rather than exactly (5-10). `alone`: NodeImp of an element seen once."""
+
+    mapped: bool = False
+    alone: float = 0.0
+
+
+class FeatureWeights:
+    """The weights w_E(a) of a site's features in its leaves, ready to weigh pages with."""
+
+    def __init__(self, site: SiteTree, settings: WeightSettings | None = None) -> None:
+        self.settings = settings or WeightSettings()
+        self.cut = site.cut
+        self.map = SiteMap(site)
+        at_leaf = site.kind[site.feature_element] == LEAF
+        leaf, feature = site.feature_element[at_leaf], site.feature[at_leaf]
+        entropy = feature_entropy(site.total[at_leaf], site.entropy_sum[at_leaf], site.m[leaf])
+        node = np.where(
+            site.kind == INTERNAL,
+            node_importance(site.style_count, site.style_element, site.m, alone=self.settings.alone),
+            leaf_importance(entropy, leaf, len(site)),
+        )
+        self.path = path_importance(node, site.parent)
+        weight = feature_weight(self.path[leaf], entropy)
+        keys = _pair_key(leaf.astype(np.uint64), feature)
+        order = np.argsort(keys)
+        self.keys, self.weight = keys[order], weight[order]
+
+    def weigh(self, tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:
+        """The features of a page and their weights, summed over the page; those of weight 0 are left out (5.3)."""
+        cutting = elements_of_page(tree, self.cut)
+        element = self.map.locate(tree, cutting)[cutting.leaf_node]
+        inner = cutting.kind[cutting.leaf_node] == INTERNAL
+        element = np.where(inner, self.map.text_leaf[element], element)
+        weight = self._weights(element, cutting.feature)
+        features, which = np.unique(cutting.feature, return_inverse=True)
+        summed = np.zeros(len(features))
+        np.add.at(summed, which, weight)
+        return features[summed > 0], summed[summed > 0]
+
+    def _weights(self, element: NDArray[np.int32], feature: Keys) -> NDArray[np.float64]:
+        """The weight of each occurrence; 1 where the page leaves the tree or the leaf has never held the feature."""
+        known = np.ones(len(feature))
+        if len(self.keys):
+            keys = _pair_key(element.astype(np.int64).astype(np.uint64), feature)
+            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            known = np.where((self.keys[at] == keys) & (element != NOWHERE), self.weight[at], 1.0)
+        if self.settings.mapped:
+            known = np.where(known < MEANINGLESS, 0.0, np.where(known < INFORMATIVE, known, 1.0))
+        return known

@@ -1,0 +1,265 @@
+"""`webwinnow page` as people and programs call it: a process with files, pipes and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import webwinnow
+
+PAGE = """\
+<!DOCTYPE html><html lang="en"><head><title>Grain &amp; chaff</title></head><body>
+<nav><a href="/">Home</a></nav><h1>Größe</h1><p>Some <b>text</b> with a <a href="more.html">link</a>.</p>
+<p hidden>unseen</p><script>run()</script></body></html>
+"""
+DONE, BAD_USAGE = 0, 2
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE, encoding="utf-8")
+    return path
+
+
+class Ran(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def webwinnow_(*arguments: str | Path, given: bytes = b"", **environment: str) -> Ran:
+    """Run the command; what it writes is read as UTF-8, whatever the locale says."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "webwinnow", *arguments],
+        input=given,
+        env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", **environment},
+        capture_output=True,
+        check=False,
+    )
+    return Ran(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
+
+
+def rendered(output: str) -> str:
+    return webwinnow.extract(PAGE, output=output)
+
+
+def test_a_file_becomes_text(page: Path) -> None:
+    ran = webwinnow_("page", page)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (DONE, "Home\n\nGröße\n\nSome text with a link.\n", "")
+
+
+def test_standard_input_becomes_text() -> None:
+    ran = webwinnow_("page", "-", given=b"<p>From a pipe</p>")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (DONE, "From a pipe\n", "")
+
+
+def test_text_can_be_asked_for_by_name(page: Path) -> None:
+    assert webwinnow_("page", page, "--format", "text").stdout == rendered("text")
+
+
+def test_markdown_is_the_page_as_markdown(page: Path) -> None:
+    ran = webwinnow_("page", page, "--format", "markdown", "--url", "https://x.org/a/b.html")
+    assert (ran.returncode, ran.stderr) == (DONE, "")
+    assert ran.stdout.endswith("# Größe\n\nSome **text** with a [link](https://x.org/a/more.html).\n")
+
+
+def test_html_is_a_document_without_scripts(page: Path) -> None:
+    ran = webwinnow_("page", page, "-f", "html")
+    assert (ran.returncode, ran.stderr) == (DONE, "")
+    assert ran.stdout.startswith("<!DOCTYPE html>")
+    assert "<h1>Größe</h1>" in ran.stdout
+    assert "script" not in ran.stdout
+
+
+def test_json_is_one_record_on_one_line(page: Path) -> None:
+    ran = webwinnow_("page", page, "--format", "json", "--url", "https://x.org/a/")
+    assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (DONE, "", 1)
+    record = json.loads(ran.stdout)
+    assert record["title"] == "Grain & chaff"
+    assert record["text"] == "Home\n\nGröße\n\nSome text with a link.\n"
+    assert record["links"] == ["https://x.org/", "https://x.org/a/more.html"]
+    assert (record["url"], record["outcome"], record["method"], record["lang"]) == (
+        "https://x.org/a/",
+        "kept",
+        "none",
+        "en",
+    )
+
+
+def test_links_that_lead_nowhere_without_an_address_are_text(page: Path) -> None:
+    assert "](" not in webwinnow_("page", page, "--format", "markdown").stdout
+
+
+def test_the_content_type_names_the_charset() -> None:
+    ran = webwinnow_("page", "-", "--content-type", "text/html; charset=iso-8859-2", given=b"<p>\xb1</p>")
+    assert ran.stdout == "ą\n"
+
+
+def test_explain_tells_on_stderr_what_stayed_and_what_went(page: Path) -> None:
+    ran = webwinnow_("page", page, "--explain")
+    assert ran.returncode == DONE
+    assert ran.stdout == rendered("text")
+    assert re.search(r"^\+ /html/body/h1\[1\]  kept.*\n    Größe$", ran.stderr, re.MULTILINE)
+    assert re.search(r"^- /html/body/p\[2\]  hidden.*\n    unseen$", ran.stderr, re.MULTILINE)
+
+
+def test_explain_sends_a_terminal_nothing_to_obey() -> None:
+    ran = webwinnow_("page", "-", "--explain", given=b"<x\x1b[31m><p>a\x1b[2Jb\x07</p>")
+    assert ran.returncode == DONE
+    assert re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", ran.stdout + ran.stderr) is None
+
+
+def test_explain_cuts_long_text_short() -> None:
+    ran = webwinnow_("page", "-", "--explain", given=b"<p>" + b"word " * 100)
+    assert max(map(len, ran.stderr.splitlines())) < 80
+
+
+def test_what_is_written_is_utf_8_in_any_locale(page: Path) -> None:
+    ran = webwinnow_("page", page, PYTHONIOENCODING="ascii")
+    assert (ran.returncode, ran.stderr) == (DONE, "")
+    assert "Größe" in ran.stdout
+
+
+@pytest.mark.parametrize("output", ["text", "markdown", "html"])
+def test_nothing_but_the_page_goes_to_stdout(page: Path, output: str) -> None:
+    assert webwinnow_("page", page, "--format", output, "--explain").stdout == rendered(output)
+
+
+# What cannot be done
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    ran = webwinnow_("page", tmp_path / "nowhere.html")
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert "nowhere.html: No such file or directory; expected an HTML file or -" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    ran = webwinnow_("page", tmp_path)
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert f"{tmp_path} is a folder" in ran.stderr
+    assert "webwinnow clean" in ran.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_named(page: Path) -> None:
+    page.chmod(0)
+    ran = webwinnow_("page", page)
+    assert ran.returncode == BAD_USAGE
+    assert "page.html: Permission denied" in ran.stderr
+
+
+@pytest.mark.parametrize("from_stdin", [False, True])
+def test_a_page_over_the_limit_is_refused(page: Path, from_stdin: bool) -> None:
+    name = "-" if from_stdin else str(page)
+    ran = webwinnow_("page", name, "--max-bytes", "100", given=PAGE.encode("latin-1"))
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert f"{name} is longer than 100 bytes; raise --max-bytes" in ran.stderr
+
+
+def test_a_page_at_the_limit_is_read() -> None:
+    assert webwinnow_("page", "-", "--max-bytes", "4", given=b"<p>a").stdout == "a\n"
+
+
+@pytest.mark.parametrize("limit", ["-1", "many"])
+def test_a_limit_that_is_none_is_bad_usage(page: Path, limit: str) -> None:
+    ran = webwinnow_("page", page, "--max-bytes", limit)
+    assert ran.returncode == BAD_USAGE
+    assert "--max-bytes" in ran.stderr
+
+
+def test_an_unknown_method_is_answered_with_the_methods_there_are(page: Path) -> None:
+    ran = webwinnow_("page", page, "--method", "magic")
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert "no cleaning method 'magic'; there are: none, repeated" in ran.stderr
+
+
+def test_an_unknown_format_is_answered_with_the_formats_there_are(page: Path) -> None:
+    ran = webwinnow_("page", page, "--format", "pdf")
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    for known in ("text", "markdown", "html", "json"):
+        assert known in ran.stderr
+
+
+def test_no_file_at_all_is_bad_usage() -> None:
+    ran = webwinnow_("page")
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"), [(b"<frameset><frame src=a.html></frameset>", "frameset"), (b"", "empty"), (b"<p> </p>", None)]
+)
+def test_a_page_without_text_is_done_and_says_why(given: bytes, reason: str | None) -> None:
+    ran = webwinnow_("page", "-", given=given)
+    assert (ran.returncode, ran.stdout) == (DONE, "")
+    assert ran.stderr == ("" if reason is None else f"webwinnow: -: nothing to show: {reason}\n")
+
+
+def test_a_disk_that_is_full_is_told(page: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no /dev/full here")
+    with full.open("wb") as out:
+        ran = subprocess.run(
+            [sys.executable, "-m", "webwinnow", "page", page],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ran.returncode == BAD_USAGE
+    assert "No space left" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("length", [10, 500_000])
+@pytest.mark.parametrize("read_first", [0, 10])
+def test_a_reader_that_goes_away_is_no_news(tmp_path: Path, length: int, read_first: int) -> None:
+    path = tmp_path / "long.html"
+    path.write_text("<p>" + "word " * length)
+    running = subprocess.Popen(
+        [sys.executable, "-m", "webwinnow", "page", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stdout is not None
+    running.stdout.read(read_first)
+    running.stdout.close()
+    _, told = running.communicate(timeout=60)
+    assert told == b""
+    assert running.returncode != BAD_USAGE
+
+
+# The command itself
+
+
+def test_version_is_the_package_s() -> None:
+    ran = webwinnow_("--version")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (DONE, f"webwinnow {webwinnow.__version__}\n", "")
+
+
+def test_help_shows_an_example() -> None:
+    ran = webwinnow_("page", "--help")
+    assert ran.returncode == DONE
+    assert "webwinnow page article.html" in ran.stdout
+
+
+def test_help_of_the_command_lists_page() -> None:
+    ran = webwinnow_("--help")
+    assert ran.returncode == DONE
+    assert re.search(r"\bpage\b", ran.stdout)
+
+
+def test_the_installed_script_is_the_same_command(page: Path) -> None:
+    script = Path(sys.executable).with_name("webwinnow")
+    if not script.exists():
+        pytest.skip("webwinnow is not installed as a script beside this Python")
+    ran = subprocess.run([script, "page", page], capture_output=True, encoding="utf-8", check=True)
+    assert ran.stdout == rendered("text")

@@ -1,0 +1,163 @@
+"""The house rule of DESIGN.md: a module imports from its own layer or below. Read from the source, not by importing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import webwinnow
+
+SOURCE = Path(webwinnow.__file__).parent
+
+LAYERS: dict[str, int] = {
+    part: layer
+    for layer, parts in enumerate(
+        (
+            "_version errors urls words records markup _kernels",
+            "pagetree parse render fingerprint blocks treebytes",
+            "site cleaning",
+            "cleanpage docview replicas vectors mining sitemining",
+            "io crawl search pipeline engines",
+            "experiments report service cli __main__",
+        )
+    )
+    for part in parts.split()
+}
+"""The layer of each module or folder of webwinnow."""
+FACE = "__init__"
+"""webwinnow itself: it may import anything below the highest layer, and only that layer may import it."""
+TOP = max(LAYERS.values())
+NARROW = {"_kernels": {"markup", "errors", "_kernels"}, "io": {part for part in LAYERS if LAYERS[part] == 0} | {"io"}}
+"""Parts that import less than their layer allows."""
+FACE_NAMES = {"__version__"}
+"""What modules may take from webwinnow itself."""
+
+MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
+
+
+def part_of(module: Path) -> str:
+    return module.parts[0].removesuffix(".py")
+
+
+def tree_of(module: Path) -> ast.Module:
+    return ast.parse((SOURCE / module).read_text(encoding="utf-8"), filename=str(module))
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of what is imported, anywhere in a module; `from webwinnow import urls` gives `webwinnow.urls`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            assert node.module is not None
+            if node.module == "webwinnow":
+                yield from (f"webwinnow.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+def parts_imported_by(tree: ast.AST) -> set[str]:
+    """The parts of webwinnow that a module imports; FACE for webwinnow itself."""
+    found = set()
+    for name in imports_of(tree):
+        first, *rest = name.split(".")
+        if first == "webwinnow":
+            found.add(rest[0] if rest and rest[0] not in FACE_NAMES else FACE)
+    return found
+
+
+def complaints_about(part: str, imported: set[str]) -> list[str]:
+    """What is wrong with a module of `part` that imports these parts."""
+    found = []
+    for other in sorted(imported):
+        if other == FACE:
+            if LAYERS[part] < TOP:
+                found.append(f"{part} imports webwinnow itself, which only the highest layer may")
+        elif other not in LAYERS:
+            found.append(f"{other} is in no layer: add it to LAYERS in {Path(__file__).name}")
+        elif part == FACE:
+            if LAYERS[other] == TOP:
+                found.append(f"webwinnow itself imports {other} of the highest layer")
+        elif other not in NARROW.get(part, LAYERS):
+            found.append(f"{part} imports {other}; it may import only {', '.join(sorted(NARROW[part]))}")
+        elif LAYERS[other] > LAYERS[part]:
+            found.append(f"{part} (layer {LAYERS[part]}) imports {other} (layer {LAYERS[other]}) above it")
+    return found
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_module_stands_in_a_layer(module: Path) -> None:
+    part = part_of(module)
+    assert part == FACE or part in LAYERS, f"{module} is in no layer: add {part} to LAYERS in {Path(__file__).name}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_a_module_imports_from_its_own_layer_or_below(module: Path) -> None:
+    assert complaints_about(part_of(module), parts_imported_by(tree_of(module))) == []
+
+
+def test_the_compiled_kernels_import_no_more_than_their_plain_twins() -> None:
+    lines = (SOURCE / "_kernels/compiled.pyx").read_text(encoding="utf-8").splitlines()
+    imports = "\n".join(line for line in lines if line.startswith(("import webwinnow", "from webwinnow")))
+    assert imports
+    assert complaints_about("_kernels", parts_imported_by(ast.parse(imports))) == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_only_parse_knows_the_html_parser(module: Path) -> None:
+    users = {name.partition(".")[0] for name in imports_of(tree_of(module))}
+    assert "turbohtml" not in users or module == Path("parse.py")
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "cli"], ids=str)
+def test_the_library_neither_prints_nor_exits(module: Path) -> None:
+    called = {
+        node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+    }
+    assert called.isdisjoint({"print", "exit", "quit", "sys.exit", "sys.stdout.write", "sys.stderr.write"})
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_every_module_says_what_it_is_for(module: Path) -> None:
+    assert ast.get_docstring(tree_of(module))
+
+
+# The check itself
+
+
+@pytest.mark.parametrize(
+    ("part", "source"),
+    [
+        ("parse", "from webwinnow.site import x"),
+        ("pagetree", "import webwinnow.cli"),
+        ("words", "from webwinnow import pagetree"),
+        ("cleaning", "def f():\n    from webwinnow.pipeline.run import y"),
+        ("io", "from webwinnow.parse import parse"),
+        ("_kernels", "from webwinnow.urls import resolve"),
+        ("io", "from webwinnow import __version__"),
+        ("cleanpage", "from webwinnow.unheard_of import z"),
+        (FACE, "from webwinnow.cli import main"),
+    ],
+)
+def test_an_import_against_the_rule_is_found(part: str, source: str) -> None:
+    assert len(complaints_about(part, parts_imported_by(ast.parse(source)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "source"),
+    [
+        ("parse", "from webwinnow.pagetree import Head"),
+        ("cli", "from webwinnow import __version__"),
+        ("site", "from webwinnow.cleaning import x"),
+        ("io", "from webwinnow.io.sniff import x\nimport json"),
+        (FACE, "from webwinnow.cleanpage import CleanPage"),
+    ],
+)
+def test_an_import_by_the_rule_passes(part: str, source: str) -> None:
+    assert complaints_about(part, parts_imported_by(ast.parse(source))) == []

@@ -1,0 +1,74 @@
+"""What `import webwinnow` promises: these names, each with a word on what it is, and a light start."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from types import ModuleType
+
+import pytest
+
+import webwinnow
+
+EXTRAS = """
+pyarrow sklearn scipy matplotlib tantivy scrapy playwright fastapi uvicorn jinja2 ray pyspark rjieba rdflib
+""".split()
+COMMAND_LINE = "typer rich".split()
+USED_INSIDE = {"choose_pages", "page_key"}
+"""What the functions of `webwinnow/__init__.py` itself need and do not offer."""
+
+
+def ours(name: str) -> bool:
+    thing = getattr(webwinnow, name)
+    module = getattr(thing, "__module__", "")
+    return not name.startswith("_") and not isinstance(thing, ModuleType) and module.startswith("webwinnow")
+
+
+def test_the_public_names_are_exactly_those_that_the_package_brings_in() -> None:
+    brought_in = {name for name in vars(webwinnow) if ours(name)} - USED_INSIDE
+    assert brought_in | {"__version__", "Outcome"} == set(webwinnow.__all__)
+
+
+def test_every_public_name_can_be_imported() -> None:
+    namespace: dict[str, object] = {}
+    exec("from webwinnow import *", namespace)
+    assert set(webwinnow.__all__) <= set(namespace)
+
+
+def test_the_public_names_are_sorted_and_distinct() -> None:
+    assert list(webwinnow.__all__) == sorted(set(webwinnow.__all__))
+
+
+@pytest.mark.parametrize("name", [name for name in webwinnow.__all__ if ours(name)])
+def test_every_public_name_is_documented(name: str) -> None:
+    thing = getattr(webwinnow, name)
+    words = vars(thing)["__doc__"] if inspect.isclass(thing) else thing.__doc__
+    assert words
+    assert not words.startswith(f"{name}(")  # what a dataclass writes for itself
+
+
+@pytest.mark.parametrize("name", [name for name in webwinnow.__all__ if inspect.isclass(getattr(webwinnow, name))])
+def test_public_methods_and_properties_are_documented(name: str) -> None:
+    for member, thing in vars(getattr(webwinnow, name)).items():
+        if not member.startswith("_") and (inspect.isfunction(thing) or isinstance(thing, property)):
+            assert thing.__doc__, f"{name}.{member}"
+
+
+def loaded_by(statement: str) -> set[str]:
+    script = f"import sys; {statement}; print(*{{name.partition('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_importing_the_package_loads_no_extra_and_no_command_line() -> None:
+    assert loaded_by("import webwinnow").isdisjoint([*EXTRAS, *COMMAND_LINE])
+
+
+def test_extracting_a_page_loads_no_extra() -> None:
+    assert loaded_by("import webwinnow; webwinnow.extract('<p>a')").isdisjoint([*EXTRAS, *COMMAND_LINE])
+
+
+def test_the_command_line_loads_no_extra() -> None:
+    assert loaded_by("import webwinnow.cli").isdisjoint(EXTRAS)
