@@ -90,9 +90,12 @@ class CleanPage:
     @property
     def outcome(self) -> Outcome:
         """`Kept`, or `Dropped` for a page without anything to read."""
+        return self._outcome(self.kept_words)
+
+    def _outcome(self, kept_words: int) -> Outcome:
         if self.tree.reason is not None:
             return Dropped(self.tree.reason)
-        return Kept() if self.kept_words else Dropped("nothing left to read")
+        return Kept() if kept_words else Dropped("nothing left to read")
 
     def decisions(self) -> Iterator[Decision]:
         """Block by block, in page order, what was decided."""
@@ -108,7 +111,8 @@ class CleanPage:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
         head = self.tree.head
         text = self.text
-        outcome = self.outcome
+        kept_words = self.kept_words
+        outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
             "url": self.tree.url,
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
@@ -121,7 +125,7 @@ class CleanPage:
             "text": text,
             "links": self.links,
             "lang": self._language(text),
-            "kept_words": self.kept_words,
+            "kept_words": kept_words,
             "all_words": self.all_words,
         }
         for output in also:

@@ -139,12 +139,12 @@ def _resolve_anything(base: str, href: str) -> str | None:
 
 def is_web_link(url: str) -> bool:
     """Whether a browser would read `url` as http or https."""
-    return _scheme(url) in {"http", "https"}
+    return url.startswith(("https://", "http://")) or _scheme(url) in {"http", "https"}
 
 
 def is_safe_link(url: str) -> bool:
     """Whether a browser would read `url` as http, https or mailto: nothing that runs when it is followed."""
-    return _scheme(url) in SAFE_SCHEMES
+    return url.startswith(("https://", "http://")) or _scheme(url) in SAFE_SCHEMES
 
 
 SiteKeyKind = Literal["host", "domain", "prefix", "column", "none"]

@@ -849,23 +849,38 @@ cdef extern from "Python.h":
 def count_words(str text, const int32_t[::1] starts, counted):
     """How many words (`\\w+`) the counted runs of a text hold, each run by itself (see plain.count_words)."""
     cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
-    cdef Py_ssize_t r, k, words = 0
+    cdef Py_ssize_t r, words = 0
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef Py_UCS4 c
-    cdef bint inside
     check_runs(text, starts, wanted.shape[0])
     for r in range(wanted.shape[0]):
         if wanted[r]:
-            inside = False
-            for k in range(starts[r], starts[r + 1]):
-                c = PyUnicode_READ(kind, data, k)
-                if c == 95 or Py_UNICODE_ISALNUM(c):
-                    if not inside:
-                        words += 1
-                    inside = True
-                else:
-                    inside = False
+            if kind == 1:
+                words += words_in(<const uint8_t*>data, starts[r], starts[r + 1])
+            elif kind == 2:
+                words += words_in(<const uint16_t*>data, starts[r], starts[r + 1])
+            else:
+                words += words_in(<const uint32_t*>data, starts[r], starts[r + 1])
+    return words
+
+
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef uint8_t IN_WORD[128]
+for _code in range(128):
+    IN_WORD[_code] = chr(_code).isalnum() or _code == 95
+
+
+cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    cdef Py_ssize_t k, words = 0
+    cdef bint inside = False, was_inside
+    for k in range(start, stop):
+        was_inside = inside
+        inside = IN_WORD[data[k]] if data[k] < 128 else Py_UNICODE_ISALNUM(data[k])
+        words += inside and not was_inside
     return words
 
 

@@ -5,6 +5,7 @@ python -m webwinnow.pipeline.worker
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -15,6 +16,8 @@ from webwinnow.pipeline.messages import BEAT, FAILED, READY, RESULT, receive, se
 from webwinnow.pipeline.work import Workshop
 
 __all__ = ["main"]
+
+GARBAGE_THRESHOLD = 50_000
 
 
 def main() -> None:
@@ -27,6 +30,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers itself
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
     workshop = Workshop(settings, beat=lambda: send(outbox, (BEAT, None)))
     send(outbox, (READY, None))
     while True:

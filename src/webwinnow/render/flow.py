@@ -12,11 +12,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE, TAGS
+from webwinnow._kernels import blank_runs
+from webwinnow.blocks import are_parted, parting
+from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.attributes import attribute_reader, link_target, picture_source
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.walk import printable, walk
+from webwinnow.render.walk import check_masks, printable, walk
 
 __all__ = ["passages_of"]
 
@@ -62,12 +64,17 @@ _MARKING = _STRONG | _EMPHASIS | _CODE | _STRIKE | {_LINK}
 _NOT_IN_DATA_CELLS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 for _name in "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split():
     _NOT_IN_DATA_CELLS[TAG_CODE[_name]] = True
-_HEARD = _ROLE != _INLINE
-"""Tags that plain text minds: those that part it."""
+_SILENT = _ROLE == _LINE
+"""Tags that do nothing to plain text but part it."""
+_SILENT[TAG_CODE["#root"]] = True
+_SILENT[[TAG_CODE["dt"], TAG_CODE["dd"], TAG_CODE["caption"]]] = False
+_HEARD = (_ROLE != _INLINE) & ~_SILENT
+"""Other tags that plain text minds."""
 _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, False
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARKING))
 """Tags that rich text minds."""
 _SEEN[TAG_CODE["#root"]] = True
+_new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
 
 
@@ -125,6 +132,7 @@ class _Walk:
         self.rich = rich
         known = np.where(tree.tag < CUSTOM_TAG, tree.tag, TAG_CODE["span"])
         self.minded: NDArray[np.bool_] = (_SEEN if rich else _HEARD)[known]
+        self.silent: NDArray[np.bool_] | None = None if rich else _SILENT[known]
         self.tags: list[int] = tree.tag.tolist()
         self.roles: list[int] = _ROLE[known].tolist()
         self.out: list[Passage] = []
@@ -153,8 +161,9 @@ class _Walk:
         walk(
             self.tree,
             self.mask,
-            runs,
+            self._worth_saying(runs),
             self.minded,
+            self.silent,
             opens=self._open,
             closes=self._close,
             says=self._say,
@@ -163,17 +172,33 @@ class _Walk:
         self._flush()
         return self.out
 
+    def _worth_saying(self, runs: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        """Kept runs without the white space between blocks, which is half of a page's runs and says nothing."""
+        tree = self.tree
+        check_masks(tree, self.mask, runs)
+        speaking = self.mask[tree.run_owner] if runs is None else self.mask[tree.run_owner] & runs
+        spoken = np.flatnonzero(speaking)
+        parted = np.ones(len(spoken) + 1, np.bool_)
+        if len(spoken):
+            parted[1:-1] = are_parted(tree, parting(tree), spoken)
+        blank = blank_runs(tree.text, tree.run_start)[spoken]
+        folded = (tree.flags[tree.run_owner[spoken]] & PREFORMATTED) == 0
+        speaking[spoken[blank & folded & (parted[1:] | parted[:-1])]] = False
+        return speaking
+
     def _say(self, text: str) -> None:
         pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
         if not pieces and not self.code and text.isspace():
             return
-        pieces.append(Piece(text, self.marks) if self.marks is not PLAIN else Piece(text))
+        pieces.append(_new_piece(Piece, (text, self.marks, None)))
 
-    def _part(self) -> None:
+    def _part(self, silently: bool) -> None:
         if self.table is not None and self.table.cell is not None:
             self.table.cell.append(Piece(" "))
         elif self.code:
             self._part_code(_LINE)
+        elif silently:
+            self._flush()
         elif self.pieces:
             self.pieces.append(LINE_BREAK)
 
@@ -374,4 +399,7 @@ def _span(written: str) -> int:
 
 
 def _says_something(pieces: list[Piece]) -> bool:
-    return any(piece.image is not None or not piece.text.isspace() for piece in pieces if piece.text or piece.image)
+    for piece in pieces:  # noqa: SIM110 (a plain loop takes half the time of any(), and this runs for every passage)
+        if piece.image is not None or not (piece.text.isspace() or not piece.text):
+            return True
+    return False

@@ -54,7 +54,7 @@ def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | Non
     def says(text: str) -> None:
         written.append(escape(text, quote=False))
 
-    def parts() -> None:
+    def parts(_: bool) -> None:
         written.append("\n")
 
     walk(tree, keep, runs, opens=opens, closes=closes, says=says, parts=parts)

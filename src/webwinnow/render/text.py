@@ -56,6 +56,8 @@ def _body(passage: Passage) -> str:
 
 def _inline(pieces: list[Piece]) -> str:
     """Inline text with white space folded; forced line breaks stay."""
+    if len(pieces) == 1:
+        return " ".join(pieces[0].text.split())
     if LINE_BREAK not in pieces:
         return " ".join("".join([piece.text for piece in pieces]).split())
     lines: list[list[str]] = [[]]

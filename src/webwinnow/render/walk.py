@@ -12,8 +12,9 @@ from webwinnow._kernels import nearest
 from webwinnow.blocks import are_parted, parting
 from webwinnow.pagetree import PageTree
 
-__all__ = ["printable", "walk"]
+__all__ = ["check_masks", "printable", "walk"]
 
+_SILENTLY = 2
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -22,28 +23,35 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(" ", text)
 
 
+def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> None:
+    """Raise `ValueError` where a mask is made for another tree."""
+    if len(keep) != len(tree):
+        raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
+    if runs is not None and len(runs) != tree.run_count:
+        raise ValueError(f"a mask of {len(runs)} runs for a tree with {tree.run_count}")
+
+
 def walk(
     tree: PageTree,
     keep: NDArray[np.bool_],
     kept_runs: NDArray[np.bool_] | None,
     minded: NDArray[np.bool_] | None = None,
+    silent: NDArray[np.bool_] | None = None,
     *,
     opens: Callable[[int], None],
     closes: Callable[[int], None],
     says: Callable[[str], None],
-    parts: Callable[[], None],
+    parts: Callable[[bool], None],
 ) -> None:
     """Call `opens` and `closes` for each node that is kept or around something kept, `says` for each kept run.
 
-    `parts` is called between two runs that a block or line break parted which is not kept, or they would become one.
+    `parts(False)` is called between two runs that a block or line break parted which is not kept, or they would become
+    one; `parts(True)` where one of the `silent` nodes parts them.
 
     A run is kept when its element is and, where `kept_runs` is given, it is too. Nodes outside `minded` are passed
-    over in silence; it holds the root.
+    over in silence; it holds the root, and so does `silent`.
     """
-    if len(keep) != len(tree):
-        raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
-    if kept_runs is not None and len(kept_runs) != tree.run_count:
-        raise ValueError(f"a mask of {len(kept_runs)} runs for a tree with {tree.run_count}")
+    check_masks(tree, keep, kept_runs)
     total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     around = np.arange(len(tree), dtype=np.int32) if minded is None else nearest(tree.parent, minded)
     is_shown = total[tree.end] > total[:-1]
@@ -51,7 +59,9 @@ def walk(
     parents: list[int] = np.where(nodes > 0, around[tree.parent[nodes]], -1).tolist()
     speaking = keep[tree.run_owner] if kept_runs is None else keep[tree.run_owner] & kept_runs
     runs = np.flatnonzero(speaking)
-    parted = _parted_by_what_went(tree, is_shown, runs).tolist()
+    parted = _parted_by_what_went(tree, is_shown, runs).astype(np.int8)
+    if silent is not None and len(runs):
+        parted[1:][are_parted(tree, silent, runs)] = _SILENTLY
     befores = np.searchsorted(nodes, tree.run_before[runs]).tolist()  # how many of `nodes` open before the run
     owners: list[int] = around[tree.run_owner[runs]].tolist()
     starts: list[int] = tree.run_start[runs].tolist()
@@ -60,7 +70,7 @@ def walk(
     text = printable(tree.text)
     opened: list[int] = [-1]
     at = 0
-    for before, owner, start, end, is_parted in zip(befores, owners, starts, ends, parted, strict=True):
+    for before, owner, start, end, is_parted in zip(befores, owners, starts, ends, parted.tolist(), strict=True):
         while at < before:
             while opened[-1] != parents[at]:
                 closes(opened.pop())
@@ -70,7 +80,7 @@ def walk(
         while opened[-1] != owner:
             closes(opened.pop())
         if is_parted:
-            parts()
+            parts(is_parted == _SILENTLY)
         says(text[start:end])
     for i, parent in zip(shown[at:], parents[at:], strict=True):
         while opened[-1] != parent:
