@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -43,7 +44,9 @@ def _root(
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line. stdout is UTF-8 whatever the locale: it is for machines."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         app()
     except WebwinnowError as error:

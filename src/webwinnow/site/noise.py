@@ -22,7 +22,7 @@ __all__ = ["Importance", "Marks", "importance_of", "mark"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """CompImp of each element, which elements say anything, and H(a) of each feature row (NaN where it is at no leaf)."""
+    """CompImp of each element, which elements say anything, and H(a) of each feature row (NaN above the leaves)."""
 
     composite: NDArray[np.float64]
     speaks: NDArray[np.bool_]
@@ -40,9 +40,7 @@ class Marks:
         """The maximal noisy and maximal meaningful elements: where MapSST stops going down (Figure 4-6)."""
         above = np.maximum(parent, 0)
         is_root = parent < 0
-        return Marks(
-            self.noisy & (is_root | ~self.noisy[above]), self.meaningful & (is_root | ~self.meaningful[above])
-        )
+        return Marks(self.noisy & (is_root | ~self.noisy[above]), self.meaningful & (is_root | ~self.meaningful[above]))
 
 
 def importance_of(site: SiteTree) -> Importance:
