@@ -1,4 +1,4 @@
-"""Noise in a site style tree (thesis 4.2.2, 4.2.3): composite importance, noisy and meaningful elements, their maxima."""
+"""Noise in a site style tree (thesis 4.2.2, 4.2.3): composite importance, noisy and meaningful elements."""
 
 from __future__ import annotations
 
