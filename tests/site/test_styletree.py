@@ -89,6 +89,11 @@ def test_trees_that_share_a_page_are_not_merged():
         StyleTree.merge([tree, tree])
 
 
+def test_no_pages_make_no_tree():
+    with pytest.raises(ModelError, match="no pages"):
+        StyleTree.grow([], SST_CUT)
+
+
 def test_trees_of_different_cuts_are_not_merged():
     with pytest.raises(ModelError, match="cuts"):
         StyleTree.merge([StyleTree.grow([parse("<p>x")], SST_CUT), StyleTree.grow([parse("<p>y")], CST_CUT)])

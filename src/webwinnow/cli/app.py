@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, page, stopwords
+from webwinnow.cli import clean, features, page, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -24,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("clean")(clean.clean)
+app.command("features")(features.features)
 app.command("page")(page.page)
 app.command("stopwords")(stopwords.stopwords)
 

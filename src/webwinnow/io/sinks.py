@@ -20,7 +20,7 @@ from webwinnow.io.pagefiles import write_html_files, write_markdown_files
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
 from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
 
-__all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "write_lines", "write_output"]
+__all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "whole_file", "write_lines", "write_output"]
 
 OutputFormat = Literal["jsonl", "parquet", "markdown", "html"]
 
@@ -104,12 +104,12 @@ def _opened(out: str | Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
     else:
-        with _whole_file(path.resolve()) as file:
+        with whole_file(path.resolve()) as file:
             yield file
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file that takes the place of `path` when it is complete, and is removed on any error."""
     unfinished = _unfinished(path)
     try:

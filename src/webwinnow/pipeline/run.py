@@ -28,7 +28,7 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.records import PageRecord
 
-__all__ = ["Progress", "run"]
+__all__ = ["Progress", "parse_all", "run"]
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
@@ -73,7 +73,7 @@ def run(
                 page_seconds=settings.page_seconds,
                 memory=settings.worker_memory,
             ) as pool:
-                _parse_all(pages, store, pool, settings, tell)
+                parse_all(pages, store, pool, settings, tell)
                 sites = clean_all(store, pool, settings, tell)
             counts = _join(store, out, wanted, rejected, tell)
             total = store.page_count()
@@ -111,7 +111,8 @@ def _identity(given: str | Path) -> list[Any]:
 # Stage 1: pages into the store
 
 
-def _parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
+def parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
+    """Stage 1: parse every page that the store does not have yet into it."""
     if store.marked("parsed") is not None:
         return
     done = 0

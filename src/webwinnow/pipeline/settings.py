@@ -32,6 +32,7 @@ class RunSettings:
     - `page_seconds`: a page that takes longer fails; the others go on.
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
+    - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
     method: str = "none"
@@ -44,6 +45,7 @@ class RunSettings:
     page_seconds: float = 60.0
     worker_memory: int = 3 << 30
     rejected: bool = False
+    keep_trees: bool = False
 
     def __post_init__(self) -> None:
         method(self.method)
@@ -55,6 +57,11 @@ class RunSettings:
         unknown = set(self.also) - {"markdown", "html"}
         if unknown:
             raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
+
+    @property
+    def spools_trees(self) -> bool:
+        """Whether stage 1 spools page trees rather than finished records."""
+        return self.keep_trees or method(self.method).learns
 
     @property
     def workers(self) -> int:

@@ -64,7 +64,7 @@ class Workshop:
         """
         name = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
-        if self.method.learns:
+        if self.settings.spools_trees:
             return name, page_key(url), exact_fingerprint(tree), tree_to_bytes(tree)
         return name, 0, "", marshal.dumps(self._cleaned(tree, None, name, page_id))
 

@@ -114,6 +114,8 @@ class StyleTree:
         rows = _Rows()
         for tree in trees:
             rows.add_page(tree, cut)
+        if not rows.pages:
+            raise ModelError("there are no pages to learn from")
         return rows.summed(cut)
 
     @classmethod
@@ -211,7 +213,7 @@ class _Rows:
         features = _sum_up(self.features, 2, 2)
         return StyleTree(
             cut=cut,
-            pages=np.sort(np.concatenate(self.pages)) if self.pages else np.zeros(0, np.uint64),
+            pages=np.sort(np.concatenate(self.pages)),
             **dict(zip(_ELEMENT_COLUMNS, elements, strict=True)),  # type: ignore[arg-type]
             **dict(zip(_STYLE_COLUMNS, styles, strict=True)),  # type: ignore[arg-type]
             **dict(zip(_FEATURE_COLUMNS, features, strict=True)),  # type: ignore[arg-type]

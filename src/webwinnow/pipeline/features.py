@@ -1,0 +1,61 @@
+"""Feature vectors of a collection: parse and spool as in a cleaning run, then learn and weigh site by site."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from webwinnow.io import open_pages
+from webwinnow.io.sinks import whole_file
+from webwinnow.pipeline.pool import Pool
+from webwinnow.pipeline.run import parse_all
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import RunStore
+from webwinnow.treebytes import tree_from_bytes
+from webwinnow.vectors import VectorBuilder, VectorSettings, learn_weights
+
+__all__ = ["write_features"]
+
+
+def write_features(
+    inputs: Sequence[str | Path],
+    out: Path,
+    settings: RunSettings,
+    vectors: VectorSettings,
+    *,
+    tmp: Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> tuple[int, int, int]:
+    """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed).
+
+    Rows come in the order (site, input ordinal) and bear the page's id, or its URL where it has none. A page that could
+    not be read has an empty row.
+    """
+    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    builder = VectorBuilder(vectors)
+    failed = 0
+    with (
+        tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
+        RunStore(Path(folder) / "run", {}, resume=False) as store,
+    ):
+        with Pool(
+            settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
+        ) as pool:
+            parse_all(pages, store, pool, settings, tell)
+        total = store.page_count()
+        for site, _ in list(store.sites()):
+            chosen = store.chosen_of(site, settings.learn_pages) if vectors.weighting == "cst" else []
+            trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
+            weights = learn_weights(trees, vectors.weights) if chosen else None
+            for row in store.pages_of(site):
+                tree = None if row.ref is None else tree_from_bytes(store.read(row.ref))
+                failed += tree is None
+                builder.add(row.page_id or row.url, tree, weights)
+                tell("clean", len(builder.page_ids), total)
+    matrix = builder.matrix()
+    with whole_file(out.resolve()) as file:
+        matrix.save(file)
+    return len(matrix.page_ids), len(matrix.vocabulary), failed
