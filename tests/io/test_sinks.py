@@ -9,6 +9,7 @@ import resource
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,20 +84,24 @@ def test_an_error_leaves_the_former_output_in_place(tmp_path: Path) -> None:
     assert content_of(tmp_path) == {"out.jsonl": b"former"}
 
 
-@pytest.fixture
+@contextmanager
 def full_disk() -> Iterator[None]:
-    """Let no file grow beyond 100 bytes, as the system does it: writes fail with an OSError."""
+    """Let no file grow beyond 100 bytes, as the system does it: writes fail with an OSError.
+
+    Not a fixture: pytest writes its report, perhaps to a file, before a fixture ends.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @EVERY_FORMAT
-@pytest.mark.usefixtures("full_disk")
 def test_a_disk_that_takes_no_more_leaves_nothing_behind(name: str, format: OutputFormat, tmp_path: Path) -> None:
     records = [{"url": os.urandom(100).hex(), "text": os.urandom(10_000).hex()} for _ in range(20)]
-    with pytest.raises(OSError, match=os.strerror(errno.EFBIG)):
+    with full_disk(), pytest.raises(OSError, match=os.strerror(errno.EFBIG)):
         write_output(records, tmp_path / name, format)
     assert list(tmp_path.iterdir()) == []
 
