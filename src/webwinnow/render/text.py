@@ -19,11 +19,13 @@ def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     written: list[str] = []
     last: Passage | None = None
     for passage in passages_of(tree, keep, runs, rich=False):
-        body = _body(passage)
         if last is not None:
             written.append("\n" if _is_tight(last, passage) else "\n\n")
-        first, rest = _margins(passage)
-        written.append(first + body.replace("\n", "\n" + rest) if first or rest else body)
+        body = _body(passage)
+        if passage.within:
+            first, rest = _margins(passage)
+            body = first + (body.replace("\n", "\n" + rest) if "\n" in body else body)
+        written.append(body)
         last = passage
     return "".join([*written, "\n"]) if written else ""
 
