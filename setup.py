@@ -2,17 +2,31 @@
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
-setup(
-    ext_modules=cythonize(
-        [
-            Extension(
-                "webwinnow._kernels.compiled",
-                ["src/webwinnow/_kernels/compiled.pyx"],
-                extra_compile_args=["-O3"],
-                optional=True,
-            )
-        ],
-        compiler_directives={"language_level": 3},
-    )
+
+class OptionalBuild(build_ext):
+    """Goes on without what cannot be compiled, and says so."""
+
+    def build_extension(self, extension: Extension) -> None:
+        """Compile one extension, if that works here."""
+        try:
+            super().build_extension(extension)
+        except Exception as error:
+            self.warn(f"{extension.name} is not compiled ({error}); plain Python does its work, more slowly")
+
+
+kernels = cythonize(
+    [
+        Extension(
+            "webwinnow._kernels.compiled",
+            ["src/webwinnow/_kernels/compiled.pyx"],
+            extra_compile_args=["-O3"],
+        )
+    ],
+    compiler_directives={"language_level": 3},
 )
+for kernel in kernels:
+    kernel.optional = True  # cythonize does not pass it on
+
+setup(ext_modules=kernels, cmdclass={"build_ext": OptionalBuild})
