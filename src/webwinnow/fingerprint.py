@@ -19,7 +19,7 @@ from webwinnow.words import shingles, words
 __all__ = ["Fingerprint", "distance", "exact_fingerprint", "fingerprint", "simhash"]
 
 SHINGLE_WORDS = 4
-"""Words in a shingle. Manku, Jain and Das Sarma (2007) weigh features of this order; ours: 3 to 5 differ little."""
+"""Words in a shingle. Ours, untuned: step 6 measures it on labelled replicas."""
 BITS = 64
 
 _BIT = np.arange(BITS, dtype=np.uint64)

@@ -2,8 +2,8 @@
 
 A page is decoded (BOM, transport header, meta, detection; unknown labels fall through to the next), parsed once by
 turbohtml's WHATWG tree builder, written back as plain markup, and laid out in arrays from there by a compiled scan
-(`_kernels.lay_out`). Writing back and scanning costs less than half of asking the parser's tree node by node, and no
-parser object outlives the call.
+(`_kernels.lay_out`). A tree took 2.5 ms a page from the parser's events and takes 2.0 this way. No parser object
+outlives the call.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from webwinnow.pagetree import Head, PageTree, without_surrogates
 __all__ = ["DEFAULT_LIMITS", "ParseLimits", "decode", "language_of", "parse"]
 
 MAX_JSON_LD = 262_144
-"""Characters of JSON-LD that a tree keeps; the largest of 1,237 modern pages holds 110,000."""
+"""Characters of JSON-LD that a tree keeps; of the 1,237 pages of `pages-wcxb` none holds more than 74,139."""
 MAX_METAS = 500
 _EMPTIED = frozenset(("style", "noembed", "noframes", "iframe", "svg"))
 _LOOKED_AT = ("title", "meta", "link", "base", "script", *sorted(_EMPTIED | RENAMED_TAGS))

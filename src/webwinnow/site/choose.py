@@ -16,7 +16,7 @@ from webwinnow.urls import canonical
 __all__ = ["LEARNED_PAGES", "choose_pages", "page_key"]
 
 LEARNED_PAGES = 500
-"""Pages learned from one site at most (thesis 5.2 samples 500)."""
+"""Pages learned from one site at most (thesis 5.3 samples 500)."""
 
 T = TypeVar("T")
 

@@ -24,7 +24,7 @@ from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import page_features
 
-__all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "PageElements", "StyleTree", "elements_of_page"]
+__all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
 
 SST_CUT = 1
 """Virtual leaves of the SST: the parents of the actual leaves (thesis 4.2.5, enhancement 2)."""
@@ -46,7 +46,8 @@ def _mixed(x: Keys) -> Keys:
     return x ^ (x >> np.uint64(33))
 
 
-def _pair_key(one: Keys, other: Keys) -> Keys:
+def pair_key(one: Keys, other: Keys) -> Keys:
+    """One key for each pair of keys."""
     return _mixed(_mixed(one) ^ other)
 
 
@@ -183,7 +184,7 @@ class _Rows:
         self._add_features(tree, cutting)
 
     def _add_features(self, tree: PageTree, cutting: PageElements) -> None:
-        _, first, count = np.unique(_pair_key(cutting.leaf_key, cutting.feature), return_index=True, return_counts=True)
+        _, first, count = np.unique(pair_key(cutting.leaf_key, cutting.feature), return_index=True, return_counts=True)
         node, leaf, feature = cutting.leaf_node[first], cutting.leaf_key[first], cutting.feature[first]
         text_leaf = cutting.kind[node] == INTERNAL
         texts = np.unique(node[text_leaf])
@@ -225,7 +226,7 @@ def _sum_up(rows: list[tuple[NDArray[np.generic], ...]], keys: int, summed_from:
     columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
     if not len(columns[0]):
         return columns
-    combined: Keys = columns[0] if keys == 1 else _pair_key(columns[0], columns[1])
+    combined: Keys = columns[0] if keys == 1 else pair_key(columns[0], columns[1])
     order = np.argsort(combined, kind="stable")
     ranked = combined[order]
     first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))

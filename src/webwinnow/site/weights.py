@@ -18,7 +18,7 @@ from webwinnow.site.importance import (
     path_importance,
 )
 from webwinnow.site.mapping import NOWHERE, SiteMap
-from webwinnow.site.styletree import Keys, _pair_key, elements_of_page
+from webwinnow.site.styletree import Keys, elements_of_page, pair_key
 
 __all__ = ["INFORMATIVE", "MEANINGLESS", "FeatureWeights", "WeightSettings"]
 
@@ -53,7 +53,7 @@ class FeatureWeights:
         )
         self.path = path_importance(node, site.parent)
         weight = feature_weight(self.path[leaf], entropy)
-        keys = _pair_key(leaf.astype(np.uint64), feature)
+        keys = pair_key(leaf.astype(np.uint64), feature)
         order = np.argsort(keys)
         self.keys, self.weight = keys[order], weight[order]
 
@@ -73,7 +73,7 @@ class FeatureWeights:
         """The weight of each occurrence; 1 where the page leaves the tree or the leaf has never held the feature."""
         known = np.ones(len(feature))
         if len(self.keys):
-            keys = _pair_key(element.astype(np.int64).astype(np.uint64), feature)
+            keys = pair_key(element.astype(np.int64).astype(np.uint64), feature)
             at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
             known = np.where((self.keys[at] == keys) & (element != NOWHERE), self.weight[at], 1.0)
         if self.settings.mapped:
