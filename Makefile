@@ -19,7 +19,7 @@ help:
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py src/webwinnow/_kernels/compiled.pyx
+$(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk]' --group dev
@@ -55,4 +55,4 @@ sample: setup
 	$(BIN)/python tools/make_sample.py
 
 clean:
-	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info src/webwinnow/_kernels/compiled.c src/webwinnow/_kernels/*.so
+	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info src/webwinnow/_kernels/compiled*.c src/webwinnow/_kernels/*.so

@@ -1,5 +1,7 @@
 """Build the compiled kernels; where there is no compiler the plain Python twin serves, so the extension is optional."""
 
+from pathlib import Path
+
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -18,11 +20,8 @@ class OptionalBuild(build_ext):
 
 kernels = cythonize(
     [
-        Extension(
-            "webwinnow._kernels.compiled",
-            ["src/webwinnow/_kernels/compiled.pyx"],
-            extra_compile_args=["-O3"],
-        )
+        Extension(f"webwinnow._kernels.{source.stem}", [str(source)], extra_compile_args=["-O3"])
+        for source in sorted(Path("src/webwinnow/_kernels").glob("compiled*.pyx"))
     ],
     compiler_directives={"language_level": 3},
 )
