@@ -7,8 +7,6 @@ r"""Site-aware web page cleaning for web mining.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from webwinnow._version import __version__
 from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
@@ -17,7 +15,7 @@ from webwinnow.fingerprint import Fingerprint, fingerprint
 from webwinnow.pagetree import Head, Node, PageTree
 from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
-from webwinnow.site import SiteModel, choose_pages, page_key
+from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
 
 __all__ = [
     "CleanPage",
@@ -37,6 +35,7 @@ __all__ = [
     "PageTree",
     "ParseLimits",
     "SettingsError",
+    "SiteCleaner",
     "SiteModel",
     "Verdict",
     "WebwinnowError",
@@ -55,13 +54,3 @@ def extract(html: bytes | str, url: str | None = None, output: str = "text", *, 
     Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.
     """
     return clean_page(parse(html, url=url or ""), method).render(output)
-
-
-def learn(pages: Iterable[PageRecord | PageTree], site: str = "") -> SiteModel:
-    """Learn how a site is built from its pages: replicas count once, then the 500 whose addresses hash lowest."""
-    trees = (
-        page if isinstance(page, PageTree) else parse(page.body, url=page.url, content_type=page.content_type)
-        for page in pages
-    )
-    keyed = ((page_key(tree.url), fingerprint(tree).exact, tree) for tree in trees)
-    return SiteModel.learn(choose_pages(keyed), site)

@@ -18,7 +18,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
-from webwinnow.site.model import SiteModel
+from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.urls import is_web_link
 
 __all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
@@ -39,7 +39,7 @@ class Decision(NamedTuple):
 def clean_page(
     tree: PageTree,
     method_name: str = "none",
-    model: SiteModel | None = None,
+    model: SiteKnowledge | None = None,
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""

@@ -52,11 +52,14 @@ def test_pictures_go_with_the_text_around_them():
     assert clean.markdown == "story 0![](http://a.example/p0.png)\n"
 
 
-@pytest.mark.parametrize("model", [None, SiteModel.learn([parse("<p>a")] * 2)])
-def test_too_few_pages_keep_all_and_say_so(model):
+@pytest.mark.parametrize(
+    ("model", "note"),
+    [(None, "nothing is known of this site"), (SiteModel.learn([parse("<p>a")] * 2), "too few pages")],
+)
+def test_unknown_site_and_too_few_pages_keep_all_and_say_so(model, note):
     clean = clean_page(parse("<p>a"), "repeated", model)
     assert clean.text == "a\n"
-    assert clean.verdict.note.startswith("too few pages")
+    assert clean.verdict.note.startswith(note)
 
 
 def test_hidden_text_stays_hidden():

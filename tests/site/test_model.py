@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import webwinnow
-from webwinnow import ModelError, PageRecord, SiteModel, parse
+from webwinnow import ModelError, PageRecord, PageTree, SiteModel, parse
 from webwinnow.blocks import cut
-from webwinnow.site.model import FORMAT_VERSION, block_keys
+from webwinnow.site.archive import FORMAT_VERSION
+from webwinnow.site.sums import SiteSums, block_keys
 
 
 def pages(count: int) -> list[PageRecord]:
@@ -39,6 +40,11 @@ def column(values: object, dtype: object) -> bytes:
     out = io.BytesIO()
     np.save(out, np.array(values, dtype))
     return out.getvalue()
+
+
+def told(parts: dict[str, bytes], **about: object) -> dict[str, bytes]:
+    known = json.loads(bytes(np.load(io.BytesIO(parts["about.npy"])))) | about
+    return parts | {"about.npy": column(np.frombuffer(json.dumps(known).encode(), np.uint8), np.uint8)}
 
 
 def test_model_counts_the_pages_that_say_a_text():
@@ -74,10 +80,29 @@ def test_model_comes_back_as_it_was(tmp_path):
 
 def test_newer_model_is_refused_with_the_advice_to_upgrade():
     parts = members(webwinnow.learn(pages(3)).to_bytes())
-    about = json.dumps({"format_version": FORMAT_VERSION + 1, "site": "", "pages": 3}).encode()
-    parts["about.npy"] = column(np.frombuffer(about, np.uint8), np.uint8)
     with pytest.raises(ModelError, match="upgrade"):
-        SiteModel.from_bytes(archive_of(parts))
+        SiteModel.from_bytes(archive_of(told(parts, format_version=FORMAT_VERSION + 1)))
+
+
+def test_model_of_other_style_hashes_is_refused():
+    parts = members(webwinnow.learn(pages(3)).to_bytes())
+    with pytest.raises(ModelError, match="styles of version 0"):
+        SiteModel.from_bytes(archive_of(told(parts, style_version=0)))
+
+
+def test_old_format_is_refused_with_the_advice_to_learn_again():
+    parts = members(webwinnow.learn(pages(3)).to_bytes())
+    with pytest.raises(ModelError, match="learn the site again"):
+        SiteModel.from_bytes(archive_of(told(parts, format_version=FORMAT_VERSION - 1)))
+
+
+def test_sums_are_not_a_model_and_a_model_is_not_sums():
+    sums = SiteSums("a.example")
+    sums.add(parse("<p>x"))
+    with pytest.raises(ModelError, match="site sums"):
+        SiteModel.from_bytes(sums.to_bytes())
+    with pytest.raises(ModelError, match="site model"):
+        SiteSums.from_bytes(webwinnow.learn(pages(3)).to_bytes())
 
 
 @pytest.mark.parametrize(
@@ -92,6 +117,12 @@ def test_newer_model_is_refused_with_the_advice_to_upgrade():
         {"about.npy": column(np.frombuffer(b"[]", np.uint8), np.uint8)},
         {"about.npy": column(np.frombuffer(b"{", np.uint8), np.uint8)},
         {"text_pages.npy": b"rubbish"},
+        {"page_keys.npy": column([3, 1, 2], np.uint64)},
+        {"sst_parent.npy": column([-1, 5], np.int32)},
+        {"sst_kind.npy": column([9], np.uint8)},
+        {"sst_way_child.npy": column([1 << 40], np.int64)},
+        {"cst_feature_element.npy": column([-1], np.int64)},
+        {"cst_total.npy": b""},
     ],
 )
 def test_damaged_model_is_refused(change):
@@ -102,7 +133,7 @@ def test_damaged_model_is_refused(change):
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"\x80\x04N.", b"<html>"])
 def test_foreign_file_is_refused(data):
-    with pytest.raises(ModelError, match="not a webwinnow model"):
+    with pytest.raises(ModelError, match="not a webwinnow site model"):
         SiteModel.from_bytes(data)
 
 
@@ -112,3 +143,68 @@ def test_pickled_array_in_a_model_is_never_loaded():
     parts = members(webwinnow.learn(pages(3)).to_bytes()) | {"text_key.npy": out.getvalue()}
     with pytest.raises(ModelError):
         SiteModel.from_bytes(archive_of(parts))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_model_with_one_number_changed_is_refused_or_still_cleans(seed):
+    """No index of a damaged file is ever followed out of its array."""
+    chance = np.random.default_rng(seed)
+    parts = members(webwinnow.learn(pages(5), "a.example").to_bytes())
+    name = sorted(parts)[int(chance.integers(len(parts)))]
+    array = np.load(io.BytesIO(parts[name]))
+    if name == "about.npy" or not len(array):
+        return
+    changed = array.copy()
+    changed[int(chance.integers(len(array)))] = np.array([0, 1, 7, np.iinfo(array.dtype).max], array.dtype)[
+        chance.integers(4)
+    ]
+    try:
+        model = SiteModel.from_bytes(archive_of(parts | {name: column(changed, array.dtype)}))
+    except ModelError:
+        return
+    for method in ("repeated", "sst"):
+        assert isinstance(model.clean(pages(1)[0], method).text, str)
+
+
+def test_merged_sums_are_the_sums_of_all_pages_in_any_order():
+    trees = [parse(page.body, url=page.url) for page in pages(7)]
+
+    def sums(some: list[PageTree]) -> SiteSums:
+        found = SiteSums("a.example")
+        for tree in some:
+            found.add(tree)
+        return found
+
+    whole = sums(trees).to_bytes()
+    parts = [sums(trees[:2]), sums(trees[2:3]), sums(trees[3:])]
+    assert SiteSums.merge(parts).to_bytes() == whole
+    assert SiteSums.merge([SiteSums.from_bytes(part.to_bytes()) for part in parts[::-1]]).to_bytes() == whole
+    assert SiteModel.of(SiteSums.merge(parts)).to_bytes() == SiteModel.learn(trees, "a.example").to_bytes()
+
+
+def test_sums_that_share_a_page_are_not_merged():
+    one = SiteSums("a.example")
+    one.add(parse("<p>x"))
+    with pytest.raises(ModelError, match="share pages"):
+        SiteSums.merge([one, one])
+
+
+def test_sums_of_two_sites_are_not_merged():
+    with pytest.raises(ModelError, match="one site"):
+        SiteSums.merge([SiteSums("a.example"), SiteSums("b.example")])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sst_key.npy": column([5], np.uint64)},
+        {"sst_m.npy": column([0], np.int64)},
+        {"cst_df.npy": b"rubbish"},
+        {"text_pages.npy": column([9, 9], np.int32)},
+    ],
+)
+def test_damaged_sums_are_refused(change):
+    sums = SiteSums("a.example")
+    sums.add(parse("<p>x<p>y"))
+    with pytest.raises(ModelError):
+        SiteSums.from_bytes(archive_of(members(sums.to_bytes()) | change))

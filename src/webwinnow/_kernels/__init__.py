@@ -9,6 +9,7 @@ __all__ = [
     "INTERNAL",
     "LEAF",
     "OUTSIDE",
+    "align",
     "blank_runs",
     "count_words",
     "element_keys",
@@ -16,6 +17,7 @@ __all__ = [
     "nearest",
     "open_formatting",
     "spread",
+    "topmost",
     "word_spans",
 ]
 
@@ -30,6 +32,7 @@ try:
         spread,
         word_spans,
     )
+    from webwinnow._kernels.compiled_mapping import align, topmost
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -43,5 +46,6 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         spread,
         word_spans,
     )
+    from webwinnow._kernels.plain_mapping import align, topmost
 
     COMPILED = False

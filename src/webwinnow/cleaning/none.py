@@ -10,12 +10,12 @@ from webwinnow.pagetree import PageTree
 __all__ = ["clean"]
 
 
-def clean(tree: PageTree) -> Verdict:
-    """Keep what is visible."""
+def clean(tree: PageTree, *, method: str = "none", note: str | None = None) -> Verdict:
+    """Keep what is visible. Methods that find no evidence do the same under their own name, with a note."""
     keep = tree.visible
     keep_runs = keep[tree.run_owner]
     return Verdict(
-        method="none",
+        method=method,
         keep=keep,
         keep_runs=keep_runs,
         reason=np.where(keep, KEPT_REASON, HIDDEN_REASON).astype(np.uint8),
@@ -23,4 +23,5 @@ def clean(tree: PageTree) -> Verdict:
         score=np.ones(len(tree), np.float32),
         weight=np.ones(len(tree), np.float32),
         kind=np.zeros(len(tree), np.uint8),
+        note=note,
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
-from webwinnow.cleaning import none, repeated
+from webwinnow.cleaning import none, repeated, sst
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.model import SiteModel
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.sums import TEXTS
 
 __all__ = ["METHODS", "CleaningSettings", "Method", "method"]
 
@@ -20,27 +23,45 @@ class CleaningSettings:
     """What the methods may be told; each reads its own."""
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
+    sst: SstSettings = field(default_factory=SstSettings)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
+        """Read what `dataclasses.asdict` made of settings."""
+        kinds = {found.name: found.default_factory for found in fields(cls)}
+        return cls(**{name: kinds[name](**told) for name, told in plain.items()})  # type: ignore[operator]
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way of cleaning: `clean(tree, model, settings)`; `learns` if it wants a model of the site."""
+    """A way of cleaning: `clean(tree, model, settings)`; `parts` are what it wants to be learned of the site."""
 
     name: str
     about: str
-    learns: bool
-    clean: Callable[[PageTree, SiteModel | None, CleaningSettings], Verdict]
+    parts: frozenset[str]
+    clean: Callable[[PageTree, SiteKnowledge | None, CleaningSettings], Verdict]
+
+    @property
+    def learns(self) -> bool:
+        """Whether it wants a model of the site."""
+        return bool(self.parts)
 
 
 METHODS: dict[str, Method] = {
     found.name: found
     for found in (
-        Method("none", "keep everything visible", False, lambda tree, _, __: none.clean(tree)),
+        Method("none", "keep everything visible", frozenset(), lambda tree, _, __: none.clean(tree)),
         Method(
             "repeated",
             "drop only what the site repeats",
-            True,
+            frozenset({TEXTS}),
             lambda tree, model, settings: repeated.clean(tree, model, settings.repeated),
+        ),
+        Method(
+            "sst",
+            "drop what is noise in the site style tree (thesis 4.2)",
+            frozenset({"sst"}),
+            lambda tree, model, settings: sst.clean(tree, model, settings.sst),
         ),
     )
 }

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around
+from webwinnow.cleaning.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.model import SiteModel, block_keys
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.sums import block_keys
 
 __all__ = ["RepeatedSettings", "clean"]
 
@@ -27,15 +28,13 @@ class RepeatedSettings:
             raise SettingsError(f"the share of pages must lie above 0 and at most at 1, not at {self.share}")
 
 
-def clean(tree: PageTree, model: SiteModel | None, settings: RepeatedSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: SiteKnowledge | None, settings: RepeatedSettings | None = None) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text goes or stays as a whole."""
     settings = settings or RepeatedSettings()
     blocks = cut(tree)
     visible = tree.visible[tree.run_owner]
-    note = None
-    if model is None or model.pages < settings.min_pages:
-        pages = 0 if model is None else model.pages
-        note = f"too few pages of this site to see what repeats ({pages}, needed {settings.min_pages})"
+    note = without_site(model, settings.min_pages)
+    if note is not None or model is None:
         share = np.zeros(len(blocks))
     else:
         share = model.pages_that_say(block_keys(blocks)) / model.pages

@@ -9,17 +9,49 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import blank_runs, nearest
 from webwinnow.pagetree import PageTree
+from webwinnow.site.knowledge import SiteKnowledge
 
-__all__ = ["HIDDEN_REASON", "KEPT_REASON", "REASONS", "REPEATED_REASON", "Verdict", "keep_around"]
+__all__ = [
+    "HIDDEN_REASON",
+    "KEPT_REASON",
+    "LIGHT_REASON",
+    "LOCALLY_NOISY_REASON",
+    "MEANINGFUL_REASON",
+    "NOISY_REASON",
+    "POSSIBLY_REASON",
+    "REASONS",
+    "REPEATED_REASON",
+    "WEIGHTY_REASON",
+    "Verdict",
+    "keep_around",
+    "reasons_of_nodes",
+    "without_site",
+]
 
 REASONS: tuple[str, ...] = (
     "kept: visible",
     "hidden: browsers do not show it",
     "repeated: the site says the same on many of its pages",
+    "kept: meaningful, this part varies over the site",
+    "kept: possibly meaningful, the site's tree does not have this part",
+    "noisy: the site builds and fills this part alike on its pages",
+    "locally noisy: every page has these words here",
+    "kept: its words tell this page from the site's others",
+    "of little weight: its words stand here on many of the site's pages",
 )
 """What a reason code means; the list only grows at its end."""
 
-KEPT_REASON, HIDDEN_REASON, REPEATED_REASON = range(3)
+(
+    KEPT_REASON,
+    HIDDEN_REASON,
+    REPEATED_REASON,
+    MEANINGFUL_REASON,
+    POSSIBLY_REASON,
+    NOISY_REASON,
+    LOCALLY_NOISY_REASON,
+    WEIGHTY_REASON,
+    LIGHT_REASON,
+) = range(len(REASONS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,3 +85,22 @@ def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool
     has_kept = kept[last] > kept[first]
     around = nearest(tree.parent, has_text)
     return tree.visible & np.where(around >= 0, has_kept[around], False)
+
+
+def reasons_of_nodes(
+    tree: PageTree, keep: NDArray[np.bool_], run_reason: NDArray[np.uint8], kept: int, removed: int
+) -> NDArray[np.uint8]:
+    """The reason of each node: that of its first own run, or what holds for the rest of the page."""
+    reason = np.where(keep, kept, np.where(tree.visible, removed, HIDDEN_REASON)).astype(np.uint8)
+    owners, first = np.unique(tree.run_owner, return_index=True)
+    reason[owners] = run_reason[first]
+    return reason
+
+
+def without_site(model: SiteKnowledge | None, needed: int) -> str | None:
+    """Why there is no evidence from the site: it is unknown, or too few of its pages are. None where there is."""
+    if model is None:
+        return "nothing is known of this site; the page was cleaned without it"
+    if model.pages < needed:
+        return f"too few pages of this site to see what repeats ({model.pages}, needed {needed})"
+    return None

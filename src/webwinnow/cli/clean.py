@@ -10,9 +10,11 @@ import typer
 
 from webwinnow.cleaning import METHODS, CleaningSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.site.folder import ModelFolder
 from webwinnow.urls import SiteKey
 
 __all__ = ["clean"]
@@ -32,6 +34,13 @@ def clean(
     share: Annotated[
         float, typer.Option(help="repeated: text on at least this share of a site's pages goes.")
     ] = RepeatedSettings().share,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="sst: importance up to which an element is noise; the site's own if not given."),
+    ] = None,
+    models: Annotated[
+        Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
@@ -67,7 +76,8 @@ def clean(
         wanted.append(format)
     settings = RunSettings(
         method=method,
-        cleaning=CleaningSettings(repeated=RepeatedSettings(share=share)),
+        cleaning=CleaningSettings(repeated=RepeatedSettings(share=share), sst=SstSettings(threshold=threshold)),
+        models=None if models is None else str(ModelFolder(models).path.absolute()),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),

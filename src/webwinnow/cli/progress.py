@@ -14,7 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 __all__ = ["ProgressShown", "shown_progress"]
 
 SECONDS_BETWEEN_LINES = 10.0
-_WORDS = {"parse": "reading and parsing", "clean": "cleaning site by site", "write": "writing"}
+_WORDS = {
+    "parse": "reading and parsing",
+    "learn": "learning site by site",
+    "clean": "cleaning site by site",
+    "write": "writing",
+}
 
 
 class ProgressShown(Protocol):

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from webwinnow.cleaning import method
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import RunStore
@@ -74,7 +73,7 @@ class _Gathered:
 class _CleanStage:
     def __init__(self, store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
         self.store, self.pool, self.settings, self.tell = store, pool, settings, tell
-        self.learns = method(settings.method).learns
+        self.learns = settings.learns
         self.sites = 0
         self.done, self.total = 0, store.page_count()
         self.gathered: dict[int, _Gathered] = {}

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from webwinnow.cleaning import method
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.limits import ReadLimits
@@ -77,7 +76,7 @@ def run(
                 sites = clean_all(store, pool, settings, tell)
             counts = _join(store, out, wanted, rejected, tell)
             total = store.page_count()
-            replicas = store.replicas() if method(settings.method).learns else None
+            replicas = store.replicas() if settings.learns else None
             store.finish()
     finally:
         if is_passing:

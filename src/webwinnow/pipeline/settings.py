@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import CleaningSettings, method
-from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
 from webwinnow.site.choose import LEARNED_PAGES
@@ -32,6 +31,7 @@ class RunSettings:
     - `page_seconds`: a page that takes longer fails; the others go on.
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
+    - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -45,6 +45,7 @@ class RunSettings:
     page_seconds: float = 60.0
     worker_memory: int = 3 << 30
     rejected: bool = False
+    models: str | None = None
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -59,9 +60,14 @@ class RunSettings:
             raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
 
     @property
+    def learns(self) -> bool:
+        """Whether sites are learned from the pages at hand."""
+        return self.models is None and method(self.method).learns
+
+    @property
     def spools_trees(self) -> bool:
         """Whether stage 1 spools page trees rather than finished records."""
-        return self.keep_trees or method(self.method).learns
+        return self.keep_trees or self.learns
 
     @property
     def workers(self) -> int:
@@ -78,7 +84,7 @@ class RunSettings:
         return cls(
             **plain
             | {
-                "cleaning": CleaningSettings(repeated=RepeatedSettings(**plain["cleaning"]["repeated"])),
+                "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
                 "site_by": SiteKey(**plain["site_by"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),

@@ -112,6 +112,11 @@ class RunStore:
         count: int = self._index.execute("SELECT count(*) FROM pages").fetchone()[0]
         return count
 
+    def failed_count(self) -> int:
+        """How many pages could not be read."""
+        count: int = self._index.execute("SELECT count(*) FROM pages WHERE error IS NOT NULL").fetchone()[0]
+        return count
+
     def sites(self) -> Iterator[tuple[str, int]]:
         """The sites in order, each with its number of pages."""
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")

@@ -22,7 +22,9 @@ from webwinnow.parse import parse
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import PageRecord
 from webwinnow.site.choose import page_key
-from webwinnow.site.model import SiteModel, block_keys
+from webwinnow.site.folder import ModelFolder
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.sums import TEXTS, SiteSums, block_keys
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -43,7 +45,8 @@ class Workshop:
         self.method = method(self.settings.method)
         self.beat = beat
         self.spool: int | None = None
-        self.model_of: tuple[str, SiteModel | None] | None = None
+        self.model_of: tuple[str, SiteKnowledge | None] | None = None
+        self.models = None if self.settings.models is None else ModelFolder(Path(self.settings.models))
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
         """Do one item of a task."""
@@ -52,6 +55,9 @@ class Workshop:
         if kind == "learn":
             self._open_spool(shared)
             return self.learn(item)
+        if kind == "model":
+            self._open_spool(shared)
+            return self.model(*item)
         self._open_spool(shared["spool"])
         return self.clean(shared["sites"][item[0]], item[1:])
 
@@ -66,12 +72,24 @@ class Workshop:
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
         if self.settings.spools_trees:
             return name, page_key(url), exact_fingerprint(tree), tree_to_bytes(tree)
-        return name, 0, "", marshal.dumps(self._cleaned(tree, None, name, page_id))
+        if self.models is not None and (self.model_of is None or self.model_of[0] != name):
+            self.model_of = (name, self.models.find(name))
+        model = self.model_of[1] if self.model_of is not None else None
+        return name, 0, "", marshal.dumps(self._cleaned(tree, model, name, page_id))
 
     def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
         """Chosen pages to (model, its most repeated blocks)."""
         model, repeats = self._learned(refs)
         return model.to_bytes(), repeats
+
+    def model(self, site: str, refs: list[Ref], sums_too: bool) -> tuple[bytes, bytes | None]:
+        """Chosen pages to (model, sums if they are wanted)."""
+        sums = SiteSums(site)
+        for ref in refs:
+            self.beat()
+            sums.add(tree_from_bytes(self._read(ref)))
+        self.beat()
+        return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
         """A page to (record line, rejected lines, outcome, reason, kept words, all words, repeats of its site)."""
@@ -79,14 +97,14 @@ class Workshop:
         if error is not None:
             return failed_page(url, page_id, site["name"], self.settings, error)
         repeats: list[tuple[int, str]] = []
-        if self.method.learns and (self.model_of is None or self.model_of[0] != site["name"]):
+        if self.settings.learns and (self.model_of is None or self.model_of[0] != site["name"]):
             model, repeats = self._model(site)
             self.model_of = (site["name"], model)
         model = self.model_of[1] if self.model_of is not None else None
         *answer, _ = self._cleaned(tree_from_bytes(self._read(ref)), model, site["name"], page_id)
         return *answer, repeats
 
-    def _cleaned(self, tree: PageTree, model: SiteModel | None, site: str, page_id: str | None) -> tuple[Any, ...]:
+    def _cleaned(self, tree: PageTree, model: SiteKnowledge | None, site: str, page_id: str | None) -> tuple[Any, ...]:
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning))
         record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
@@ -94,14 +112,14 @@ class Workshop:
         reason = record["reason"] if outcome != "kept" else None
         return record_line(record), rejected, outcome, reason, record["kept_words"], record["all_words"], []
 
-    def _model(self, site: dict[str, Any]) -> tuple[SiteModel | None, list[tuple[int, str]]]:
+    def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:
-            return SiteModel.load(Path(site["model"])), []
+            return SiteKnowledge.load(Path(site["model"])), []
         if site["chosen"] is None:
             return None, []
         return self._learned(site["chosen"])
 
-    def _learned(self, refs: list[Ref]) -> tuple[SiteModel, list[tuple[int, str]]]:
+    def _learned(self, refs: list[Ref]) -> tuple[SiteKnowledge, list[tuple[int, str]]]:
         last: list[PageTree] = []
 
         def trees() -> Iterator[PageTree]:
@@ -110,7 +128,7 @@ class Workshop:
                 last[:] = [tree_from_bytes(self._read(ref))]
                 yield last[0]
 
-        model = SiteModel.learn(trees())
+        model = SiteKnowledge.learn(trees(), parts=self.method.parts | {TEXTS})
         return model, _most_repeated(model, last[0]) if last else []
 
     def _open_spool(self, path: str) -> None:
@@ -142,7 +160,7 @@ def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
             yield _line(about | {"xpath": decision.xpath, "reason": decision.reason, "text": decision.text})
 
 
-def _most_repeated(model: SiteModel, page: PageTree) -> list[tuple[int, str]]:
+def _most_repeated(model: SiteKnowledge, page: PageTree) -> list[tuple[int, str]]:
     """The blocks of one learned page that most pages repeat, longest first among equals."""
     blocks = cut(page)
     pages = model.pages_that_say(block_keys(blocks))

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from webwinnow.site.choose import choose_pages, page_key
-from webwinnow.site.model import SiteModel
+from webwinnow.site.knowledge import SiteKnowledge
 
-__all__ = ["SiteModel", "choose_pages", "page_key"]
+__all__ = ["SiteKnowledge", "choose_pages", "page_key"]

@@ -4,20 +4,28 @@ Top-down, once, deterministic. Elements that stand at the same position of the s
 are one. Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= 0.85)
 overlap by a Jaccard of at least 0.85 are joined, highest Jaccard first, ties by place. The SST's enhancement 1 never
 puts two tag nodes of one page into one element; step 3 of the CST may.
+
+Ours, in the SST only: before that, the styles of one element are laid over one another (`Rows`), and children that fall
+on the same place are one element. Without it one class name on BODY, or one more box in a row, parts a site's pages
+into trees that share nothing (experiment: `benchmarks/run.py sst`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
 from itertools import pairwise
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.styletree import ROOT_KEY, SST_CUT, Counts, Keys, StyleTree
+from webwinnow._kernels import INTERNAL, LEAF, align
+from webwinnow.errors import ModelError
+from webwinnow.site.archive import within
+from webwinnow.site.styletree import ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
 
 __all__ = ["CHARACTERISTIC", "JACCARD", "SiteTree", "finish"]
 
@@ -36,13 +44,15 @@ _WAY = np.dtype([("element", np.int64), ("sequence", np.uint64), ("position", np
 class SiteTree:
     """A finished tree; elements in an order that puts parents before children, 0 is the root.
 
-    `ways` leads down: (element, sequence, position) to the child; a `#text` leaf stands at (element, 0, -1).
+    `ways` leads down: (element, sequence, position) to the child; a `#text` leaf stands at (element, 0, -1). Features
+    are those of the leaves.
     """
 
     cut: int
     pages: int
     parent: NDArray[np.int32]
     style: Keys
+    shape: Keys
     kind: NDArray[np.uint8]
     m: Counts
     style_element: NDArray[np.int64]
@@ -61,6 +71,55 @@ class SiteTree:
     def __len__(self) -> int:
         return len(self.parent)
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in self.column_types()}
+
+    @classmethod
+    def column_types(cls) -> dict[str, Any]:
+        """The names and types of the arrays."""
+        keys = dict.fromkeys(("style", "shape", "style_sequence", "way_sequence", "feature"), np.uint64)
+        small = {"parent": np.int32, "kind": np.uint8, "way_position": np.int32}
+        names = [field.name for field in fields(cls) if field.name not in ("cut", "pages")]
+        return {name: (keys | small).get(name, np.int64) for name in names}
+
+    @classmethod
+    def of_columns(cls, cut: int, columns: dict[str, NDArray[Any]]) -> SiteTree:
+        """A tree from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+        size = len(columns["parent"])
+        for first in ("parent", "style_element", "way_element", "feature_element"):
+            if len({len(columns[name]) for name in _TABLES[first]}) != 1:
+                raise ValueError("has columns of different length")
+        parent, kind, m = columns["parent"], columns["kind"], columns["m"]
+        if not size or parent[0] != -1 or not np.all((parent[1:] >= 0) & (parent[1:] < np.arange(1, size))):
+            raise ValueError("is no tree")
+        if not np.isin(kind, (INTERNAL, LEAF)).all() or not np.all(m > 0):
+            raise ValueError("has elements of no kind or of no page")
+        for name in ("style_element", "way_element", "feature_element", "way_child"):
+            if not within(columns[name], size):
+                raise ValueError("names elements that it does not have")
+        for name in ("style_element", "way_element", "feature_element"):
+            if np.any(np.diff(columns[name]) < 0):
+                raise ValueError("is not in order")
+        if np.any(parent[columns["way_child"]] != columns["way_element"]):
+            raise ValueError("has ways that lead elsewhere than down")
+        counted = m[columns["feature_element"]]
+        if not (
+            np.all(columns["style_count"] > 0)
+            and np.all((columns["df"] > 0) & (columns["df"] <= counted))
+            and np.all((columns["total"] >= columns["df"]) & (columns["entropy_sum"] >= 0))
+        ):
+            raise ValueError("has counts that cannot be")
+        return cls(cut=cut, pages=int(m[0]), **columns)
+
+
+_TABLES = {
+    "parent": ("parent", "style", "shape", "kind", "m"),
+    "style_element": ("style_element", "style_sequence", "style_count"),
+    "way_element": ("way_element", "way_sequence", "way_position", "way_child"),
+    "feature_element": ("feature_element", "feature", "df", "total", "entropy_sum"),
+}
+
 
 @dataclass(slots=True)
 class _Group:
@@ -68,9 +127,10 @@ class _Group:
 
     members: list[int]
     style: int
+    shape: int
     kind: int
     place: tuple[int, int]
-    """(sequence, position) of the first, for ties."""
+    """Where the first stands, for order and ties."""
     m: int
     ways: frozenset[int]
     features: dict[int, int] = field(default_factory=dict)
@@ -92,12 +152,14 @@ class _Finisher:
         for i, parent in enumerate(tree.parent.tolist()):
             if parent:
                 self.children[parent].append(i)
-        element = np.searchsorted(tree.key, tree.feature_element)
+        element = self.element = np.searchsorted(tree.key, tree.feature_element)
         order = np.argsort(element, kind="stable")
         bounds = np.searchsorted(element[order], np.arange(len(tree.key) + 1))
         self.feature_rows = [order[a:b] for a, b in pairwise(bounds)]
         self.keys: list[int] = tree.key.tolist()
         self.styles: list[int] = tree.style.tolist()
+        self.shapes: list[int] = tree.shape.tolist()
+        self.contents: list[int] = _content_keys(tree, element, order).tolist()
         self.sequences: list[int] = tree.way.tolist()
         self.positions: list[int] = tree.position.tolist()
         self.kinds: list[int] = tree.kind.tolist()
@@ -109,40 +171,73 @@ class _Finisher:
         next_group = 0
         while next_group < len(groups):
             group_of[groups[next_group].members] = next_group
-            for child in self._children_of(groups[next_group]):
-                parents.append(next_group)
-                groups.append(child)
+            if groups[next_group].kind == INTERNAL:
+                children = self._children_of(groups[next_group])
+                parents += [next_group] * len(children)
+                groups += children
             next_group += 1
+        if np.any(group_of < 0):
+            raise ModelError("a raw style tree has elements that its root does not lead to; learn the site again")
         return self._columns(group_of, parents, groups)
 
     def _root(self) -> _Group:
         i = self.at[int(ROOT_KEY)]
-        return _Group([i], self.styles[i], self.kinds[i], (0, 0), self.m[i], frozenset([0]))
+        return self._group([i], (0, 0))
+
+    def _group(self, members: list[int], place: tuple[int, int]) -> _Group:
+        """Raw elements of one kind as one; the first gives its style."""
+        first = members[0]
+        ways = frozenset(self.sequences[i] for i in members)
+        m = sum(self.m[i] for i in members)
+        return _Group(members, self.styles[first], self.shapes[first], self.kinds[first], place, m, ways)
 
     def _children_of(self, group: _Group) -> list[_Group]:
-        """The initial child elements, by (sequence, position, kind), then joined where alike."""
-        initial: dict[tuple[int, int, int], _Group] = {}
+        """The initial child elements, then joined where alike."""
+        rows: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for member in group.members:
             for i in self.children[self.keys[member]]:
-                place = (self.sequences[i], self.positions[i], self.kinds[i])
-                known = initial.get(place)
-                if known is None:
-                    initial[place] = _Group(
-                        [i], self.styles[i], self.kinds[i], place[:2], self.m[i], frozenset([place[0]])
-                    )
-                else:
-                    known.members.append(i)
-                    known.m += self.m[i]
+                rows[self.sequences[i]][self.positions[i]].append(i)
+        slots = self._aligned(rows) if self.one_a_page else self._in_place(rows)
         alike: dict[tuple[int, int], list[_Group]] = defaultdict(list)
-        for place in sorted(initial):
-            found = initial[place]
-            alike[found.style, found.kind].append(found)
+        for place, members in slots:
+            for kind in sorted({self.kinds[i] for i in members}):
+                found = self._group([i for i in members if self.kinds[i] == kind], place)
+                alike[found.style, found.kind].append(found)
         joined = [one for key in sorted(alike) for one in self._joined(alike[key])]
         return sorted(joined, key=lambda one: (one.place[1], one.place[0], one.kind, one.style))
 
+    def _in_place(self, rows: dict[int, dict[int, list[int]]]) -> list[tuple[tuple[int, int], list[int]]]:
+        """Children by their position in their own sequence, as published."""
+        return [
+            ((sequence, position), rows[sequence][position])
+            for sequence in sorted(rows)
+            for position in sorted(rows[sequence])
+        ]
+
+    def _aligned(self, rows: dict[int, dict[int, list[int]]]) -> list[tuple[tuple[int, int], list[int]]]:
+        """Children by their place when all sequences are laid over one another, the most frequent first."""
+        texts = rows.pop(0, {}).get(-1, [])
+        if len(rows) < 2:
+            return [((0, -1), texts)] * bool(texts) + [
+                ((0, position), row[position]) for row in rows.values() for position in sorted(row)
+            ]
+        frequent = {sequence: sum(self.m[i] for i in next(iter(row.values()))) for sequence, row in rows.items()}
+        laid = _Rows()
+        for sequence in sorted(rows, key=lambda sequence: (-frequent[sequence], sequence)):
+            children = [rows[sequence][position] for position in sorted(rows[sequence])]
+            faces = [min(child, key=lambda i: (-self.m[i], self.keys[i])) for child in children]
+            laid.lay(
+                children,
+                np.array([self.shapes[i] for i in faces], np.uint64),
+                np.array([self.styles[i] for i in faces], np.uint64),
+                np.array([self.contents[i] for i in faces], np.uint64),
+            )
+        slots = [((0, place), members) for place, members in enumerate(laid.members)]
+        return [((0, -1), texts), *slots] if texts else slots
+
     def _joined(self, groups: list[_Group]) -> list[_Group]:
         """Join groups of one tag and attributes that are alike, until no two are."""
-        if len(groups) == 1:
+        if len(groups) == 1 or (self.one_a_page and frozenset.intersection(*(group.ways for group in groups))):
             return groups
         for group in groups:
             self._characterise(group)
@@ -194,6 +289,7 @@ class _Finisher:
         return _Group(
             first.members + second.members,
             first.style,
+            first.shape,
             first.kind,
             first.place,
             m,
@@ -223,16 +319,18 @@ class _Finisher:
         style_element, style_sequence, (style_count,) = _summed(
             group_of[np.searchsorted(tree.key, tree.style_element)], tree.style_sequence, [tree.style_m]
         )
+        at_leaf = tree.total > 0
         feature_element, feature, (df, total, entropy_sum) = _summed(
-            group_of[np.searchsorted(tree.key, tree.feature_element)],
-            tree.feature,
-            [tree.df, tree.total, tree.entropy_sum],
+            group_of[self.element[at_leaf]],
+            tree.feature[at_leaf],
+            [tree.df[at_leaf], tree.total[at_leaf], tree.entropy_sum[at_leaf]],
         )
         return SiteTree(
             cut=tree.cut,
             pages=len(tree.pages),
             parent=np.array(parents, np.int32),
             style=np.array([group.style for group in groups], np.uint64),
+            shape=np.array([group.shape for group in groups], np.uint64),
             kind=np.array([group.kind for group in groups], np.uint8),
             m=np.array([group.m for group in groups], np.int64),
             style_element=style_element,
@@ -258,6 +356,50 @@ def _summed(element: NDArray[np.int64], key: Keys, sums: list[Counts]) -> tuple[
     element, key = element[order], key[order]
     first = np.flatnonzero(np.concatenate(([True], (element[1:] != element[:-1]) | (key[1:] != key[:-1]))))
     return element[first], key[first], [np.add.reduceat(column[order], first) for column in sums]
+
+
+def _content_keys(tree: StyleTree, element: NDArray[np.int64], order: NDArray[np.int64]) -> Keys:
+    """A hash of each raw element's characteristic features; 0 where it has none."""
+    keys = np.zeros(len(tree.key), np.uint64)
+    characteristic = order[tree.df[order] >= CHARACTERISTIC * tree.m[element[order]]]
+    if len(characteristic):
+        holder = element[characteristic]
+        first = np.flatnonzero(np.concatenate(([True], holder[1:] != holder[:-1])))
+        keys[holder[first]] = np.bitwise_xor.reduceat(pair_key(tree.feature, tree.feature)[characteristic], first)
+    return keys
+
+
+class _Rows:
+    """Rows of children laid over one another: at each place the members that fell on it."""
+
+    def __init__(self) -> None:
+        self.members: list[list[int]] = []
+        self.columns = [np.zeros(0, np.uint64)] * 3
+
+    def lay(self, children: list[list[int]], shape: Keys, style: Keys, content: Keys) -> None:
+        """Lay one more row over the others; children without a counterpart get a place of their own."""
+        if not self.members:
+            self.members, self.columns = children, [shape, style, content]
+            return
+        known_shape, known_style, known_content = self.columns
+        places = align(known_shape, known_style, known_content, shape, style, content).tolist()
+        new: list[int] = []
+        before: list[int] = []
+        last = 0
+        for k, place in enumerate(places):
+            if place >= 0:
+                self.members[place] += children[k]
+                last = place + 1
+            else:
+                new.append(k)
+                before.append(last)
+        if new:
+            self.columns = [
+                np.insert(known, before, column[new])
+                for known, column in zip(self.columns, (shape, style, content), strict=True)
+            ]
+            for shift, (k, place) in enumerate(zip(new, before, strict=True)):
+                self.members.insert(place + shift, children[k])
 
 
 class _Alike:

@@ -1,4 +1,4 @@
-"""Noise in a site style tree (thesis 4.2.2, 4.2.3): composite importance, noisy and meaningful elements."""
+"""Noise in a site style tree (thesis 4.2.2 to 4.2.5): importance, noisy and meaningful elements, pages laid over it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF
+from webwinnow._kernels import INTERNAL, LEAF, OUTSIDE, nearest, topmost, word_spans
+from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import SiteTree
 from webwinnow.site.importance import (
     composite_importance,
@@ -16,13 +17,20 @@ from webwinnow.site.importance import (
     node_importance,
     style_importance,
 )
+from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.styletree import elements_of_page, pair_key
 
-__all__ = ["Importance", "Marks", "importance_of", "mark"]
+__all__ = ["EVERYWHERE_ALIKE", "Importance", "Mapped", "Marks", "NoiseMap", "importance_of", "mark"]
+
+EVERYWHERE_ALIKE = 0.01
+"""Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but
+entropy is high for what every page repeats, so 1 - H is meant."""
+KEPT_MARKS = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """CompImp of each element, which elements say anything, and H(a) of each feature row (NaN above the leaves)."""
+    """CompImp of each element, which elements hold a feature at or below them, and H(a) of each feature row."""
 
     composite: NDArray[np.float64]
     speaks: NDArray[np.bool_]
@@ -45,14 +53,13 @@ class Marks:
 
 def importance_of(site: SiteTree) -> Importance:
     """CalcCompImp: equations 5-1 to 5-5 over a finished SST, bottom-up."""
-    at_leaf = site.kind[site.feature_element] == LEAF
-    entropy = np.full(len(site.feature), np.nan)
-    leaf = site.feature_element[at_leaf]
-    entropy[at_leaf] = feature_entropy(site.total[at_leaf], site.entropy_sum[at_leaf], site.m[leaf])
-    composite = leaf_importance(entropy[at_leaf], leaf, len(site))
+    leaf = site.feature_element
+    entropy = feature_entropy(site.total, site.entropy_sum, site.m[leaf])
+    composite = leaf_importance(entropy, leaf, len(site))
     node = node_importance(site.style_count, site.style_element, site.m, alone=1.0)
-    features = np.bincount(site.feature_element, minlength=len(site))
-    speaks = (features > 0) | (site.kind == INTERNAL)
+    speaks = np.bincount(leaf, minlength=len(site)) > 0
+    for i in range(len(site) - 1, 0, -1):
+        speaks[site.parent[i]] |= speaks[i]
     styles = np.searchsorted(site.style_element, np.arange(len(site) + 1))
     ways = np.searchsorted(site.way_element, np.arange(len(site) + 1))
     for i in range(len(site) - 1, -1, -1):
@@ -82,7 +89,7 @@ def mark(site: SiteTree, importance: Importance, threshold: float) -> Marks:
     """
     small = importance.composite <= threshold
     noisy, spotless = small.copy(), np.ones(len(site), np.bool_)
-    features = np.bincount(site.feature_element, minlength=len(site)) > 0
+    features = importance.speaks
     spotless[(site.kind == LEAF) & small & features] = False
     for i in range(len(site) - 1, 0, -1):
         up = site.parent[i]
@@ -91,3 +98,74 @@ def mark(site: SiteTree, importance: Importance, threshold: float) -> Marks:
             spotless[up] &= spotless[i]
     noisy &= features
     return Marks(noisy, spotless & ~noisy & features)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mapped:
+    """A page laid over a site's noise (MapSST, Figure 4-7): what was found for each run and node.
+
+    `element`: that of each node, `NOWHERE` where the page leaves the tree. `noisy`, `unmatched` and `dull` say
+    of each run that what decides on it is noisy, that it is not in the tree, that all its words are locally noisy.
+    """
+
+    element: NDArray[np.int32]
+    noisy: NDArray[np.bool_]
+    unmatched: NDArray[np.bool_]
+    dull: NDArray[np.bool_]
+
+
+class NoiseMap:
+    """A finished SST with its importance, ready to lay pages over at any threshold."""
+
+    def __init__(self, site: SiteTree) -> None:
+        self.site = site
+        self.map = SiteMap(site)
+        self.importance = importance_of(site)
+        dull = 1 - self.importance.entropy < EVERYWHERE_ALIKE
+        self.dull = np.sort(pair_key(site.feature_element[dull].astype(np.uint64), site.feature[dull]))
+        self.marks: dict[float, Marks] = {}
+
+    def marked(self, threshold: float) -> Marks:
+        """The marks at a threshold; those of a few thresholds are kept."""
+        if threshold not in self.marks:
+            if len(self.marks) >= KEPT_MARKS:
+                self.marks.clear()
+            self.marks[threshold] = mark(self.site, self.importance, threshold)
+        return self.marks[threshold]
+
+    def lay(self, tree: PageTree, threshold: float) -> Mapped:
+        """MapSST: the highest element on the way down to a run that is noisy or meaningful decides on it.
+
+        So does the first node that the tree does not know: what stands there is possibly meaningful. The `#text` leaf
+        of an element decides on the text directly inside.
+        """
+        marks = self.marked(threshold)
+        cutting = elements_of_page(tree, self.site.cut)
+        inside = cutting.kind != OUTSIDE
+        element = self.map.locate(tree, cutting)
+        noisy = _of(marks.noisy, element)
+        judge = topmost(tree.parent, inside & ((element == NOWHERE) | noisy | _of(marks.meaningful, element)))
+        owner = nearest(tree.parent, inside)[tree.run_owner]
+        by = judge[owner]
+        leaf = np.where(cutting.kind[owner] == INTERNAL, self.map.text_leaf[element[owner]], element[owner])
+        is_noisy = np.where(by >= 0, noisy[by], _of(marks.noisy, leaf))
+        unmatched = np.where(by >= 0, element[by] == NOWHERE, leaf == NOWHERE)
+        return Mapped(element, is_noisy, unmatched, self._dull_runs(tree, leaf))
+
+    def _dull_runs(self, tree: PageTree, leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """The runs all of whose words are locally noisy in their leaf (4.2.5); those without words are not."""
+        words, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        if not len(self.dull):
+            return np.zeros(tree.run_count, np.bool_)
+        keys = pair_key(leaf[runs].astype(np.uint64), words)
+        at = np.minimum(np.searchsorted(self.dull, keys), len(self.dull) - 1)
+        lively = (self.dull[at] != keys) | (leaf[runs] == NOWHERE)
+        said = np.bincount(runs, minlength=tree.run_count)
+        dull: NDArray[np.bool_] = (said > 0) & (np.bincount(runs, weights=lively, minlength=tree.run_count) == 0)
+        return dull
+
+
+def _of(marks: NDArray[np.bool_], element: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """The marks of some elements; False where there is none."""
+    found: NDArray[np.bool_] = (element != NOWHERE) & marks[element]
+    return found

@@ -24,7 +24,7 @@ from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import page_features
 
-__all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
+__all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "Grower", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
 
 SST_CUT = 1
 """Virtual leaves of the SST: the parents of the actual leaves (thesis 4.2.5, enhancement 2)."""
@@ -95,6 +95,8 @@ class StyleTree:
     """Sequence of the parent's style that the element stands in."""
     style: Keys
     """Style hash of the element itself: (TAG, Attr); 0 for a `#text` leaf."""
+    shape: Keys
+    """Shape hash of the element itself: tag and role; 0 for a `#text` leaf."""
     position: NDArray[np.int32]
     kind: NDArray[np.uint8]
     m: Counts
@@ -141,7 +143,23 @@ class StyleTree:
     __hash__ = None  # type: ignore[assignment]
 
 
-_ELEMENT_COLUMNS = ("key", "parent", "way", "style", "position", "kind", "m")
+class Grower:
+    """Style trees of one site, grown page by page, one for each cut."""
+
+    def __init__(self, *cuts: int) -> None:
+        self.rows = {cut: _Rows() for cut in cuts}
+
+    def add(self, tree: PageTree) -> None:
+        """Add one page."""
+        for cut, rows in self.rows.items():
+            rows.add_page(tree, cut)
+
+    def tree(self, cut: int) -> StyleTree:
+        """The tree of one cut over the pages so far."""
+        return self.rows[cut].summed(cut)
+
+
+_ELEMENT_COLUMNS = ("key", "parent", "way", "style", "shape", "position", "kind", "m")
 _STYLE_COLUMNS = ("style_element", "style_sequence", "style_m")
 _FEATURE_COLUMNS = ("feature_element", "feature", "df", "total", "entropy_sum")
 
@@ -174,6 +192,7 @@ class _Rows:
                 np.where(is_root, np.uint64(0), cutting.key[up]),
                 np.where(is_root, np.uint64(0), cutting.sequence[up]),
                 tree.style[inside],
+                tree.shape[inside],
                 cutting.position[inside],
                 cutting.kind[inside],
                 ones,
@@ -195,6 +214,7 @@ class _Rows:
                 cutting.key[texts],
                 nothing,
                 nothing,
+                nothing,
                 np.full(len(texts), -1, np.int32),
                 np.full(len(texts), LEAF, np.uint8),
                 np.ones(len(texts), np.int64),
@@ -209,7 +229,7 @@ class _Rows:
         self.features.append((cutting.key[held_by], held, np.ones(len(held), np.int64), zeros, zeros))
 
     def summed(self, cut: int) -> StyleTree:
-        elements = _sum_up(self.elements, 1, 6)
+        elements = _sum_up(self.elements, 1, 7)
         styles = _sum_up(self.styles, 2, 2)
         features = _sum_up(self.features, 2, 2)
         return StyleTree(

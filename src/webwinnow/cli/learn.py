@@ -1,0 +1,148 @@
+"""`webwinnow learn` and `webwinnow models`: models of sites, made, merged and shown."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webwinnow.cleaning import thresholds
+from webwinnow.cli.progress import shown_progress
+from webwinnow.errors import ModelError
+from webwinnow.pagetree import PageTree
+from webwinnow.pipeline import RunSettings
+from webwinnow.pipeline.learning import learn_sites
+from webwinnow.site.choose import LEARNED_PAGES
+from webwinnow.site.folder import ModelFolder
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.picture import SHOWN_DEPTH, picture
+from webwinnow.site.sums import SiteSums
+from webwinnow.urls import SiteKey
+
+__all__ = ["learn", "models"]
+
+models = typer.Typer(help="Look at models of sites, or merge them.", no_args_is_help=True)
+
+
+def learn(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder that the models go into, one a site.")],
+    site_by: Annotated[
+        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
+    ] = "host",
+    try_thresholds: Annotated[
+        bool, typer.Option("--try-thresholds", help="Show what a row of thresholds would keep of 20 pages a site.")
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Set the threshold of the site style tree by hand; the site's own if not given."),
+    ] = None,
+    pages: Annotated[int, typer.Option(min=1, help="Learn from at most so many pages of a site.")] = LEARNED_PAGES,
+    sums: Annotated[
+        bool, typer.Option(help="Keep the sums beside each model; only with them models can merge.")
+    ] = True,
+    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
+    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Learn how each site of a crawl is built, and keep it: a model a site, to clean its pages with from now on.
+
+    Examples:
+
+        webwinnow learn crawl.warc.gz -o models
+
+        webwinnow clean new-pages.warc.gz --models models --method sst -o clean.jsonl
+
+        webwinnow learn crawl.warc.gz -o models --try-thresholds
+    """
+    settings = RunSettings(method="sst", site_by=SiteKey.parse(site_by), jobs=jobs, learn_pages=pages, keep_trees=True)
+    folder = ModelFolder(out, make=True)
+
+    def settle(site: str, trees: list[PageTree]) -> None:
+        """Set a threshold by hand, show what a row of them would do."""
+        model = folder.find(site)
+        assert model is not None
+        if threshold is not None:
+            model = model.with_threshold(threshold)
+            model.save(folder.model_path(site))
+        if try_thresholds:
+            sys.stdout.write(
+                "\n".join(thresholds.shown_trials(model, trees, thresholds.try_thresholds(model, trees))) + "\n\n"
+            )
+
+    with shown_progress(quiet=quiet) as progress:
+        learned = learn_sites(
+            inputs,
+            out,
+            settings,
+            sums=sums,
+            tmp=tmp,
+            on_progress=progress.update,
+            on_problem=progress.note,
+            on_sample=settle if try_thresholds or threshold is not None else None,
+        )
+    if not quiet:
+        sys.stderr.write(
+            f"{learned.sites:,} sites learned from {learned.pages:,} pages into {out}; "
+            f"{learned.failed_pages:,} pages and {learned.failed_sites:,} sites failed\n"
+        )
+    if learned.failed_pages or learned.failed_sites:
+        raise typer.Exit(1)
+
+
+@models.command()
+def merge(
+    folders: Annotated[list[Path], typer.Argument(metavar="MODELS...", help="Folders that webwinnow learn wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder that the merged models go into.")],
+) -> None:
+    """Merge models that were learned from different pages: exactly what learning all pages at once would give.
+
+    Example:
+
+        webwinnow models merge monday tuesday -o both
+    """
+    found: dict[str, list[SiteSums]] = defaultdict(list)
+    for folder in folders:
+        for _, sums in ModelFolder(folder).sums():
+            found[sums.site].append(sums)
+    target = ModelFolder(out, make=True)
+    for site, several in sorted(found.items()):
+        merged = SiteSums.merge(several)
+        target.save(site, SiteKnowledge.of(merged).to_bytes(), merged.to_bytes())
+    sys.stderr.write(f"{len(found):,} sites of {len(folders):,} folders merged into {out}\n")
+
+
+@models.command()
+def show(
+    path: Annotated[Path, typer.Argument(metavar="MODELS|FILE", help="A folder of models, or one model.")],
+    site: Annotated[str | None, typer.Option(help="Show the tree of this site of the folder.")] = None,
+    depth: Annotated[int, typer.Option(min=0, help="How many levels of the tree to draw.")] = SHOWN_DEPTH,
+) -> None:
+    """Show what a model knows: which parts of the site repeat, which vary, on how many pages.
+
+    Examples:
+
+        webwinnow models show models
+
+        webwinnow models show models --site www.example.org
+    """
+    if path.is_file():
+        lines = list(picture(SiteKnowledge.load(path), depth))
+    elif site is not None:
+        model = ModelFolder(path).find(site)
+        if model is None:
+            raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
+        lines = list(picture(model, depth))
+    else:
+        known = [SiteKnowledge.load(file) for file in ModelFolder(path).models()]
+        lines = [
+            f"{model.site}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
+            f"threshold {model.threshold:.3f}"
+            for model in known
+        ]
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,182 @@
+"""`SiteKnowledge`: what was learned of one site. Saved as arrays and JSON, never as code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import ModelError, SettingsError
+from webwinnow.pagetree import PageTree
+from webwinnow.site.archive import pack, unpack
+from webwinnow.site.finish import SiteTree, finish
+from webwinnow.site.noise import NoiseMap
+from webwinnow.site.sums import ALL_PARTS, CUTS, LABEL_COLUMNS, SiteSums, label_columns, labels_of
+from webwinnow.site.threshold import choose_threshold
+from webwinnow.site.weights import FeatureWeights, WeightSettings
+
+__all__ = ["SiteKnowledge"]
+
+KIND = "site model"
+_COLUMNS: dict[str, Any] = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32}
+SHOWN_LABELS = 20_000
+"""Labels that a model keeps at most."""
+_TREES = ("sst", "cst")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SiteKnowledge:
+    """What was learned of one site from `pages` pages.
+
+    `page_keys`: fingerprints of the pages, ascending. `text_key` (ascending) and `text_pages` tell, for each text that
+    more than one page says, how many do. `sst` and `cst` are the finished trees, None where they were not asked for;
+    `threshold` is the site's own for the SST.
+    """
+
+    site: str
+    page_keys: NDArray[np.uint64]
+    text_key: NDArray[np.uint64]
+    text_pages: NDArray[np.int32]
+    sst: SiteTree | None = None
+    cst: SiteTree | None = None
+    threshold: float = 0.0
+    labels: dict[int, str] = field(default_factory=dict)
+    """What people may call an element, by its style."""
+
+    @property
+    def pages(self) -> int:
+        """How many pages were learned."""
+        return len(self.page_keys)
+
+    @classmethod
+    def learn(cls, trees: Iterable[PageTree], site: str = "", parts: frozenset[str] = ALL_PARTS) -> Self:
+        """Learn from the pages of one site (choose them first: `choose_pages`)."""
+        sums = SiteSums(site, parts)
+        for tree in trees:
+            sums.add(tree)
+        return cls.of(sums)
+
+    @classmethod
+    def of(cls, sums: SiteSums) -> Self:
+        """Finish what was summed up over a site's pages."""
+        found = {name: finish(tree) for name, tree in sums.trees().items()} if sums.pages else {}
+        threshold = 0.0
+        if "sst" in found:
+            threshold = choose_threshold(found["sst"], NoiseMap(found["sst"]).importance)
+        key, pages = sums.texts()
+        said_twice = pages > 1
+        return cls(
+            site=sums.site,
+            page_keys=sums.page_keys(),
+            text_key=key[said_twice],
+            text_pages=pages[said_twice],
+            threshold=threshold,
+            labels=_labels_in(sums.labels, found.values()),
+            **found,
+        )
+
+    def pages_that_say(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """On how many learned pages each text stands; 1 for a text that was never seen twice."""
+        if not len(self.text_key):
+            return np.ones(len(keys), np.int32)
+        at = np.minimum(np.searchsorted(self.text_key, keys), len(self.text_key) - 1)
+        return np.where(self.text_key[at] == keys, self.text_pages[at], 1).astype(np.int32)
+
+    @cached_property
+    def noise(self) -> NoiseMap:
+        """The site style tree, ready to lay pages over."""
+        if self.sst is None:
+            raise ModelError(f"the model of {self.site or 'this site'} has no site style tree; learn it again with one")
+        return NoiseMap(self.sst)
+
+    @cached_property
+    def weights(self) -> FeatureWeights:
+        """The exact weights (5-10) of the compressed structure tree."""
+        return self.feature_weights(WeightSettings())
+
+    def feature_weights(self, settings: WeightSettings) -> FeatureWeights:
+        """The weights of the compressed structure tree."""
+        if self.cst is None:
+            raise ModelError(
+                f"the model of {self.site or 'this site'} has no compressed structure tree; learn it again with one"
+            )
+        return FeatureWeights(self.cst, settings)
+
+    def to_bytes(self) -> bytes:
+        """The model as a `.npz` archive; the same model gives the same bytes."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _COLUMNS}
+        columns |= label_columns(self.labels)
+        for name in _TREES:
+            tree: SiteTree | None = getattr(self, name)
+            if tree is not None:
+                columns |= {f"{name}_{column}": values for column, values in tree.columns().items()}
+        return pack(KIND, {"site": self.site, "threshold": self.threshold}, columns)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        """Read a model back; everything in it is checked. Raises `ModelError`."""
+        groups = {
+            tree: {f"{tree}_{column}": dtype for column, dtype in SiteTree.column_types().items()} for tree in _TREES
+        }
+        about, columns = unpack(KIND, data, name, _COLUMNS | LABEL_COLUMNS, groups.values())
+        site, threshold = about.get("site"), about.get("threshold")
+        keys, counts, pages = columns["text_key"], columns["text_pages"], columns["page_keys"]
+        sound = (
+            isinstance(site, str)
+            and isinstance(threshold, int | float)
+            and 0 <= threshold <= 1
+            and len(keys) == len(counts)
+            and bool(np.all(keys[1:] > keys[:-1]))
+            and bool(np.all(pages[1:] >= pages[:-1]))
+            and bool(np.all((counts > 1) & (counts <= len(pages))))
+        )
+        if not sound:
+            raise ModelError(f"{name} is damaged: its parts do not fit together; learn the site again")
+        trees = {}
+        for tree, group in groups.items():
+            if group.keys() <= columns.keys():
+                trees[tree] = _tree(
+                    tree, {column: columns[f"{tree}_{column}"] for column in SiteTree.column_types()}, name
+                )
+        return cls(
+            site=str(site),
+            page_keys=pages,
+            text_key=keys,
+            text_pages=counts,
+            threshold=float(threshold or 0),
+            labels=labels_of(columns, name),
+            **trees,
+        )
+
+    def with_threshold(self, threshold: float) -> Self:
+        """The same model with a threshold that a person chose."""
+        if not 0.0 <= threshold <= 1.0:
+            raise SettingsError(f"the threshold must lie between 0 and 1, not at {threshold}")
+        return replace(self, threshold=threshold)
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file."""
+        path.write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model from a file."""
+        return cls.from_bytes(path.read_bytes(), str(path))
+
+
+def _tree(kind: str, columns: dict[str, NDArray[Any]], name: str) -> SiteTree:
+    try:
+        return SiteTree.of_columns(CUTS[kind], columns)
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its {kind} {error}; learn the site again") from None
+
+
+def _labels_in(labels: dict[int, str], trees: Iterable[SiteTree]) -> dict[int, str]:
+    """The labels of styles that stand in one of the trees."""
+    styles = sorted({style for tree in trees for style in tree.style.tolist()} & labels.keys())
+    return {style: labels[style] for style in styles[:SHOWN_LABELS]}

@@ -1,0 +1,104 @@
+"""`SiteModel`, a learned site that cleans pages, and `SiteCleaner`, for pages that arrive one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.records import PageRecord
+from webwinnow.site.choose import LEARNED_PAGES, choose_pages, page_key
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.sums import ALL_PARTS, SiteSums, page_fingerprint
+from webwinnow.urls import SiteKey
+
+__all__ = ["SiteCleaner", "SiteModel", "learn", "tree_of"]
+
+LEARN_AGAIN = 1.2
+"""A `SiteCleaner` concludes anew when a site's pages have grown by this factor."""
+
+
+def tree_of(page: PageRecord | PageTree | bytes | str) -> PageTree:
+    """The tree of a page in whatever form it comes."""
+    if isinstance(page, PageTree):
+        return page
+    if isinstance(page, PageRecord):
+        return parse(page.body, url=page.url, content_type=page.content_type)
+    return parse(page)
+
+
+class SiteModel(SiteKnowledge):
+    """What was learned of one site, ready to clean its pages."""
+
+    def clean(
+        self,
+        page: PageRecord | PageTree | bytes | str,
+        method_name: str = "sst",
+        settings: CleaningSettings | None = None,
+    ) -> CleanPage:
+        """Clean a page of this site, one that was learned or another."""
+        return clean_page(tree_of(page), method_name, self, settings)
+
+
+def learn(pages: Iterable[PageRecord | PageTree], site: str = "", parts: frozenset[str] = ALL_PARTS) -> SiteModel:
+    """Learn how a site is built from its pages: replicas count once, then the 500 whose addresses hash lowest."""
+    keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
+    return SiteModel.learn(choose_pages(keyed), site, parts)
+
+
+@dataclass(slots=True)
+class _Site:
+    """A site as it is known so far."""
+
+    sums: SiteSums
+    model: SiteModel | None = None
+    pages: set[int] = field(default_factory=set)
+
+
+class SiteCleaner:
+    """Cleans pages as they arrive, of one site or of many; each page improves what is known of its site.
+
+    A page is learned before it is cleaned. Replicas are learned once, and no more than `learn_pages` pages of a site.
+    """
+
+    def __init__(
+        self,
+        method_name: str = "sst",
+        settings: CleaningSettings | None = None,
+        *,
+        site_by: SiteKey | None = None,
+        learn_pages: int = LEARNED_PAGES,
+    ) -> None:
+        self.method = method(method_name)
+        self.settings = settings or CleaningSettings()
+        self.site_by = site_by or SiteKey()
+        self.learn_pages = learn_pages
+        self.sites: dict[str, _Site] = {}
+
+    def add(self, page: PageRecord | PageTree | bytes | str) -> CleanPage:
+        """Learn one more page, and clean it with what is known by now."""
+        tree = tree_of(page)
+        record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
+        known = self._learned(self.site_by.of(record), tree)
+        return CleanPage(tree, self.method.clean(tree, known, self.settings))
+
+    def model(self, site: str) -> SiteModel | None:
+        """What is known of a site by now, all its pages so far in it."""
+        known = self.sites.get(site)
+        return None if known is None else SiteModel.of(known.sums)
+
+    def _learned(self, name: str, tree: PageTree) -> SiteModel | None:
+        if not self.method.learns:
+            return None
+        site = self.sites.setdefault(name, _Site(SiteSums(name, self.method.parts)))
+        key = page_fingerprint(tree)
+        if key not in site.pages and len(site.pages) < self.learn_pages:
+            site.pages.add(key)
+            site.sums.add(tree)
+        if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
+            site.model = SiteModel.of(site.sums)
+        return site.model
