@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import OUTSIDE
+from webwinnow._kernels import Ways
 from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import SiteTree
 from webwinnow.site.styletree import PageElements
@@ -14,24 +14,13 @@ __all__ = ["NOWHERE", "SiteMap"]
 
 NOWHERE = -1
 
-_Way = tuple[int, int, int, int]
-
 
 class SiteMap:
     """The ways of a finished tree, ready to be walked."""
 
     def __init__(self, site: SiteTree) -> None:
-        self.ways: dict[_Way, int] = {
-            (element, sequence, position, kind): child
-            for element, sequence, position, kind, child in zip(
-                site.way_element.tolist(),
-                site.way_sequence.tolist(),
-                site.way_position.tolist(),
-                site.kind[site.way_child].tolist(),
-                site.way_child.tolist(),
-                strict=True,
-            )
-        }
+        columns = (site.way_element, site.way_sequence, site.way_position, site.kind[site.way_child], site.way_child)
+        self.ways = Ways(*map(np.ascontiguousarray, columns))
         self.text_leaf = np.full(len(site) + 1, NOWHERE, np.int32)
         """The `#text` leaf of each element; the last entry serves `NOWHERE`."""
         is_text = site.way_position < 0
@@ -39,20 +28,4 @@ class SiteMap:
 
     def locate(self, tree: PageTree, cutting: PageElements) -> NDArray[np.int32]:
         """The element of each node; `NOWHERE` where the page leaves the tree, and for what lies below its leaves."""
-        found = np.full(len(tree), NOWHERE, np.int32)
-        found[0] = 0
-        inside = np.flatnonzero(cutting.kind != OUTSIDE)[1:]
-        parents: list[int] = tree.parent[inside].tolist()
-        sequences: list[int] = cutting.sequence[tree.parent[inside]].tolist()
-        positions: list[int] = cutting.position[inside].tolist()
-        kinds: list[int] = cutting.kind[inside].tolist()
-        at: dict[int, int] = {0: 0}
-        ways = self.ways
-        for i, parent, sequence, position, kind in zip(
-            inside.tolist(), parents, sequences, positions, kinds, strict=True
-        ):
-            above = at.get(parent, NOWHERE)
-            if above != NOWHERE:
-                at[i] = ways.get((above, sequence, position, kind), NOWHERE)
-        found[list(at)] = list(at.values())
-        return found
+        return self.ways.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind)
