@@ -14,6 +14,7 @@ from webwinnow import _kernels, markup
 from webwinnow._kernels import plain
 from webwinnow.errors import PageRefused
 from webwinnow.parse import DEFAULT_LIMITS, _parsed, decode
+from webwinnow.words import image_feature, link_feature
 
 compiled = pytest.importorskip(
     "webwinnow._kernels.compiled", reason="the compiled kernels are not built: there was no compiler at install"
@@ -228,50 +229,91 @@ def test_twins_find_the_same_words(text: str, data: st.DataObject):
         assert mine.tolist() == theirs.tolist()
 
 
-def a_tree(data: st.DataObject) -> np.ndarray:
-    size = data.draw(st.integers(1, 25))
-    return np.array([-1, *(data.draw(st.integers(max(0, i - 4), i - 1)) for i in range(1, size))], np.int32)
+# Names and addresses
+
+address = st.one_of(
+    st.text(),
+    st.text("aB:/?#.&@ \t\né+-1", max_size=20),
+    st.builds(
+        "{}{}{}{}{}".format,
+        st.sampled_from(
+            ["", "http:", "HTTPS:", "mailto:", "data:", "javascript:", "1a:", "a+b-c.d:", ":", "é:", " \x00"]
+        ),
+        st.sampled_from(["", "//", "//Host.Example:80", "//host", "/", "///", "//\u212a"]),
+        st.sampled_from(["", "/", "/A/b.gif", "a/b//", "//", "/a b\n/c", "/" + "x" * 5000]),
+        st.sampled_from(["", "?", "?q=A/b:c", "??", "?é"]),
+        st.sampled_from(["", "#", "#top?", " \r\n"]),
+    ),
+)
 
 
-def in_preorder(parent: np.ndarray) -> np.ndarray:
-    """Parents renumbered so that the tree stands in preorder."""
-    children: dict[int, list[int]] = {}
-    for i, p in enumerate(parent.tolist()):
-        children.setdefault(p, []).append(i)
-    order: list[int] = []
-    stack = [0]
-    while stack:
-        i = stack.pop()
-        order.append(i)
-        stack.extend(reversed(children.get(i, [])))
-    place = {i: k for k, i in enumerate(order)}
-    return np.array([-1 if parent[i] < 0 else place[int(parent[i])] for i in order], np.int32)
+@settings(max_examples=500)
+@given(st.lists(address, max_size=4), st.data())
+@example(["", "//h", "http://h", "mailto:a@b", "data:,x", "a:", "//"], None)
+def test_twins_hash_addresses_alike(addresses: list[str], data: st.DataObject | None):
+    text, starts = "".join(addresses), np.cumsum([0, *map(len, addresses)], dtype=np.int32)
+    which = np.array(
+        [k for k in range(len(addresses)) if data is None or data.draw(st.booleans())],
+        np.int64,
+    )
+    links, images = ([naming(addresses[k]) for k in which] for naming in (link_feature, image_feature))
+    for twin in (compiled, plain):
+        assert twin.link_hashes(text, starts, which, link_feature).tolist() == [plain.name_hash(link) for link in links]
+        found = twin.image_hashes(text, starts, which, image_feature)
+        assert found.dtype == np.uint64
+        assert found.tolist() == [plain.name_hash(image) for image in images]
 
 
-@given(st.data(), st.integers(0, 3))
-def test_twins_give_elements_the_same_keys(data: st.DataObject, cut: int):
-    parent = in_preorder(a_tree(data))
-    size = len(parent)
-    style = np.array([data.draw(st.integers(0, 3)) * (2**62 + 1) for _ in range(size)], np.uint64)
-    alive = np.array([data.draw(st.booleans()) or i == 0 for i in range(size)])
-    for mine, theirs in zip(
-        compiled.element_keys(parent, style, alive, cut), plain.element_keys(parent, style, alive, cut), strict=True
-    ):
-        assert mine.dtype == theirs.dtype
-        assert mine.tolist() == theirs.tolist()
+@given(st.text())
+@example("\ud800")
+def test_twins_hash_names_alike(name: str):
+    assert compiled.name_hash(name) == plain.name_hash(name)
 
 
-@given(st.data())
-def test_twins_spread_features_upwards_alike(data: st.DataObject):
-    parent = in_preorder(a_tree(data))
-    count = data.draw(st.integers(0, 12))
-    nodes = np.array([data.draw(st.integers(0, len(parent) - 1)) for _ in range(count)], np.int32)
-    features = np.array([data.draw(st.integers(0, 4)) for _ in range(count)], np.uint64)
-    mine, theirs = compiled.spread(parent, nodes, features), plain.spread(parent, nodes, features)
-    assert [column.tolist() for column in mine] == [column.tolist() for column in theirs]
+@given(st.text("aZ09", min_size=1))
+def test_a_word_has_the_hash_of_its_name_in_lower_case(word: str):
+    (found,), *_ = compiled.word_spans(word, np.array([0, len(word)], np.int32), np.ones(1, np.bool_))
+    assert found == compiled.name_hash(word.lower())
 
 
-def test_features_of_a_deep_page_are_spread_to_the_top():
-    parent = np.arange(-1, 499, dtype=np.int32)
-    nodes, _ = compiled.spread(parent, np.full(300, 499, np.int32), np.arange(300, dtype=np.uint64))
-    assert len(nodes) == 300 * 500
+def test_twins_refuse_addresses_outside_the_text():
+    for twin in (compiled, plain):
+        for starts, which in (([0, 9], [0]), ([0, 3], [1]), ([0, 3], [-1])):
+            with pytest.raises(ValueError, match="run"):
+                twin.link_hashes("abc", np.array(starts, np.int32), np.array(which, np.int64), link_feature)
+
+
+# Text in one spelling
+
+
+@given(st.text() | st.text(" \t\n\x1c\x85\xa0aBß\u0130\u0390ﬃ漢\ud800", max_size=40), st.data())
+@example("".join(map(chr, range(0x600))), None)
+def test_twins_fold_text_alike(text: str, data: st.DataObject | None):
+    def draw(most: int, least: int = 0) -> int:
+        return least if data is None else data.draw(st.integers(least, most))
+
+    size, runs = draw(6, 1), draw(5, 1)
+    parent = np.array([-1, *(draw(i - 1) for i in range(1, size))], np.int32)
+    parting = np.array([draw(1) == 0 for _ in range(size)])
+    starts = np.array([0, *sorted(draw(len(text)) for _ in range(runs - 1)), len(text)], np.int32)
+    owner = np.array([draw(size - 1) for _ in range(runs)], np.int32)
+    before = np.array(sorted(draw(size) for _ in range(runs)), np.int32)
+    wanted = np.array([draw(1) == 0 for _ in range(runs)])
+    page = (text, starts, owner, before, wanted, parent, parting)
+    assert compiled.folded_text(*page) == plain.folded_text(*page)
+
+
+def test_folding_one_character_is_folding_it_in_a_text():
+    every = [chr(code) for code in range(0x110000)]
+    assert "".join(every).casefold() == "".join(character.casefold() for character in every)
+    assert all(folded.isspace() == character.isspace() for character in every for folded in character.casefold())
+
+
+def test_twins_refuse_runs_outside_the_tree():
+    starts, wanted, parent = np.array([0, 1], np.int32), np.ones(1, np.bool_), np.array([-1], np.int32)
+    for twin in (compiled, plain):
+        for owner, before in ((1, 0), (-1, 0), (0, 2), (0, -1)):
+            with pytest.raises(ValueError, match="outside the tree"):
+                twin.folded_text(
+                    "a", starts, np.array([owner], np.int32), np.array([before], np.int32), wanted, parent, wanted
+                )

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
-from webwinnow.blocks import said_in
+from webwinnow._kernels import folded_text
+from webwinnow.blocks import parting, said_in
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
@@ -41,7 +42,18 @@ def fingerprint(tree: PageTree, keep: NDArray[np.bool_] | None = None) -> Finger
 
 def exact_fingerprint(tree: PageTree, keep: NDArray[np.bool_] | None = None) -> str:
     """Only the `exact` part of a fingerprint, many times faster."""
-    return _exact(_kept_text(tree, keep))
+    kept = tree.visible if keep is None else keep
+    return xxh3_128_hexdigest(
+        folded_text(
+            tree.text,
+            tree.run_start,
+            tree.run_owner,
+            tree.run_before,
+            kept[tree.run_owner],
+            tree.parent,
+            parting(tree),
+        )
+    )
 
 
 def _exact(said: str) -> str:

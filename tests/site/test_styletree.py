@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -11,10 +12,14 @@ from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
 from webwinnow._kernels import INTERNAL, LEAF
+from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.markup import style_hash
+from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import finish
-from webwinnow.site.importance import feature_entropy
-from webwinnow.site.styletree import CST_CUT, SST_CUT, StyleTree, elements_of_page
+from webwinnow.site.importance import feature_entropy, feature_weight
+from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.styletree import CST_CUT, L_SCALE, SST_CUT, Grower, StyleTree, elements_of_page, pair_key
+from webwinnow.site.weights import INFORMATIVE, MEANINGLESS, FeatureWeights, WeightSettings
 
 words = st.sampled_from("red green blue menu home about one two".split())
 texts = st.lists(words, max_size=4).map(" ".join)
@@ -32,6 +37,139 @@ def pages(draw: st.DrawFn) -> str:
 
 
 sites = st.lists(pages(), min_size=1, max_size=5, unique=True)
+
+
+def grown_by_sorting(trees: list[PageTree], cut: int) -> StyleTree:
+    """The slow and obvious way: all rows of all pages, sorted by key, equal ones added up."""
+    elements, styles, features = [], [], []
+    for tree in trees:
+        cutting = elements_of_page(tree, cut)
+        key, way, parent = cutting.key.tolist(), cutting.sequence.tolist(), tree.parent.tolist()
+        for i in np.flatnonzero(cutting.kind).tolist():
+            above = (key[parent[i]], way[parent[i]]) if i else (0, 0)
+            looks = (int(tree.style[i]), int(tree.shape[i]))
+            elements.append((key[i], *above, *looks, int(cutting.position[i]), int(cutting.kind[i]), 1))
+            if cutting.kind[i] == INTERNAL:
+                styles.append((key[i], way[i], 1))
+        leaf_node = dict(zip(cutting.leaf_key.tolist(), cutting.leaf_node.tolist(), strict=True))
+        elements += [
+            (leaf, key[i], 0, 0, 0, -1, LEAF, 1) for leaf, i in leaf_node.items() if cutting.kind[i] == INTERNAL
+        ]
+        held = set()
+        for (leaf, name), f in Counter(zip(cutting.leaf_key.tolist(), cutting.feature.tolist(), strict=True)).items():
+            features.append((leaf, name, 1, f, round(L_SCALE * f * float(np.log2(f)))))
+            i = leaf_node[leaf] if cutting.kind[leaf_node[leaf]] == INTERNAL else parent[leaf_node[leaf]]
+            while i >= 0:
+                held.add((key[i], name, 1, 0, 0))
+                i = parent[i]
+        features += held
+    fingerprints = sorted(int(exact_fingerprint(tree)[:16], 16) for tree in trees)
+    columns = [column for rows, keys in ((elements, 1), (styles, 2), (features, 2)) for column in summed(rows, keys)]
+    names = [field.name for field in fields(StyleTree)][2:]
+    return StyleTree(cut=cut, pages=np.array(fingerprints, np.uint64), **dict(zip(names, columns, strict=True)))
+
+
+def summed(rows: list[tuple[int, ...]], keys: int) -> list[np.ndarray]:
+    counts = {1: 1, 2: len(rows[0]) - 2}[keys] if rows else 0
+    sums: dict[tuple[int, ...], list[int]] = {}
+    for row in rows:
+        known = sums.setdefault(row[: len(row) - counts], [0] * counts)
+        known[:] = [a + b for a, b in zip(known, row[len(row) - counts :], strict=True)]
+    one, other = (np.array([row[k] for row in sums], np.uint64) for k in (0, 1))
+    order = np.argsort(one if keys == 1 else pair_key(one, other)).tolist()
+    ordered = [(*row, *sums[row]) for row in (list(sums)[k] for k in order)]
+    return [np.array(column) for column in zip(*ordered, strict=True)]
+
+
+@given(sites, st.sampled_from([SST_CUT, CST_CUT]))
+def test_a_tree_is_what_sorting_all_rows_gives(site, cut):
+    trees = [parse(page) for page in site]
+    assert StyleTree.grow(trees, cut) == grown_by_sorting(trees, cut)
+
+
+@given(sites)
+def test_cuts_grown_together_are_those_grown_alone(site):
+    trees = [parse(page) for page in site]
+    grower = Grower(SST_CUT, CST_CUT)
+    for tree in trees:
+        grower.add(tree)
+        grower.tree(SST_CUT)
+    for cut in (SST_CUT, CST_CUT):
+        assert grower.tree(cut) == StyleTree.grow(trees, cut)
+
+
+@given(sites, pages(), st.sampled_from([SST_CUT, CST_CUT]))
+def test_a_page_is_walked_along_the_ways_of_the_tree(site, page, cut):
+    finished = finish(StyleTree.grow([parse(learned) for learned in site], cut))
+    tree = parse(page)
+    cutting = elements_of_page(tree, cut)
+    places = zip(
+        finished.way_element.tolist(),
+        finished.way_sequence.tolist(),
+        finished.way_position.tolist(),
+        finished.kind[finished.way_child].tolist(),
+        strict=True,
+    )
+    ways = dict(zip(places, finished.way_child.tolist(), strict=True))
+    by_hand = [0] + [NOWHERE] * (len(tree) - 1)
+    for i in np.flatnonzero(cutting.kind).tolist()[1:]:
+        p = int(tree.parent[i])
+        by_hand[i] = ways.get(
+            (by_hand[p], int(cutting.sequence[p]), int(cutting.position[i]), int(cutting.kind[i])), NOWHERE
+        )
+    found = SiteMap(finished).locate(tree, cutting).tolist()
+    if cut == CST_CUT:
+        assert found == by_hand
+    else:  # a row that the site has never shown is laid over those it has: nothing that a way leads to moves
+        assert [found[i] for i, element in enumerate(by_hand) if element != NOWHERE] == [
+            element for element in by_hand if element != NOWHERE
+        ]
+
+
+@given(sites, pages())
+def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, page):
+    finished = finish(StyleTree.grow([parse(learned) for learned in site], SST_CUT))
+    tree = parse(page)
+    found = SiteMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    known = np.flatnonzero(found != NOWHERE)[1:]
+    assert (finished.parent[found[known]] == found[tree.parent[known]]).all()
+    assert len(set(found[known].tolist())) == len(known)
+
+
+def test_one_more_box_does_not_part_a_page_from_its_site():
+    pages = [f"<body><div class=menu>Home</div><div class=text>story {n}</div>" for n in range(4)]
+    finished = finish(StyleTree.grow(map(parse, pages), SST_CUT))
+    tree = parse("<body class=special><p>Breaking</p><div class=menu>Home</div><div class=text>story 9</div>")
+    found = SiteMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    assert found[tree.tagged("p")].tolist() == [NOWHERE]
+    assert (found[tree.tagged("div")] != NOWHERE).all()
+
+
+@given(sites, pages(), st.booleans())
+def test_weights_are_those_of_each_occurrence_added_up(site, page, mapped):
+    finished = finish(StyleTree.grow([parse(learned) for learned in site], CST_CUT))
+    weights = FeatureWeights(finished, WeightSettings(mapped=mapped))
+    tree = parse(page)
+    cutting = elements_of_page(tree, CST_CUT)
+    at_leaf = finished.kind[finished.feature_element] == LEAF
+    leaf, feature = finished.feature_element[at_leaf].tolist(), finished.feature[at_leaf].tolist()
+    entropy = feature_entropy(
+        finished.total[at_leaf], finished.entropy_sum[at_leaf], finished.m[finished.feature_element[at_leaf]]
+    )
+    known = dict(zip(zip(leaf, feature, strict=True), feature_weight(weights.path[leaf], entropy), strict=True))
+    element = SiteMap(finished).locate(tree, cutting)
+    by_hand: dict[int, float] = {}
+    for node, name in zip(cutting.leaf_node.tolist(), cutting.feature.tolist(), strict=True):
+        place = element[node] if cutting.kind[node] == LEAF else SiteMap(finished).text_leaf[element[node]]
+        weight = known.get((int(place), name), 1.0)
+        if mapped:
+            weight = 0.0 if weight < MEANINGLESS else weight if weight < INFORMATIVE else 1.0
+        by_hand[name] = by_hand.get(name, 0.0) + weight
+    features, values = weights.weigh(tree)
+    assert dict(zip(features.tolist(), values.tolist(), strict=True)) == {
+        name: weight for name, weight in by_hand.items() if weight > 0
+    }
+    assert features.tolist() == sorted(features.tolist())
 
 
 @given(sites, st.sampled_from([SST_CUT, CST_CUT]))

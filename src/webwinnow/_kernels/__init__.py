@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from webwinnow._kernels.plain import INTERNAL, LEAF, OUTSIDE
+from webwinnow._kernels.plain_styles import INTERNAL, LEAF, OUTSIDE
 
 __all__ = [
     "COMPILED",
     "INTERNAL",
     "LEAF",
     "OUTSIDE",
+    "Pairs",
+    "StyleSums",
+    "Ways",
     "align",
     "blank_runs",
     "count_words",
     "element_keys",
+    "folded_text",
+    "image_hashes",
     "lay_out",
+    "leaves_around",
+    "link_hashes",
+    "name_hash",
     "nearest",
     "open_formatting",
-    "spread",
+    "sums_by_key",
     "topmost",
     "word_spans",
 ]
@@ -25,27 +33,47 @@ try:
     from webwinnow._kernels.compiled import (
         blank_runs,
         count_words,
-        element_keys,
+        folded_text,
+        image_hashes,
         lay_out,
+        link_hashes,
+        name_hash,
         nearest,
         open_formatting,
-        spread,
         word_spans,
     )
     from webwinnow._kernels.compiled_mapping import align, topmost
+    from webwinnow._kernels.compiled_styles import (
+        Pairs,
+        StyleSums,
+        Ways,
+        element_keys,
+        leaves_around,
+        sums_by_key,
+    )
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
     from webwinnow._kernels.plain import (
         blank_runs,
         count_words,
-        element_keys,
+        folded_text,
+        image_hashes,
         lay_out,
+        link_hashes,
+        name_hash,
         nearest,
         open_formatting,
-        spread,
         word_spans,
     )
     from webwinnow._kernels.plain_mapping import align, topmost
+    from webwinnow._kernels.plain_styles import (  # type: ignore[assignment]
+        Pairs,
+        StyleSums,
+        Ways,
+        element_keys,
+        leaves_around,
+        sums_by_key,
+    )
 
     COMPILED = False

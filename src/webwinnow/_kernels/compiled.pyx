@@ -5,9 +5,10 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
+from .mixing cimport mixed
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
@@ -936,15 +937,6 @@ def open_formatting(bytes markup):
             left_open += -1 if closes else 1
 
 
-cdef inline uint64_t mixed(uint64_t x) noexcept:
-    """The finaliser of MurmurHash3: each bit of the result depends on all bits of x."""
-    x ^= x >> 33
-    x *= <uint64_t>0xFF51AFD7ED558CCD
-    x ^= x >> 33
-    x *= <uint64_t>0xC4CEB9FE1A85EC53
-    return x ^ (x >> 33)
-
-
 cdef inline bint is_unspaced(Py_UCS4 c) noexcept:
     """Scripts that put no blanks between words."""
     return c >= 0x0E00 and (
@@ -957,156 +949,341 @@ cdef extern from "Python.h":
     Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
 
 
+cdef uint64_t FNV_START = 0xCBF29CE484222325
+cdef uint64_t FNV_PRIME = 0x100000001B3
+
+cdef uint8_t LOWER[128]
+cdef uint8_t LETTER[128]  # in lower case; 0 for what is no part of a word
+for _code in range(128):
+    LOWER[_code] = ord(chr(_code).lower())
+    LETTER[_code] = LOWER[_code] if chr(_code).isalnum() else 0
+
+
+cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
+    """One step of FNV-1a."""
+    return (value ^ <uint64_t>c) * FNV_PRIME
+
+
+cdef struct Spans:
+    Column hashes
+    Column runs
+    Column begins
+    Column ends
+
+
+cdef int push_span(Spans* spans, uint64_t value, Py_ssize_t r, Py_ssize_t start, Py_ssize_t stop) except -1:
+    push64(&spans.hashes, mixed(value))
+    push32(&spans.runs, <int32_t>r)
+    push32(&spans.begins, <int32_t>start)
+    return push32(&spans.ends, <int32_t>stop)
+
+
+cdef inline bint is_spaced_letter(Py_UCS4 c) noexcept:
+    return LETTER[c] != 0 if c < 128 else Py_UNICODE_ISALNUM(c) and not is_unspaced(c)
+
+
+cdef inline bint is_unspaced_letter(Py_UCS4 c) noexcept:
+    return c >= 128 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
+
+
+cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t r, Spans* spans) except -1:
+    """The words of one run."""
+    cdef Py_ssize_t k = first, start
+    cdef uint64_t value
+    while k < stop:
+        start = k
+        if is_spaced_letter(data[k]):
+            value = FNV_START
+            while k < stop and is_spaced_letter(data[k]):
+                value = further(value, LETTER[data[k]] if data[k] < 128 else Py_UNICODE_TOLOWER(data[k]))
+                k += 1
+            push_span(spans, value, r, start, k)
+        elif is_unspaced_letter(data[k]):
+            value = further(FNV_START, data[k])
+            k += 1
+            if k < stop and is_unspaced_letter(data[k]):
+                push_span(spans, further(value, data[k]), r, start, k + 1)
+            elif start == first or not is_unspaced_letter(data[start - 1]):
+                push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
+        else:
+            k += 1
+    return 0
+
+
 def word_spans(str text, const int32_t[::1] starts, counted):
     """Words of the counted runs: hash, run, start and end of each (see plain.word_spans)."""
     cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef Py_ssize_t r, k, stop, start
-    cdef uint64_t value
-    cdef Py_UCS4 c, following
-    cdef Column hashes, runs, begins, ends
-    hashes.data = runs.data = begins.data = ends.data = NULL
-    hashes.used = runs.used = begins.used = ends.used = 0
-    hashes.room = runs.room = begins.room = ends.room = 0
+    cdef Py_ssize_t r
+    cdef Spans spans
+    memset(&spans, 0, sizeof(Spans))
     check_runs(text, starts, wanted.shape[0])
     try:
         for r in range(wanted.shape[0]):
             if not wanted[r]:
                 continue
-            k = starts[r]
-            stop = starts[r + 1]
-            while k < stop:
-                c = PyUnicode_READ(kind, data, k)
-                if not Py_UNICODE_ISALNUM(c):
-                    k += 1
-                    continue
-                start = k
-                value = <uint64_t>0xCBF29CE484222325
-                if is_unspaced(c):
-                    value = (value ^ <uint64_t>c) * <uint64_t>0x100000001B3
-                    k += 1
-                    if k < stop:
-                        following = PyUnicode_READ(kind, data, k)
-                        if is_unspaced(following) and Py_UNICODE_ISALNUM(following):
-                            value = (value ^ <uint64_t>following) * <uint64_t>0x100000001B3
-                            push32(&ends, <int32_t>k + 1)
-                        elif start > starts[r] and is_unspaced(PyUnicode_READ(kind, data, start - 1)) and (
-                            Py_UNICODE_ISALNUM(PyUnicode_READ(kind, data, start - 1))
-                        ):
-                            continue  # the last character of a run has been in a pair
-                        else:
-                            push32(&ends, <int32_t>k)
-                    elif start > starts[r] and is_unspaced(PyUnicode_READ(kind, data, start - 1)) and (
-                        Py_UNICODE_ISALNUM(PyUnicode_READ(kind, data, start - 1))
-                    ):
-                        continue
-                    else:
-                        push32(&ends, <int32_t>k)
-                else:
-                    while k < stop:
-                        c = PyUnicode_READ(kind, data, k)
-                        if not Py_UNICODE_ISALNUM(c) or is_unspaced(c):
-                            break
-                        value = (value ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * <uint64_t>0x100000001B3
-                        k += 1
-                    push32(&ends, <int32_t>k)
-                push64(&hashes, mixed(value))
-                push32(&runs, <int32_t>r)
-                push32(&begins, <int32_t>start)
-        return array_of(&hashes, UINT64), array_of(&runs, INT32), array_of(&begins, INT32), array_of(&ends, INT32)
+            if kind == 1:
+                spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, &spans)
+            elif kind == 2:
+                spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, &spans)
+            else:
+                spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, &spans)
+        return (array_of(&spans.hashes, UINT64), array_of(&spans.runs, INT32), array_of(&spans.begins, INT32),
+                array_of(&spans.ends, INT32))
     finally:
-        free(hashes.data); free(runs.data); free(begins.data); free(ends.data)
+        free(spans.hashes.data); free(spans.runs.data); free(spans.begins.data); free(spans.ends.data)
 
+
+def name_hash(str name):
+    """64 bits of a name as it stands (see plain.name_hash)."""
+    return mixed(fnv(FNV_START, name))
+
+
+cdef uint64_t fnv(uint64_t value, str name) noexcept:
+    cdef Py_UCS4 c
+    for c in name:
+        value = further(value, c)
+    return value
+
+
+# Addresses. What link_feature and image_feature of webwinnow.words make of one, hashed as it comes; they are asked only
+# where an address is not ASCII or holds data.
 
 cdef enum:
-    OUTSIDE = 0
-    INTERNAL = 1
-    LEAF = 2
+    MAX_ADDRESS = 4096  # longer ones are not kept
+
+cdef struct Address:
+    # As RFC 3986 appendix B splits it: from each mark to the next.
+    Py_ssize_t scheme_end
+    Py_ssize_t host
+    Py_ssize_t path
+    Py_ssize_t query
+    Py_ssize_t end
 
 
-def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
-    """Where each node stands in a style tree: key, child sequence, position, kind (see plain.element_keys)."""
-    cdef const uint8_t[::1] living = np.ascontiguousarray(alive, np.bool_).view(np.uint8)
-    cdef Py_ssize_t i, size = parent.shape[0]
-    keys, sequences = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    positions, kinds = np.zeros(size, np.int32), np.zeros(size, np.uint8)
-    cdef uint64_t[::1] key = keys, sequence = sequences
-    cdef int32_t[::1] position = positions
-    cdef uint8_t[::1] kind = kinds
-    heights, counts = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    cdef int32_t[::1] height = heights, count = counts
-    cdef int32_t p
-    if style.shape[0] != size or living.shape[0] != size or not size:
+cdef bint split_address(const Character* source, Py_ssize_t size, uint8_t* out, Address* parts) noexcept:
+    """Split an ASCII address, white space left out as words.link_feature does; False where that one must be asked."""
+    cdef Py_ssize_t k, n = 0
+    cdef uint8_t c
+    if size > MAX_ADDRESS:
+        return False
+    while size and source[size - 1] <= 32:
+        size -= 1
+    k = 0
+    while k < size and source[k] <= 32:
+        k += 1
+    while k < size:
+        if source[k] >= 128:
+            return False
+        c = <uint8_t>source[k]
+        if c != 9 and c != 10 and c != 13:
+            out[n] = c
+            n += 1
+        k += 1
+    parts.end = n
+    k = 0
+    if n and 97 <= (out[0] | 32) <= 122:
+        while k < n and IN_SCHEME[out[k]]:
+            k += 1
+    parts.scheme_end = 0
+    parts.host = 0
+    if k and k < n and out[k] == 58:  # ':'
+        parts.scheme_end = k
+        parts.host = k + 1
+        while k:
+            k -= 1
+            out[k] = LOWER[out[k]]
+    if parts.scheme_end == 4 and memcmp(out, b"data", 4) == 0:
+        return False
+    k = parts.host
+    if n - k >= 2 and out[k] == 47 and out[k + 1] == 47:
+        k += 2
+        parts.host = k
+        while k < n and out[k] != 47 and out[k] != 63 and out[k] != 35:  # '/' '?' '#'
+            out[k] = LOWER[out[k]]
+            k += 1
+    parts.path = k
+    while k < n and out[k] != 63 and out[k] != 35:
+        k += 1
+    parts.query = k
+    if k < n and out[k] == 63:
+        while k < n and out[k] != 35:
+            k += 1
+    parts.end = k
+    return True
+
+
+cdef uint8_t IN_SCHEME[128]
+for _code in range(128):
+    IN_SCHEME[_code] = chr(_code).isalnum() or chr(_code) in "+.-"
+
+
+cdef inline uint64_t fnv_of(uint64_t value, const uint8_t* text, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    cdef Py_ssize_t k
+    for k in range(start, stop):
+        value = further(value, text[k])
+    return value
+
+
+cdef uint64_t link_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+    cdef bint web = parts.scheme_end == 0 or (parts.scheme_end == 4 and memcmp(text, b"http", 4) == 0) or (
+        parts.scheme_end == 5 and memcmp(text, b"https", 5) == 0)
+    if not web:
+        value = further(fnv_of(value, text, 0, parts.scheme_end), 58)
+    value = fnv_of(value, text, parts.host, parts.query)
+    if web and parts.path > parts.host and parts.path == parts.query:
+        value = further(value, 47)
+    return fnv_of(value, text, parts.query, parts.end)
+
+
+cdef uint64_t image_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+    cdef Py_ssize_t start, stop = parts.query
+    while stop > parts.path and text[stop - 1] == 47:
+        stop -= 1
+    start = stop
+    while start > parts.path and text[start - 1] != 47:
+        start -= 1
+    if start == stop:
+        return fnv_of(value, text, parts.host, parts.path)
+    return fnv_of(value, text, start, stop)
+
+
+def link_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, link_feature):
+    """The hashes of link features (see plain.link_hashes)."""
+    return address_hashes(text, starts, which, link_feature, False)
+
+
+def image_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, image_feature):
+    """The hashes of image features (see plain.image_hashes)."""
+    return address_hashes(text, starts, which, image_feature, True)
+
+
+cdef object address_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, naming, bint of_images):
+    cdef uint8_t address[MAX_ADDRESS]
+    cdef Address parts
+    cdef Py_ssize_t n, k, start, stop
+    cdef uint64_t prefixed = fnv(FNV_START, naming(""))
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef bint plain
+    found = np.empty(which.shape[0], np.uint64)
+    cdef uint64_t[::1] out = found
+    check_runs(text, starts, starts.shape[0] - 1)
+    for n in range(which.shape[0]):
+        k = which[n]
+        if not 0 <= k < starts.shape[0] - 1:
+            raise ValueError(f"no run {k} of {starts.shape[0] - 1}")
+        start, stop = starts[k], starts[k + 1]
+        if kind == 1:
+            plain = split_address(<const uint8_t*>data + start, stop - start, address, &parts)
+        elif kind == 2:
+            plain = split_address(<const uint16_t*>data + start, stop - start, address, &parts)
+        else:
+            plain = split_address(<const uint32_t*>data + start, stop - start, address, &parts)
+        if plain:
+            out[n] = mixed((image_hash if of_images else link_hash)(prefixed, address, &parts))
+        else:
+            out[n] = mixed(fnv(FNV_START, naming(text[start:stop])))
+    return found
+
+
+# The text of a page in one spelling
+
+cdef enum:
+    SPELLINGS = 1024
+    LONGEST_SPELLING = 16
+
+cdef struct Spelling:
+    uint32_t code
+    uint8_t size
+    char text[LONGEST_SPELLING]
+
+cdef Spelling SPELLED[SPELLINGS]  # what `str.casefold` said of the characters beyond ASCII that came last
+
+
+cdef const Spelling* spelling_of(uint32_t c) except NULL:
+    cdef Spelling* known = &SPELLED[c & (SPELLINGS - 1)]
+    cdef bytes folded
+    if known.code != c:
+        folded = chr(c).casefold().encode("utf-8", "replace")
+        known.size = <uint8_t>len(folded)
+        memcpy(known.text, <const char*>folded, known.size)
+        known.code = c
+    return known
+
+
+cdef int fold_run(const Character* data, Py_ssize_t start, Py_ssize_t stop, Column* out, bint* gap) except -1:
+    cdef Py_ssize_t k
+    cdef const Spelling* spelling
+    cdef Py_UCS4 c
+    for k in range(start, stop):
+        c = data[k]
+        if is_blank(<unsigned char>c) if c < 128 else Py_UNICODE_ISSPACE(c):
+            gap[0] = True
+            continue
+        if out.used + LONGEST_SPELLING + 1 > out.room:
+            make_room(out)
+        if gap[0]:
+            if out.used:
+                out.data[out.used] = 32
+                out.used += 1
+            gap[0] = False
+        if c < 128:
+            out.data[out.used] = LOWER[c]
+            out.used += 1
+        else:
+            spelling = spelling_of(<uint32_t>c)
+            memcpy(out.data + out.used, spelling.text, spelling.size)
+            out.used += spelling.size
+    return 0
+
+
+cdef int make_room(Column* out) except -1:
+    cdef size_t room = out.room * 2 + 4096
+    cdef char* grown = <char*>realloc(out.data, room)
+    if grown == NULL:
+        raise MemoryError()
+    out.data = grown
+    out.room = room
+    return 0
+
+
+def folded_text(str text, const int32_t[::1] starts, const int32_t[::1] owner, const int32_t[::1] before, wanted,
+                const int32_t[::1] parent, parting):
+    """The wanted runs as UTF-8, case and white space folded (see plain.folded_text)."""
+    cdef const uint8_t[::1] wants = np.ascontiguousarray(wanted, np.bool_).view(np.uint8)
+    cdef const uint8_t[::1] parts = np.ascontiguousarray(parting, np.bool_).view(np.uint8)
+    cdef const int32_t[::1] around = nearest(parent, parting)
+    cdef Py_ssize_t i, r, size = parent.shape[0], runs = wants.shape[0], last = -1
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Column out
+    cdef bint gap = False
+    opened_before = np.zeros(size + 1, np.int32)
+    cdef int32_t[::1] opened = opened_before
+    check_runs(text, starts, runs)
+    if owner.shape[0] != runs or before.shape[0] != runs:
         raise ValueError("columns of different lengths")
-    for i in range(size - 1, 0, -1):
-        p = parent[i]
-        if not 0 <= p < i:
-            raise ValueError(f"node {i} has the parent {p}")
-        if living[i] and height[i] >= height[p]:
-            height[p] = height[i] + 1
-    for i in range(1, size):
-        p = parent[i]
-        if living[i]:
-            position[i] = count[p]
-            count[p] += 1
-            sequence[p] = mixed(sequence[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i])
-    key[0] = 1
-    kind[0] = INTERNAL
-    for i in range(1, size):
-        p = parent[i]
-        if living[i] and kind[p] == INTERNAL:
-            kind[i] = LEAF if height[i] <= cut else INTERNAL
-            key[i] = mixed(mixed(key[p] ^ sequence[p]) + <uint64_t>position[i] * 4 + kind[i])
-    return keys, sequences, positions, kinds
-
-
-cdef inline Py_ssize_t slot_for(const int32_t* nodes, const uint64_t* features, uint64_t mask, int32_t i,
-                                uint64_t feature) noexcept:
-    """Where a pair stands in a table, or would stand."""
-    cdef uint64_t slot = mixed(feature + <uint64_t>i * <uint64_t>0x9E3779B97F4A7C15) & mask
-    while nodes[slot] >= 0 and (nodes[slot] != i or features[slot] != feature):
-        slot = (slot + 1) & mask
-    return <Py_ssize_t>slot
-
-
-def spread(const int32_t[::1] parent, const int32_t[::1] nodes, const uint64_t[::1] features):
-    """Distinct (node, feature) pairs of the given ones and of all nodes above them (see plain.spread)."""
-    cdef Py_ssize_t k, j, slot, count = nodes.shape[0], slots = 1024, used = 0, size = parent.shape[0]
-    cdef int32_t i
-    cdef Column out_nodes, out_features
-    cdef int32_t[::1] held
-    cdef uint64_t[::1] held_feature
-    if features.shape[0] != count:
-        raise ValueError("columns of different lengths")
-    while slots < 8 * count:
-        slots *= 2
-    held, held_feature = np.full(slots, -1, np.int32), np.empty(slots, np.uint64)
-    out_nodes.data = out_features.data = NULL
-    out_nodes.used = out_features.used = out_nodes.room = out_features.room = 0
+    for r in range(runs):
+        if not 0 <= owner[r] < size or not 0 <= before[r] <= size:
+            raise ValueError(f"run {r} lies outside the tree")
+    for i in range(size):
+        opened[i + 1] = opened[i] + parts[i]
+    memset(&out, 0, sizeof(Column))
     try:
-        for k in range(count):
-            i = nodes[k]
-            while i >= 0:
-                if i >= size or parent[i] >= i:
-                    raise ValueError(f"no node {i} of a tree")
-                slot = slot_for(&held[0], &held_feature[0], slots - 1, i, features[k])
-                if held[slot] >= 0:
-                    break  # then every node above holds it too
-                held[slot] = i
-                held_feature[slot] = features[k]
-                push32(&out_nodes, i)
-                push64(&out_features, features[k])
-                used += 1
-                i = parent[i]
-                if 2 * used >= slots:
-                    slots *= 2
-                    held, held_feature = np.full(slots, -1, np.int32), np.empty(slots, np.uint64)
-                    for j in range(used):
-                        slot = slot_for(&held[0], &held_feature[0], slots - 1, (<int32_t*>out_nodes.data)[j],
-                                        (<uint64_t*>out_features.data)[j])
-                        held[slot] = (<int32_t*>out_nodes.data)[j]
-                        held_feature[slot] = (<uint64_t*>out_features.data)[j]
-        return array_of(&out_nodes, INT32), array_of(&out_features, UINT64)
+        for r in range(runs):
+            if not wants[r]:
+                continue
+            if last >= 0 and (around[owner[r]] != around[owner[last]] or opened[before[r]] != opened[before[last]]):
+                gap = True
+            last = r
+            if kind == 1:
+                fold_run(<const uint8_t*>data, starts[r], starts[r + 1], &out, &gap)
+            elif kind == 2:
+                fold_run(<const uint16_t*>data, starts[r], starts[r + 1], &out, &gap)
+            else:
+                fold_run(<const uint32_t*>data, starts[r], starts[r + 1], &out, &gap)
+        return PyBytes_FromStringAndSize(out.data, out.used) if out.used else b""
     finally:
-        free(out_nodes.data); free(out_features.data)
+        free(out.data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -37,17 +38,17 @@ from webwinnow.markup import (
 )
 
 __all__ = [
-    "INTERNAL",
-    "LEAF",
-    "OUTSIDE",
     "blank_runs",
     "canonical_class",
     "count_words",
-    "element_keys",
+    "folded_text",
+    "image_hashes",
     "lay_out",
+    "link_hashes",
+    "mixed",
+    "name_hash",
     "nearest",
     "open_formatting",
-    "spread",
     "word_spans",
 ]
 
@@ -277,9 +278,6 @@ def open_formatting(markup: bytes) -> tuple[int, int]:
 
 _ALL_BITS = (1 << 64) - 1
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
-_GOLDEN = 0x9E3779B97F4A7C15
-OUTSIDE, INTERNAL, LEAF = range(3)
-"""Kinds of nodes in a style tree: below its leaves or hidden, with element nodes below, a virtual leaf."""
 
 
 def mixed(x: int) -> int:
@@ -291,13 +289,17 @@ def mixed(x: int) -> int:
     return x ^ (x >> 33)
 
 
-def word_hash(word: str) -> int:
-    """64 bits of a word in lower case: FNV-1a over its code points, mixed."""
+def name_hash(name: str) -> int:
+    """64 bits of a name as it stands: FNV-1a over its code points, mixed."""
     value = _FNV_START
-    for character in word:
-        lower = character.lower()
-        value = (value ^ ord(lower if len(lower) == 1 else lower[0])) * _FNV_PRIME & _ALL_BITS
+    for character in name:
+        value = (value ^ ord(character)) * _FNV_PRIME & _ALL_BITS
     return mixed(value)
+
+
+def word_hash(word: str) -> int:
+    """The hash of a word in lower case, letter by letter."""
+    return name_hash("".join(character.lower()[0] for character in word))
 
 
 def word_spans(
@@ -322,51 +324,51 @@ def word_spans(
     return np.array([word[0] for word in found], np.uint64), runs, begins, ends
 
 
-def element_keys(
-    parent: NDArray[np.int32], style: NDArray[np.uint64], alive: NDArray[np.bool_], cut: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
-    """Where each node stands in a style tree: key, child sequence, position, kind.
+def link_hashes(
+    text: str, starts: NDArray[np.int32], which: NDArray[np.int64], link_feature: Callable[[str], str]
+) -> NDArray[np.uint64]:
+    """The hashes of the link features of some addresses, which are runs of a text; `words.link_feature` names them."""
+    _check_runs(text, starts, len(starts) - 1)
+    found = []
+    for k in which.tolist():
+        if not 0 <= k < len(starts) - 1:
+            raise ValueError(f"no run {k} of {len(starts) - 1}")
+        found.append(name_hash(link_feature(text[starts[k] : starts[k + 1]])))
+    return np.array(found, np.uint64)
 
-    The key of a node says which way leads to it: the presentation style (`sequence`, a hash of the children's styles)
-    and the position at each level above. Nodes of different pages with one key are one element of the style tree. A
-    node whose subtree is at most `cut` levels high is a virtual leaf; what is not alive counts as not there.
+
+def image_hashes(
+    text: str, starts: NDArray[np.int32], which: NDArray[np.int64], image_feature: Callable[[str], str]
+) -> NDArray[np.uint64]:
+    """As `link_hashes`, of images; `words.image_feature` names them."""
+    return link_hashes(text, starts, which, image_feature)
+
+
+def folded_text(
+    text: str,
+    starts: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    before: NDArray[np.int32],
+    wanted: NDArray[np.bool_],
+    parent: NDArray[np.int32],
+    parting: NDArray[np.bool_],
+) -> bytes:
+    """The wanted runs of a page as UTF-8, case and white space folded, with a blank where a parting node parts them.
+
+    Two runs are parted when the nearest parting nodes around them differ or one opens between them.
     """
-    size = len(parent)
-    height, sequence, position, children = [0] * size, [0] * size, [0] * size, [0] * size
-    for i in range(size - 1, 0, -1):
-        p = int(parent[i])
-        if not 0 <= p < i:
-            raise ValueError(f"node {i} has the parent {p}")
-        if alive[i]:
-            height[p] = max(height[p], height[i] + 1)
-    for i in range(1, size):
-        p = int(parent[i])
-        if alive[i]:
-            position[i] = children[p]
-            children[p] += 1
-            sequence[p] = mixed(sequence[p] * _GOLDEN + int(style[i]) & _ALL_BITS)
-    key, kind = [1] + [0] * (size - 1), [INTERNAL] + [OUTSIDE] * (size - 1)
-    for i in range(1, size):
-        p = int(parent[i])
-        if alive[i] and kind[p] == INTERNAL:
-            kind[i] = LEAF if height[i] <= cut else INTERNAL
-            key[i] = mixed(mixed(key[p] ^ sequence[p]) + position[i] * 4 + kind[i] & _ALL_BITS)
-    return (
-        np.array(key, np.uint64),
-        np.array(sequence, np.uint64),
-        np.array(position, np.int32),
-        np.array(kind, np.uint8),
-    )
-
-
-def spread(
-    parent: NDArray[np.int32], nodes: NDArray[np.int32], features: NDArray[np.uint64]
-) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Distinct (node, feature) pairs of the given ones and of all nodes above them."""
-    held: dict[tuple[int, int], None] = {}
-    for node, feature in zip(nodes.tolist(), features.tolist(), strict=True):
-        i = node
-        while i >= 0 and (i, feature) not in held:
-            held[i, feature] = None
-            i = int(parent[i])
-    return np.array([i for i, _ in held], np.int32), np.array([feature for _, feature in held], np.uint64)
+    _check_runs(text, starts, len(wanted))
+    if len(owner) != len(wanted) or len(before) != len(wanted):
+        raise ValueError("columns of different lengths")
+    for r, (node, follower) in enumerate(zip(owner.tolist(), before.tolist(), strict=True)):
+        if not 0 <= node < len(parent) or not 0 <= follower <= len(parent):
+            raise ValueError(f"run {r} lies outside the tree")
+    around = nearest(parent, parting)
+    said, last = "", None
+    for r in np.flatnonzero(wanted).tolist():
+        place = around[owner[r]], parting[: before[r]].sum()
+        if last is not None and place != last:
+            said += " "
+        said += text[starts[r] : starts[r + 1]]
+        last = place
+    return " ".join(said.casefold().split()).encode("utf-8", "replace")

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest
 
-from webwinnow._kernels import word_spans
-from webwinnow.markup import TAG_CODE
+from webwinnow._kernels import image_hashes, link_hashes, name_hash, word_spans
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.words import image_feature, link_feature
 
@@ -29,9 +28,10 @@ def page_features(tree: PageTree) -> PageFeatures:
     visible = tree.visible
     hashes, runs, _, _ = word_spans(tree.text, tree.run_start, visible[tree.run_owner])
     owners, features = [tree.run_owner[runs]], [hashes]
-    for nodes, names in _named(tree, visible):
-        owners.append(nodes)
-        features.append(np.array([_hash(name) for name in names], np.uint64))
+    for hashed, (named, naming) in zip((link_hashes, image_hashes), _NAMED, strict=True):
+        at = _bearers(tree, visible, *named)
+        owners.append(tree.attr_node[at])
+        features.append(hashed(tree.attr_text, tree.attr_start, at, naming))
     return PageFeatures(np.concatenate(owners), np.concatenate(features))
 
 
@@ -41,20 +41,19 @@ def feature_names(tree: PageTree) -> dict[int, str]:
     hashes, _, begins, ends = word_spans(tree.text, tree.run_start, visible[tree.run_owner])
     _, first = np.unique(hashes, return_index=True)
     names = {int(hashes[k]): tree.text[begins[k] : ends[k]].lower() for k in first.tolist()}
-    for _, found in _named(tree, visible):
-        names.update((_hash(name), name) for name in found)
+    for named, naming in _NAMED:
+        for k in _bearers(tree, visible, *named).tolist():
+            name = naming(tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]])
+            names[name_hash(name)] = name
     return names
 
 
-def _named(tree: PageTree, visible: NDArray[np.bool_]) -> list[tuple[NDArray[np.int32], list[str]]]:
-    """Links and images of the visible part: their nodes and feature names."""
-    found = []
-    for attribute, tag, naming in (("href", "a", link_feature), ("src", "img", image_feature)):
-        nodes, values = tree.values(attribute)
-        wanted = visible[nodes] & (tree.tag[nodes] == TAG_CODE[tag])
-        found.append((nodes[wanted], [naming(values[k]) for k in np.flatnonzero(wanted).tolist()]))
-    return found
+_NAMED = ((("href", "a"), link_feature), (("src", "img"), image_feature))
 
 
-def _hash(name: str) -> int:
-    return xxh3_64_intdigest(name.encode("utf-8", "replace"))
+def _bearers(tree: PageTree, visible: NDArray[np.bool_], attribute: str, tag: str) -> NDArray[np.int64]:
+    """The places, among the attributes, of this one at visible nodes of this tag."""
+    at = np.flatnonzero(tree.attr_name == ATTRIBUTE_CODE[attribute])
+    nodes = tree.attr_node[at]
+    wanted: NDArray[np.int64] = at[visible[nodes] & (tree.tag[nodes] == TAG_CODE[tag])]
+    return wanted

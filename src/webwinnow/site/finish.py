@@ -91,7 +91,8 @@ class SiteTree:
             if len({len(columns[name]) for name in _TABLES[first]}) != 1:
                 raise ValueError("has columns of different length")
         parent, kind, m = columns["parent"], columns["kind"], columns["m"]
-        if not size or parent[0] != -1 or not np.all((parent[1:] >= 0) & (parent[1:] < np.arange(1, size))):
+        down = np.arange(1, size)
+        if not size or parent[0] != -1 or not np.all((parent[1:] >= 0) & (parent[1:] < down) & (np.diff(parent) >= 0)):
             raise ValueError("is no tree")
         if not np.isin(kind, (INTERNAL, LEAF)).all() or not np.all(m > 0):
             raise ValueError("has elements of no kind or of no page")

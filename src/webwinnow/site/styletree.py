@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, OUTSIDE, element_keys, nearest, spread
+from webwinnow._kernels import StyleSums, element_keys, leaves_around
 from webwinnow.errors import ModelError
 from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.pagetree import PageTree
@@ -31,12 +32,11 @@ SST_CUT = 1
 CST_CUT = 2
 """Virtual leaves of the CST: the grandparents of the actual leaves (thesis 4.3.3)."""
 L_SCALE = 1 << 32
-TEXT_LEAF = np.uint64(0x5DEECE66D1CE4E5B)
-"""What marks the key of the `#text` leaf, which holds all text directly inside an internal element."""
 ROOT_KEY = np.uint64(1)
 
 Keys = NDArray[np.uint64]
 Counts = NDArray[np.int64]
+_Columns = tuple[NDArray[Any], ...]
 
 
 def _mixed(x: Keys) -> Keys:
@@ -72,13 +72,8 @@ def elements_of_page(tree: PageTree, cut: int) -> PageElements:
     """Cut a page: elements down to the virtual leaves, features gathered at these."""
     key, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, cut)
     found = page_features(tree)
-    leaf_node = nearest(tree.parent, kind != OUTSIDE)[found.owner]
-    return PageElements(key, sequence, position, kind, leaf_node, leaf_keys(key, kind)[leaf_node], found.feature)
-
-
-def leaf_keys(key: Keys, kind: NDArray[np.uint8]) -> Keys:
-    """The key of the leaf that holds text of each node: its own, or that of its `#text` leaf."""
-    return np.where(kind == INTERNAL, _mixed(key ^ TEXT_LEAF), key)
+    leaf_node, leaf_key = leaves_around(tree.parent, key, kind, found.owner)
+    return PageElements(key, sequence, position, kind, leaf_node, leaf_key, found.feature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,12 +109,10 @@ class StyleTree:
     @classmethod
     def grow(cls, trees: Iterable[PageTree], cut: int) -> StyleTree:
         """Grow from pages; choose them first (`site.choose`)."""
-        rows = _Rows()
+        grower = Grower(cut)
         for tree in trees:
-            rows.add_page(tree, cut)
-        if not rows.pages:
-            raise ModelError("there are no pages to learn from")
-        return rows.summed(cut)
+            grower.add(tree)
+        return grower.tree(cut)
 
     @classmethod
     def merge(cls, trees: Iterable[StyleTree]) -> StyleTree:
@@ -130,10 +123,13 @@ class StyleTree:
         pages = np.concatenate([part.pages for part in parts])
         if len(np.unique(pages)) < len(pages):
             raise ModelError("the style trees share pages; each page may be learned once")
-        rows = _Rows()
-        for part in parts:
-            rows.add_tree(part)
-        return rows.summed(parts[0].cut)
+        return _style_tree(
+            parts[0].cut,
+            pages,
+            _summed(parts, _ELEMENT_COLUMNS, 1, 7),
+            _summed(parts, _STYLE_COLUMNS, 2, 2),
+            _summed(parts, _FEATURE_COLUMNS, 2, 2),
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StyleTree) and all(
@@ -143,114 +139,56 @@ class StyleTree:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Grower:
-    """Style trees of one site, grown page by page, one for each cut."""
-
-    def __init__(self, *cuts: int) -> None:
-        self.rows = {cut: _Rows() for cut in cuts}
-
-    def add(self, tree: PageTree) -> None:
-        """Add one page."""
-        for cut, rows in self.rows.items():
-            rows.add_page(tree, cut)
-
-    def tree(self, cut: int) -> StyleTree:
-        """The tree of one cut over the pages so far."""
-        return self.rows[cut].summed(cut)
-
-
 _ELEMENT_COLUMNS = ("key", "parent", "way", "style", "shape", "position", "kind", "m")
 _STYLE_COLUMNS = ("style_element", "style_sequence", "style_m")
 _FEATURE_COLUMNS = ("feature_element", "feature", "df", "total", "entropy_sum")
 
 
-class _Rows:
-    """Rows of the three tables, unsummed."""
+class Grower:
+    """Grows the style trees of several cuts at once: what a page says is read once."""
 
-    def __init__(self) -> None:
-        self.pages: list[Keys] = []
-        self.elements: list[tuple[NDArray[np.generic], ...]] = []
-        self.styles: list[tuple[NDArray[np.generic], ...]] = []
-        self.features: list[tuple[NDArray[np.generic], ...]] = []
+    def __init__(self, *cuts: int) -> None:
+        self.pages: list[int] = []
+        self.sums = {cut: StyleSums() for cut in cuts}
 
-    def add_tree(self, tree: StyleTree) -> None:
-        self.pages.append(tree.pages)
-        self.elements.append(tuple(getattr(tree, name) for name in _ELEMENT_COLUMNS))
-        self.styles.append(tuple(getattr(tree, name) for name in _STYLE_COLUMNS))
-        self.features.append(tuple(getattr(tree, name) for name in _FEATURE_COLUMNS))
+    def add(self, tree: PageTree) -> None:
+        """Learn a page."""
+        visible = tree.visible
+        found = page_features(tree)
+        self.pages.append(int(exact_fingerprint(tree)[:16], 16))
+        for cut, sums in self.sums.items():
+            key, sequence, position, kind = element_keys(tree.parent, tree.style, visible, cut)
+            sums.add(tree.parent, tree.style, tree.shape, key, sequence, position, kind, found.owner, found.feature)
 
-    def add_page(self, tree: PageTree, cut: int) -> None:
-        cutting = elements_of_page(tree, cut)
-        self.pages.append(np.array([int(exact_fingerprint(tree)[:16], 16)], np.uint64))
-        inside = np.flatnonzero(cutting.kind != OUTSIDE)
-        up = np.maximum(tree.parent[inside], 0)
-        is_root = inside == 0
-        ones = np.ones(len(inside), np.int64)
-        self.elements.append(
-            (
-                cutting.key[inside],
-                np.where(is_root, np.uint64(0), cutting.key[up]),
-                np.where(is_root, np.uint64(0), cutting.sequence[up]),
-                tree.style[inside],
-                tree.shape[inside],
-                cutting.position[inside],
-                cutting.kind[inside],
-                ones,
-            )
-        )
-        internal = inside[cutting.kind[inside] == INTERNAL]
-        self.styles.append((cutting.key[internal], cutting.sequence[internal], np.ones(len(internal), np.int64)))
-        self._add_features(tree, cutting)
-
-    def _add_features(self, tree: PageTree, cutting: PageElements) -> None:
-        _, first, count = np.unique(pair_key(cutting.leaf_key, cutting.feature), return_index=True, return_counts=True)
-        node, leaf, feature = cutting.leaf_node[first], cutting.leaf_key[first], cutting.feature[first]
-        text_leaf = cutting.kind[node] == INTERNAL
-        texts = np.unique(node[text_leaf])
-        nothing = np.zeros(len(texts), np.uint64)
-        self.elements.append(
-            (
-                leaf_keys(cutting.key, cutting.kind)[texts],
-                cutting.key[texts],
-                nothing,
-                nothing,
-                nothing,
-                np.full(len(texts), -1, np.int32),
-                np.full(len(texts), LEAF, np.uint8),
-                np.ones(len(texts), np.int64),
-            )
-        )
-        f = count.astype(np.int64)
-        scaled = np.rint(L_SCALE * f * np.log2(f)).astype(np.int64)
-        self.features.append((leaf, feature, np.ones(len(leaf), np.int64), f, scaled))
-        above = np.where(text_leaf, node, tree.parent[node])
-        held_by, held = spread(tree.parent, above.astype(np.int32), feature)
-        zeros = np.zeros(len(held), np.int64)
-        self.features.append((cutting.key[held_by], held, np.ones(len(held), np.int64), zeros, zeros))
-
-    def summed(self, cut: int) -> StyleTree:
-        elements = _sum_up(self.elements, 1, 7)
-        styles = _sum_up(self.styles, 2, 2)
-        features = _sum_up(self.features, 2, 2)
-        return StyleTree(
-            cut=cut,
-            pages=np.sort(np.concatenate(self.pages)),
-            **dict(zip(_ELEMENT_COLUMNS, elements, strict=True)),  # type: ignore[arg-type]
-            **dict(zip(_STYLE_COLUMNS, styles, strict=True)),  # type: ignore[arg-type]
-            **dict(zip(_FEATURE_COLUMNS, features, strict=True)),  # type: ignore[arg-type]
-        )
+    def tree(self, cut: int) -> StyleTree:
+        """The tree of one cut over the pages so far."""
+        if not self.pages:
+            raise ModelError("there are no pages to learn from")
+        sums = self.sums[cut]
+        pages = np.array(self.pages, np.uint64)
+        return _style_tree(cut, pages, sums.element_columns(), sums.style_columns(), sums.feature_columns())
 
 
-def _sum_up(rows: list[tuple[NDArray[np.generic], ...]], keys: int, summed_from: int) -> list[NDArray[np.generic]]:
-    """Rows of one table in one: sorted by the first `keys` columns, those from `summed_from` on added up."""
-    columns = [np.concatenate(column) for column in zip(*rows, strict=True)]
+def _style_tree(cut: int, pages: Keys, elements: _Columns, styles: _Columns, features: _Columns) -> StyleTree:
+    return StyleTree(
+        cut=cut,
+        pages=np.sort(pages),
+        **dict(zip(_ELEMENT_COLUMNS, elements, strict=True)),
+        **dict(zip(_STYLE_COLUMNS, styles, strict=True)),
+        **dict(zip(_FEATURE_COLUMNS, features, strict=True)),
+    )
+
+
+def _summed(trees: list[StyleTree], names: tuple[str, ...], keys: int, summed_from: int) -> _Columns:
+    """One table of several trees: sorted by the first `keys` columns, those from `summed_from` on added up."""
+    columns = [np.concatenate([getattr(tree, name) for tree in trees]) for name in names]
     if not len(columns[0]):
-        return columns
+        return tuple(columns)
     combined: Keys = columns[0] if keys == 1 else pair_key(columns[0], columns[1])
     order = np.argsort(combined, kind="stable")
     ranked = combined[order]
     first = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
-    return [
+    return tuple(
         np.add.reduceat(column[order], first) if k >= summed_from else column[order[first]]
         for k, column in enumerate(columns)
-    ]
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF
+from webwinnow._kernels import INTERNAL, LEAF, Pairs, sums_by_key
 from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import SiteTree
 from webwinnow.site.importance import (
@@ -17,8 +17,8 @@ from webwinnow.site.importance import (
     node_importance,
     path_importance,
 )
-from webwinnow.site.mapping import NOWHERE, SiteMap
-from webwinnow.site.styletree import Keys, elements_of_page, pair_key
+from webwinnow.site.mapping import SiteMap
+from webwinnow.site.styletree import Keys, elements_of_page
 
 __all__ = ["INFORMATIVE", "MEANINGLESS", "FeatureWeights", "WeightSettings"]
 
@@ -52,10 +52,9 @@ class FeatureWeights:
             leaf_importance(entropy, leaf, len(site)),
         )
         self.path = path_importance(node, site.parent)
-        weight = feature_weight(self.path[leaf], entropy)
-        keys = pair_key(leaf.astype(np.uint64), feature)
-        order = np.argsort(keys)
-        self.keys, self.weight = keys[order], weight[order]
+        self.pairs = Pairs(leaf.astype(np.uint64), feature)
+        self.weight = np.append(feature_weight(self.path[leaf], entropy), 1.0)
+        """The weight of each pair of leaf and feature; the last entry serves what is not among them."""
 
     def weigh(self, tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:
         """The features of a page and their weights, summed over the page; those of weight 0 are left out (5.3)."""
@@ -64,18 +63,12 @@ class FeatureWeights:
         inner = cutting.kind[cutting.leaf_node] == INTERNAL
         element = np.where(inner, self.map.text_leaf[element], element)
         weight = self._weights(element, cutting.feature)
-        features, which = np.unique(cutting.feature, return_inverse=True)
-        summed = np.zeros(len(features))
-        np.add.at(summed, which, weight)
+        features, summed = sums_by_key(cutting.feature, weight)
         return features[summed > 0], summed[summed > 0]
 
     def _weights(self, element: NDArray[np.int32], feature: Keys) -> NDArray[np.float64]:
         """The weight of each occurrence; 1 where the page leaves the tree or the leaf has never held the feature."""
-        known = np.ones(len(feature))
-        if len(self.keys):
-            keys = pair_key(element.astype(np.int64).astype(np.uint64), feature)
-            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            known = np.where((self.keys[at] == keys) & (element != NOWHERE), self.weight[at], 1.0)
+        known: NDArray[np.float64] = self.weight[self.pairs.rows(element.astype(np.uint64), feature)]
         if self.settings.mapped:
             known = np.where(known < MEANINGLESS, 0.0, np.where(known < INFORMATIVE, known, 1.0))
         return known

@@ -1,0 +1,657 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Compiled loops over style trees. Each has a twin in plain_styles.py that says what it means; tests compare the two."""
+
+from libc.math cimport log2, rint
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memmove, memset
+from .mixing cimport mixed, unmixed
+
+import numpy as np
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define fetch_ahead(place) __builtin_prefetch((place), 1)
+    #else
+    #define fetch_ahead(place) ((void)(place))
+    #endif
+    """
+    void fetch_ahead(const void*) noexcept
+
+cdef enum:
+    OUTSIDE = 0
+    INTERNAL = 1
+    LEAF = 2
+
+cdef enum:
+    SMALLEST = 10     # bits of the smallest table
+    TAIL = 64         # slots behind the last home, at first
+    WAITING = 256     # rows whose slots are fetched before they are added
+    KNOWN_TERMS = 64
+
+cdef uint64_t TEXT_LEAF = 0x5DEECE66D1CE4E5B
+cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
+
+
+def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
+    """Where each node stands in a style tree: key, child sequence, position, kind (see plain.element_keys)."""
+    cdef const uint8_t[::1] living = np.ascontiguousarray(alive, np.bool_).view(np.uint8)
+    cdef Py_ssize_t i, size = parent.shape[0]
+    keys, sequences = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    positions, kinds = np.zeros(size, np.int32), np.zeros(size, np.uint8)
+    cdef uint64_t[::1] key = keys, sequence = sequences
+    cdef int32_t[::1] position = positions
+    cdef uint8_t[::1] kind = kinds
+    heights, counts = np.zeros(size, np.int32), np.zeros(size, np.int32)
+    cdef int32_t[::1] height = heights, count = counts
+    cdef int32_t p
+    if style.shape[0] != size or living.shape[0] != size or not size:
+        raise ValueError("columns of different lengths")
+    for i in range(size - 1, 0, -1):
+        p = parent[i]
+        if not 0 <= p < i:
+            raise ValueError(f"node {i} has the parent {p}")
+        if living[i] and height[i] >= height[p]:
+            height[p] = height[i] + 1
+    for i in range(1, size):
+        p = parent[i]
+        if living[i]:
+            position[i] = count[p]
+            count[p] += 1
+            sequence[p] = mixed(sequence[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i])
+    key[0] = 1
+    kind[0] = INTERNAL
+    for i in range(1, size):
+        p = parent[i]
+        if living[i] and kind[p] == INTERNAL:
+            kind[i] = LEAF if height[i] <= cut else INTERNAL
+            key[i] = mixed(mixed(key[p] ^ sequence[p]) + <uint64_t>position[i] * 4 + kind[i])
+    return keys, sequences, positions, kinds
+
+
+def leaves_around(const int32_t[::1] parent, const uint64_t[::1] key, const uint8_t[::1] kind,
+                  const int32_t[::1] owner):
+    """The leaf around each occurrence of a feature: its node and its key (see plain_styles.leaves_around)."""
+    cdef Py_ssize_t i, k, size = parent.shape[0], count = owner.shape[0]
+    nodes, keys = np.empty(count, np.int32), np.empty(count, np.uint64)
+    cdef int32_t[::1] leaf_node = nodes
+    cdef uint64_t[::1] leaf_key = keys
+    cdef int32_t[::1] around = np.empty(size, np.int32)
+    cdef int32_t node
+    if key.shape[0] != size or kind.shape[0] != size:
+        raise ValueError("columns of different lengths")
+    for i in range(size):
+        if kind[i] != OUTSIDE:
+            around[i] = <int32_t>i
+        elif 0 <= parent[i] < i:
+            around[i] = around[parent[i]]
+        else:
+            raise ValueError(f"node {i} has the parent {parent[i]}")
+    for k in range(count):
+        if not 0 <= owner[k] < size:
+            raise ValueError(f"no node {owner[k]} of a tree of {size}")
+        node = around[owner[k]]
+        leaf_node[k] = node
+        leaf_key[k] = mixed(key[node] ^ TEXT_LEAF) if kind[node] == INTERNAL else key[node]
+    return nodes, keys
+
+
+# A table is an array sorted by key, with gaps: a key stands at its home, which its highest bits name, or, with no gap
+# between, behind it. So a key is found where it should be, and the rows come out sorted without a sort.
+
+cdef struct Slot:
+    uint64_t key
+    uint32_t number   # of the row that the slot stands for
+    uint32_t count    # 0 in a gap
+
+
+cdef struct Table:
+    Slot* slots
+    size_t room
+    size_t used
+    int bits
+
+
+cdef int open_table(Table* table, int bits) except -1:
+    table.bits = bits
+    table.used = 0
+    table.room = (<size_t>1 << bits) + TAIL
+    table.slots = <Slot*>calloc(table.room, sizeof(Slot))
+    if table.slots == NULL:
+        raise MemoryError()
+    return 0
+
+
+cdef inline Slot* home(const Table* table, uint64_t key) noexcept:
+    return table.slots + (key >> (64 - table.bits))
+
+
+cdef int lengthen(Table* table) except -1:
+    """More slots behind the last home."""
+    cdef size_t room = table.room + table.room // 4
+    cdef Slot* slots = <Slot*>realloc(table.slots, room * sizeof(Slot))
+    if slots == NULL:
+        raise MemoryError()
+    memset(slots + table.room, 0, (room - table.room) * sizeof(Slot))
+    table.slots = slots
+    table.room = room
+    return 0
+
+
+cdef int widen(Table* table) except -1:
+    """Twice as many homes; the rows keep their order, so they are copied in one go from left to right."""
+    cdef Table wider
+    cdef size_t k, at, free_from = 0
+    open_table(&wider, table.bits + 1)
+    try:
+        for k in range(table.room):
+            if not table.slots[k].count:
+                continue
+            at = home(&wider, table.slots[k].key) - wider.slots
+            at = at if at > free_from else free_from
+            if at + 1 >= wider.room:
+                lengthen(&wider)
+            wider.slots[at] = table.slots[k]
+            free_from = at + 1
+    except:
+        free(wider.slots)
+        raise
+    wider.used = table.used
+    free(table.slots)
+    table[0] = wider
+    return 0
+
+
+cdef Slot* slot_of(Table* table, uint64_t key) except NULL:
+    """The slot of a key; of a new key its count is 0, and the caller must count at once."""
+    cdef Slot* slot
+    cdef Slot* gap
+    cdef size_t at
+    if 3 * table.used >= <size_t>2 << table.bits:
+        widen(table)
+    slot = home(table, key)
+    while slot.count and slot.key < key:
+        slot += 1
+    if slot.count and slot.key == key:
+        return slot
+    gap = slot
+    while gap.count:
+        gap += 1
+    if gap + 1 == table.slots + table.room:  # the last slot stays a gap, so that every search ends
+        at = slot - table.slots
+        lengthen(table)
+        gap = table.slots + (gap - slot) + at
+        slot = table.slots + at
+    if gap > slot:
+        memmove(slot + 1, slot, (gap - slot) * sizeof(Slot))
+    slot.key = key
+    slot.number = 0
+    slot.count = 0
+    table.used += 1
+    return slot
+
+
+cdef struct Element:
+    uint64_t key
+    uint64_t parent
+    uint64_t way
+    uint64_t style
+    uint64_t shape
+    uint64_t mixed_key
+    int32_t position
+    uint8_t kind
+
+
+cdef struct LeafSum:
+    uint32_t element
+    int64_t total
+    int64_t entropy
+
+
+cdef struct Row:
+    uint64_t key
+    uint32_t number
+
+
+cdef inline int64_t entropy_term(int64_t f) noexcept:
+    return <int64_t>rint(<double>(f << 32) * log2(<double>f))
+
+
+cdef void* grown(void* rows, size_t* room, size_t width) except NULL:
+    cdef size_t wanted = room[0] * 2 if room[0] else 256
+    cdef void* found = realloc(rows, wanted * width)
+    if found == NULL:
+        raise MemoryError()
+    room[0] = wanted
+    return found
+
+
+cdef struct Groups:
+    # Occurrences of features, each feature's in a list: the last one, and before each one the one before.
+    Py_ssize_t count
+    uint64_t* feature
+    int32_t* last
+    int32_t* before
+
+
+cdef int group(const uint64_t[::1] feature, Groups* groups) except -1:
+    """Put the occurrences of each feature together."""
+    cdef Py_ssize_t k, size = feature.shape[0]
+    cdef int bits = 6
+    cdef uint64_t slot, mask
+    cdef int32_t* slots
+    while (<Py_ssize_t>1 << bits) < 2 * size:
+        bits += 1
+    mask = (<uint64_t>1 << bits) - 1
+    slots = <int32_t*>calloc(<size_t>1 << bits, sizeof(int32_t))
+    groups.count = 0
+    groups.feature = <uint64_t*>malloc((size + 1) * sizeof(uint64_t))
+    groups.last = <int32_t*>malloc((size + 1) * sizeof(int32_t))
+    groups.before = <int32_t*>malloc((size + 1) * sizeof(int32_t))
+    if slots == NULL or groups.feature == NULL or groups.last == NULL or groups.before == NULL:
+        free(slots)
+        raise MemoryError()
+    for k in range(size):
+        slot = (feature[k] * GOLDEN) >> (64 - bits)
+        while slots[slot] and groups.feature[slots[slot] - 1] != feature[k]:
+            slot = (slot + 1) & mask
+        if not slots[slot]:
+            groups.feature[groups.count] = feature[k]
+            groups.last[groups.count] = -1
+            groups.count += 1
+            slots[slot] = <int32_t>groups.count
+        groups.before[k] = groups.last[slots[slot] - 1]
+        groups.last[slots[slot] - 1] = <int32_t>k
+    free(slots)
+    return 0
+
+
+cdef class StyleSums:
+    """The sums of a style tree, page after page (see plain_styles.StyleSums)."""
+
+    cdef Table elements, styles, inner, leaves
+    cdef Element* element
+    cdef size_t element_count, element_room
+    cdef LeafSum* leaf_sum
+    cdef size_t leaf_count, leaf_room
+    cdef Row waiting[WAITING]
+    cdef int waiting_count
+    cdef int64_t terms[KNOWN_TERMS]
+
+    def __cinit__(self):
+        cdef int f
+        for table in range(4):
+            open_table(self.table(table), SMALLEST)
+        for f in range(1, KNOWN_TERMS):
+            self.terms[f] = entropy_term(f)
+
+    def __dealloc__(self):
+        for table in range(4):
+            free(self.table(table).slots)
+        free(self.element)
+        free(self.leaf_sum)
+
+    cdef Table* table(self, int number) noexcept:
+        return &self.elements if number == 0 else &self.styles if number == 1 else (
+            &self.inner if number == 2 else &self.leaves)
+
+    cdef int32_t add_element(self, uint64_t key, uint64_t parent, uint64_t way, uint64_t style, uint64_t shape,
+                             int32_t position, uint8_t kind) except -1:
+        """One more tag node of an element; returns the element's number."""
+        cdef Slot* slot
+        if self.element_count == self.element_room:
+            self.element = <Element*>grown(self.element, &self.element_room, sizeof(Element))
+        slot = slot_of(&self.elements, key)
+        if not slot.count:
+            slot.number = <uint32_t>self.element_count
+            self.element[self.element_count] = Element(key, parent, way, style, shape, mixed(key), position, kind)
+            self.element_count += 1
+        slot.count += 1
+        return <int32_t>slot.number
+
+    cdef int add_leaf_feature(self, uint32_t element, uint64_t feature, int64_t f) except -1:
+        cdef Slot* slot
+        if self.leaf_count == self.leaf_room:
+            self.leaf_sum = <LeafSum*>grown(self.leaf_sum, &self.leaf_room, sizeof(LeafSum))
+        slot = slot_of(&self.leaves, mixed(self.element[element].mixed_key ^ feature))
+        if not slot.count:
+            slot.number = <uint32_t>self.leaf_count
+            self.leaf_sum[self.leaf_count] = LeafSum(element, 0, 0)
+            self.leaf_count += 1
+        slot.count += 1
+        self.leaf_sum[slot.number].total += f
+        self.leaf_sum[slot.number].entropy += self.terms[f] if f < KNOWN_TERMS else entropy_term(f)
+        return 0
+
+    cdef inline int add_inner_feature(self, uint32_t element, uint64_t feature) except -1:
+        """Wait for the slot to be fetched; `add_waiting` adds it."""
+        cdef uint64_t key = mixed(self.element[element].mixed_key ^ feature)
+        fetch_ahead(home(&self.inner, key))
+        self.waiting[self.waiting_count] = Row(key, element)
+        self.waiting_count += 1
+        if self.waiting_count == WAITING:
+            self.add_waiting()
+        return 0
+
+    cdef int add_waiting(self) except -1:
+        cdef int k
+        cdef Slot* slot
+        for k in range(self.waiting_count):
+            slot = slot_of(&self.inner, self.waiting[k].key)
+            slot.number = self.waiting[k].number
+            slot.count += 1
+        self.waiting_count = 0
+        return 0
+
+    def add(self, const int32_t[::1] parent, const uint64_t[::1] style, const uint64_t[::1] shape,
+            const uint64_t[::1] key,
+            const uint64_t[::1] sequence, const int32_t[::1] position, const uint8_t[::1] kind,
+            const int32_t[::1] owner, const uint64_t[::1] feature):
+        """Add a page (see plain_styles.StyleSums.add)."""
+        cdef Py_ssize_t i, k, size = parent.shape[0]
+        cdef Groups groups
+        cdef int32_t* number
+        if not size or style.shape[0] != size or shape.shape[0] != size or key.shape[0] != size or sequence.shape[0] != size or (
+            position.shape[0] != size or kind.shape[0] != size or owner.shape[0] != feature.shape[0]
+        ):
+            raise ValueError("columns of different lengths")
+        if kind[0] != INTERNAL:
+            raise ValueError("the root is no element")
+        for i in range(1, size):
+            if not 0 <= parent[i] < i or (kind[i] != OUTSIDE and kind[parent[i]] != INTERNAL):
+                raise ValueError(f"node {i} has the parent {parent[i]}")
+        for k in range(owner.shape[0]):
+            if not 0 <= owner[k] < size:
+                raise ValueError(f"no node {owner[k]} of a tree of {size}")
+        groups.feature = NULL
+        groups.last = groups.before = NULL
+        number = <int32_t*>malloc(6 * size * sizeof(int32_t))
+        try:
+            if number == NULL:
+                raise MemoryError()
+            for i in range(size):
+                number[i] = -1
+                if kind[i] == OUTSIDE:
+                    continue
+                k = parent[i]
+                number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i],
+                                             shape[i], position[i], kind[i])
+                if kind[i] == INTERNAL:
+                    self.add_style(number[i], sequence[i])
+            group(feature, &groups)
+            self.add_features(parent, key, kind, owner, &groups, number)
+        finally:
+            free(number)
+            free(groups.feature); free(groups.last); free(groups.before)
+
+    cdef int add_style(self, uint32_t element, uint64_t sequence) except -1:
+        cdef Slot* slot = slot_of(&self.styles, mixed(self.element[element].mixed_key ^ sequence))
+        slot.number = element
+        slot.count += 1
+        return 0
+
+    cdef int add_features(self, const int32_t[::1] parent, const uint64_t[::1] key, const uint8_t[::1] kind,
+                          const int32_t[::1] owner, const Groups* groups, int32_t* number) except -1:
+        """The features of a page, one after the other: f at each leaf, then once at each element above."""
+        cdef Py_ssize_t i, size = parent.shape[0], g, met
+        cdef int32_t k, node
+        cdef int32_t* leaf_node = number + size
+        cdef int32_t* text_leaf = number + 2 * size
+        cdef int32_t* seen = number + 3 * size   # the last feature met in the node
+        cdef int32_t* f = number + 4 * size      # the feature's occurrences in the node's leaf, 0 between features
+        cdef int32_t* leaves = number + 5 * size
+        for i in range(size):
+            leaf_node[i] = <int32_t>i if kind[i] != OUTSIDE else leaf_node[parent[i]]
+            text_leaf[i] = seen[i] = -1
+            f[i] = 0
+        for g in range(groups.count):
+            met = 0
+            k = groups.last[g]
+            while k >= 0:
+                node = leaf_node[owner[k]]
+                if not f[node]:
+                    leaves[met] = node
+                    met += 1
+                f[node] += 1
+                k = groups.before[k]
+            for i in range(met):
+                node = leaves[i]
+                if kind[node] == LEAF:
+                    self.add_leaf_feature(number[node], groups.feature[g], f[node])
+                    f[node] = 0
+                    node = parent[node]
+                else:
+                    if text_leaf[node] < 0:
+                        text_leaf[node] = self.add_element(mixed(key[node] ^ TEXT_LEAF), key[node], 0, 0, 0, -1, LEAF)
+                    self.add_leaf_feature(text_leaf[node], groups.feature[g], f[node])
+                    f[node] = 0
+                while node >= 0 and seen[node] != g:
+                    seen[node] = <int32_t>g
+                    self.add_inner_feature(number[node], groups.feature[g])
+                    node = parent[node]
+        self.add_waiting()
+        return 0
+
+    def element_columns(self):
+        """Key, parent, way, style, shape, position, kind and m of each element, by key."""
+        cdef size_t k, size = self.elements.used, at = 0
+        cdef const Element* element
+        columns = (*(np.empty(size, np.uint64) for _ in range(5)), np.empty(size, np.int32), np.empty(size, np.uint8),
+                   np.empty(size, np.int64))
+        cdef uint64_t[::1] keys = columns[0], parents = columns[1], ways = columns[2], styles = columns[3]
+        cdef uint64_t[::1] shapes = columns[4]
+        cdef int32_t[::1] positions = columns[5]
+        cdef uint8_t[::1] kinds = columns[6]
+        cdef int64_t[::1] m = columns[7]
+        for k in range(self.elements.room):
+            if not self.elements.slots[k].count:
+                continue
+            element = &self.element[self.elements.slots[k].number]
+            keys[at] = element.key
+            parents[at] = element.parent
+            ways[at] = element.way
+            styles[at] = element.style
+            shapes[at] = element.shape
+            positions[at] = element.position
+            kinds[at] = element.kind
+            m[at] = self.elements.slots[k].count
+            at += 1
+        return columns
+
+    def style_columns(self):
+        """Element, sequence and m of each style, by their pair key."""
+        cdef size_t k, size = self.styles.used, at = 0
+        cdef const Slot* slot
+        columns = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty(size, np.int64)
+        cdef uint64_t[::1] elements = columns[0], sequences = columns[1]
+        cdef int64_t[::1] m = columns[2]
+        for k in range(self.styles.room):
+            slot = &self.styles.slots[k]
+            if slot.count:
+                elements[at] = self.element[slot.number].key
+                sequences[at] = unmixed(slot.key) ^ self.element[slot.number].mixed_key
+                m[at] = slot.count
+                at += 1
+        return columns
+
+    def feature_columns(self):
+        """Element, feature, df, F and L of each pair of element and feature, by their pair key."""
+        cdef size_t size = self.inner.used + self.leaves.used, at = 0
+        cdef const Slot* inner = self.inner.slots
+        cdef const Slot* inner_end = inner + self.inner.room
+        cdef const Slot* leaf = self.leaves.slots
+        cdef const Slot* leaf_end = leaf + self.leaves.room
+        cdef const Element* element
+        columns = (np.empty(size, np.uint64), np.empty(size, np.uint64),
+                   *(np.empty(size, np.int64) for _ in range(3)))
+        cdef uint64_t[::1] elements = columns[0], features = columns[1]
+        cdef int64_t[::1] df = columns[2], total = columns[3], entropy = columns[4]
+        while at < size:
+            while inner < inner_end and not inner.count:
+                inner += 1
+            while leaf < leaf_end and not leaf.count:
+                leaf += 1
+            if leaf == leaf_end or (inner < inner_end and inner.key < leaf.key):
+                element = &self.element[inner.number]
+                features[at] = unmixed(inner.key) ^ element.mixed_key
+                df[at] = inner.count
+                total[at] = 0
+                entropy[at] = 0
+                inner += 1
+            else:
+                element = &self.element[self.leaf_sum[leaf.number].element]
+                features[at] = unmixed(leaf.key) ^ element.mixed_key
+                df[at] = leaf.count
+                total[at] = self.leaf_sum[leaf.number].total
+                entropy[at] = self.leaf_sum[leaf.number].entropy
+                leaf += 1
+            elements[at] = element.key
+            at += 1
+        return columns
+
+
+cdef int bits_for(Py_ssize_t rows) noexcept:
+    cdef int bits = SMALLEST
+    while <Py_ssize_t>2 << bits <= 3 * rows:
+        bits += 1
+    return bits
+
+
+cdef class Pairs:
+    """Pairs of keys, to find their rows (see plain_styles.Pairs)."""
+
+    cdef Table table
+
+    def __cinit__(self, const uint64_t[::1] one, const uint64_t[::1] other):
+        cdef Py_ssize_t k
+        cdef Slot* slot
+        if one.shape[0] != other.shape[0]:
+            raise ValueError("columns of different lengths")
+        open_table(&self.table, bits_for(one.shape[0]))
+        for k in range(one.shape[0]):
+            slot = slot_of(&self.table, mixed(mixed(one[k]) ^ other[k]))
+            if not slot.count:
+                slot.number = <uint32_t>k
+                slot.count = 1
+
+    def __dealloc__(self):
+        free(self.table.slots)
+
+    def rows(self, const uint64_t[::1] one, const uint64_t[::1] other):
+        """The row of each pair, -1 for one that is not there."""
+        cdef Py_ssize_t k, size = one.shape[0]
+        cdef uint64_t key
+        cdef const Slot* slot
+        if other.shape[0] != size:
+            raise ValueError("columns of different lengths")
+        found = np.empty(size, np.int64)
+        cdef int64_t[::1] out = found
+        for k in range(size):
+            key = mixed(mixed(one[k]) ^ other[k])
+            slot = home(&self.table, key)
+            while slot.count and slot.key < key:
+                slot += 1
+            out[k] = slot.number if slot.count and slot.key == key else -1
+        return found
+
+
+def sums_by_key(const uint64_t[::1] key, const double[::1] value):
+    """Distinct keys, ascending, and the sum of the values of each (see plain_styles.sums_by_key)."""
+    cdef Groups groups
+    if key.shape[0] != value.shape[0]:
+        raise ValueError("columns of different lengths")
+    groups.feature = NULL
+    groups.last = groups.before = NULL
+    try:
+        group(key, &groups)
+        keys, sums = np.empty(groups.count, np.uint64), np.empty(groups.count, np.float64)
+        fill_sums(&groups, value, keys, sums)
+    finally:
+        free(groups.feature); free(groups.last); free(groups.before)
+    order = np.argsort(keys)
+    return keys[order], sums[order]
+
+
+cdef void fill_sums(Groups* groups, const double[::1] value, uint64_t[::1] keys, double[::1] sums) noexcept:
+    """Each list is turned round first: sums of floats depend on their order, which is that of the occurrences."""
+    cdef Py_ssize_t g
+    cdef int32_t k, before, after
+    for g in range(groups.count):
+        keys[g] = groups.feature[g]
+        sums[g] = 0
+        k = groups.last[g]
+        after = -1
+        while k >= 0:
+            before = groups.before[k]
+            groups.before[k] = after
+            after = k
+            k = before
+        while after >= 0:
+            sums[g] += value[after]
+            after = groups.before[after]
+
+
+cdef class Ways:
+    """The ways down a finished tree, to walk a page along them (see plain_styles.Ways)."""
+
+    cdef const int64_t[::1] element
+    cdef const uint64_t[::1] sequence
+    cdef const int32_t[::1] position
+    cdef const uint8_t[::1] kind
+    cdef const int64_t[::1] child
+    cdef int32_t* slots  # row + 1, 0 for none
+    cdef uint64_t mask
+
+    def __cinit__(self, const int64_t[::1] element, const uint64_t[::1] sequence, const int32_t[::1] position,
+                  const uint8_t[::1] kind, const int64_t[::1] child):
+        cdef Py_ssize_t k, size = element.shape[0]
+        if sequence.shape[0] != size or position.shape[0] != size or kind.shape[0] != size or child.shape[0] != size:
+            raise ValueError("columns of different lengths")
+        self.element, self.sequence, self.position, self.kind, self.child = element, sequence, position, kind, child
+        self.mask = (<uint64_t>1 << bits_for(size)) - 1
+        self.slots = <int32_t*>calloc(self.mask + 1, sizeof(int32_t))
+        if self.slots == NULL:
+            raise MemoryError()
+        for k in range(size):
+            self.slots[self.slot(element[k], sequence[k], position[k], kind[k])] = <int32_t>k + 1
+
+    def __dealloc__(self):
+        free(self.slots)
+
+    cdef uint64_t slot(self, int64_t element, uint64_t sequence, int32_t position, uint8_t kind) noexcept:
+        """Where a way stands in the table, or would stand."""
+        cdef uint64_t at = mixed(mixed(sequence ^ <uint64_t>position * 4 + kind) ^ <uint64_t>element) & self.mask
+        cdef int32_t row
+        while True:
+            row = self.slots[at] - 1
+            if row < 0 or (self.element[row] == element and self.sequence[row] == sequence
+                           and self.position[row] == position and self.kind[row] == kind):
+                return at
+            at = (at + 1) & self.mask
+
+    def walk(self, const int32_t[::1] parent, const uint64_t[::1] sequence, const int32_t[::1] position,
+             const uint8_t[::1] kind, const int32_t[::1] held):
+        """The element of each node (see plain_styles.Ways.walk)."""
+        cdef Py_ssize_t i, size = parent.shape[0]
+        cdef int32_t p, row
+        if not size or sequence.shape[0] != size or position.shape[0] != size or kind.shape[0] != size or (
+            held.shape[0] != size
+        ):
+            raise ValueError("columns of different lengths")
+        found = np.full(size, -1, np.int32)
+        cdef int32_t[::1] at = found
+        at[0] = 0
+        for i in range(1, size):
+            p = parent[i]
+            if not 0 <= p < i:
+                raise ValueError(f"node {i} has the parent {p}")
+            if kind[i] == OUTSIDE or at[p] < 0:
+                continue
+            if held[i] >= -1:
+                at[i] = held[i]
+            else:
+                row = self.slots[self.slot(at[p], sequence[p], position[i], kind[i])] - 1
+                if row >= 0:
+                    at[i] = <int32_t>self.child[row]
+        return found
