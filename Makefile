@@ -22,7 +22,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining]' --group dev
 	touch $@
 
 $(VENV)/.bench: $(STAMP)

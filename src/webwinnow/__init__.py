@@ -7,6 +7,9 @@ r"""Site-aware web page cleaning for web mining.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from webwinnow._version import __version__
 from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
@@ -54,3 +57,13 @@ def extract(html: bytes | str, url: str | None = None, output: str = "text", *, 
     Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.
     """
     return clean_page(parse(html, url=url or ""), method).render(output)
+
+
+_ESTIMATORS = ("SiteFeatureWeighter", "SiteTextCleaner")
+
+
+def __getattr__(name: str) -> Any:
+    """The scikit-learn estimators, imported when they are asked for: they need the extra `mining`."""
+    if name in _ESTIMATORS:
+        return getattr(import_module("webwinnow.estimators"), name)
+    raise AttributeError(f"webwinnow has no {name}")

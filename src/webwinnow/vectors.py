@@ -101,9 +101,20 @@ class VectorBuilder:
         self.names.update((feature, names[feature]) for feature in features.tolist())
         self.rows.append((features, values))
 
-    def matrix(self) -> FeatureMatrix:
-        """All rows as one matrix."""
-        ordered = sorted(self.names.items(), key=lambda entry: (entry[1], entry[0]))
+    def vocabulary(self) -> dict[int, str]:
+        """The features met so far by their hashes, in the order of columns."""
+        return dict(sorted(self.names.items(), key=lambda entry: (entry[1], entry[0])))
+
+    def matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
+        """All rows as one matrix; with a vocabulary, of its columns alone."""
+        ordered = list((self.vocabulary() if vocabulary is None else vocabulary).items())
+        if vocabulary is not None:
+            known = np.sort(np.array(list(vocabulary), np.uint64))
+            self.rows = [
+                (features[inside], values[inside])
+                for features, values in self.rows
+                for inside in [np.isin(features, known)]
+            ]
         keys = np.array([feature for feature, _ in ordered], np.uint64)
         by_key = np.argsort(keys)
         features = np.concatenate([row for row, _ in self.rows]) if self.rows else np.zeros(0, np.uint64)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import none, repeated, sst
+from webwinnow.cleaning import cst, none, repeated, sst
+from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import Verdict
@@ -24,6 +25,7 @@ class CleaningSettings:
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
     sst: SstSettings = field(default_factory=SstSettings)
+    cst: CstSettings = field(default_factory=CstSettings)
 
     @classmethod
     def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
@@ -62,6 +64,12 @@ METHODS: dict[str, Method] = {
             "drop what is noise in the site style tree (thesis 4.2)",
             frozenset({"sst"}),
             lambda tree, model, settings: sst.clean(tree, model, settings.sst),
+        ),
+        Method(
+            "cst",
+            "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)",
+            frozenset({"cst"}),
+            lambda tree, model, settings: cst.clean(tree, model, settings.cst),
         ),
     )
 }

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.progress import shown_progress
@@ -38,6 +39,9 @@ def clean(
         float | None,
         typer.Option(help="sst: importance up to which an element is noise; the site's own if not given."),
     ] = None,
+    weight: Annotated[
+        float, typer.Option(help="cst: a block stays if its words weigh so much on average.")
+    ] = CstSettings().weight,
     models: Annotated[
         Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
     ] = None,
@@ -76,7 +80,9 @@ def clean(
         wanted.append(format)
     settings = RunSettings(
         method=method,
-        cleaning=CleaningSettings(repeated=RepeatedSettings(share=share), sst=SstSettings(threshold=threshold)),
+        cleaning=CleaningSettings(
+            repeated=RepeatedSettings(share=share), sst=SstSettings(threshold=threshold), cst=CstSettings(weight=weight)
+        ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),

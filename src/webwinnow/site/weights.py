@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, Pairs, sums_by_key
+from webwinnow._kernels import INTERNAL, LEAF, Pairs, sums_by_key, word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import SiteTree
 from webwinnow.site.importance import (
@@ -18,7 +18,7 @@ from webwinnow.site.importance import (
     path_importance,
 )
 from webwinnow.site.mapping import SiteMap
-from webwinnow.site.styletree import Keys, elements_of_page
+from webwinnow.site.styletree import Keys, PageElements, elements_of_page
 
 __all__ = ["INFORMATIVE", "MEANINGLESS", "FeatureWeights", "WeightSettings"]
 
@@ -58,13 +58,22 @@ class FeatureWeights:
 
     def weigh(self, tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:
         """The features of a page and their weights, summed over the page; those of weight 0 are left out (5.3)."""
+        cutting, weight = self._occurrences(tree)
+        features, summed = sums_by_key(cutting.feature, weight)
+        return features[summed > 0], summed[summed > 0]
+
+    def of_words(self, tree: PageTree) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """For each word that a page shows, in page order, its run and its weight."""
+        _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        return runs, self._occurrences(tree)[1][: len(runs)]
+
+    def _occurrences(self, tree: PageTree) -> tuple[PageElements, NDArray[np.float64]]:
+        """A page cut, and the weight of each occurrence of a feature, words first."""
         cutting = elements_of_page(tree, self.cut)
         element = self.map.locate(tree, cutting)[cutting.leaf_node]
         inner = cutting.kind[cutting.leaf_node] == INTERNAL
         element = np.where(inner, self.map.text_leaf[element], element)
-        weight = self._weights(element, cutting.feature)
-        features, summed = sums_by_key(cutting.feature, weight)
-        return features[summed > 0], summed[summed > 0]
+        return cutting, self._weights(element, cutting.feature)
 
     def _weights(self, element: NDArray[np.int32], feature: Keys) -> NDArray[np.float64]:
         """The weight of each occurrence; 1 where the page leaves the tree or the leaf has never held the feature."""

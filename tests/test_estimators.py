@@ -1,0 +1,128 @@
+"""The estimators, as a user of scikit-learn meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webwinnow import PageRecord, SettingsError, parse
+
+sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed: webwinnow[mining]")
+
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.svm import LinearSVC  # noqa: E402
+from sklearn.utils import estimator_checks  # noqa: E402
+from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
+
+from webwinnow.estimators import SiteFeatureWeighter, SiteTextCleaner  # noqa: E402
+
+TOPICS = {"cats": "cat purrs whiskers kitten", "cars": "engine wheel gearbox motor"}
+
+
+def page(site: str, number: int) -> PageRecord:
+    topic = sorted(TOPICS)[number % 2]
+    said = f"<div><h1>{topic} number{number}</h1><p>{TOPICS[topic]} story{number} plain</p></div>"
+    menu = "<ul><li><a href=/>Home menu</a></li><li><a href=/b>Contact</a></li></ul>"
+    return PageRecord(url=f"http://{site}/{number}", body=f"<body>{menu}{said}".encode(), ordinal=number)
+
+
+PAGES = [page(site, number) for site in ("a.example", "b.example") for number in range(8)]
+LABELS = [sorted(TOPICS)[number % 2] for _ in range(2) for number in range(8)]
+
+
+ESTIMATORS = [SiteFeatureWeighter(), SiteTextCleaner()]
+WITHOUT_ARRAYS = [
+    "check_estimator_cloneable",
+    "check_estimator_tags_renamed",
+    "check_valid_tag_types",
+    "check_estimator_repr",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_get_params_invariance",
+    "check_set_params",
+    "check_mixin_order",
+]
+"""The checks that feed an estimator no arrays; scikit-learn runs only the first on estimators that take texts."""
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # with arrays: pages are none
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_what_scikit_learn_checks_passes(estimator):
+    for checked, check in estimator_checks_generator(estimator):
+        check(checked)
+
+
+@pytest.mark.parametrize("check", WITHOUT_ARRAYS)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_the_checks_that_need_no_arrays_pass(estimator, check):
+    getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+
+
+def test_rows_weigh_words_and_not_what_the_site_repeats():
+    weighter = SiteFeatureWeighter()
+    rows = weighter.fit_transform(PAGES)
+    names = weighter.get_feature_names_out().tolist()
+    assert rows.shape == (len(PAGES), len(names))
+    assert "cat" in names
+    assert "home" not in names
+    assert "contact" not in names
+
+
+def test_pages_that_were_not_learned_get_the_same_columns():
+    weighter = SiteFeatureWeighter().fit(PAGES)
+    rows = weighter.transform([page("a.example", 99), page("unknown.example", 1), b"<p>kitten"])
+    assert rows.shape == (3, len(weighter.vocabulary_))
+    kitten = weighter.get_feature_names_out().tolist().index("kitten")
+    assert rows[2, kitten] == 1
+
+
+@pytest.mark.parametrize("pages", [[], [b""]])
+def test_nothing_to_weigh_gives_no_columns(pages):
+    assert SiteFeatureWeighter().fit_transform(pages).shape == (len(pages), 0)
+
+
+def test_weighter_in_a_pipeline_tells_classes_of_another_site():
+    pipeline = make_pipeline(SiteFeatureWeighter(), LinearSVC())
+    pipeline.fit(PAGES[:8], LABELS[:8])
+    assert pipeline.predict(PAGES[8:]).tolist() == LABELS[8:]
+
+
+def test_cleaner_gives_the_text_without_what_the_site_repeats():
+    texts = SiteTextCleaner(method="repeated").fit_transform(PAGES)
+    assert texts[1] == "cats number1\n\ncat purrs whiskers kitten story1 plain\n"
+
+
+def test_cleaner_stands_before_any_vectoriser():
+    pipeline = make_pipeline(SiteTextCleaner(method="repeated"), TfidfVectorizer(), LinearSVC())
+    pipeline.fit(PAGES[:8], LABELS[:8])
+    assert pipeline.predict(PAGES[8:]).tolist() == LABELS[8:]
+
+
+@pytest.mark.parametrize("estimator", [SiteFeatureWeighter(mapped=False), SiteTextCleaner(method="cst")])
+def test_a_clone_has_the_settings_and_nothing_that_was_learned(estimator):
+    again = clone(estimator.fit(PAGES))
+    assert again.get_params() == estimator.get_params()
+    with pytest.raises(NotFittedError):
+        again.transform(PAGES)
+
+
+def test_trees_and_markup_are_pages_too():
+    trees = [parse(page.body, url=page.url) for page in PAGES]
+    cleaner = SiteTextCleaner(method="repeated").fit(PAGES)
+    assert np.array_equal(cleaner.transform(trees), cleaner.transform(PAGES))
+    assert cleaner.transform(["<p>hello"]).tolist() == ["hello\n"]
+
+
+def test_the_estimators_are_found_under_webwinnow():
+    import webwinnow
+
+    assert webwinnow.SiteTextCleaner is SiteTextCleaner
+    assert webwinnow.SiteFeatureWeighter is SiteFeatureWeighter
+
+
+def test_one_page_instead_of_a_list_is_refused():
+    with pytest.raises(SettingsError, match="list of pages"):
+        SiteTextCleaner().fit("<p>hello")
