@@ -12,28 +12,30 @@ from webwinnow._kernels import LEAF
 from webwinnow.site.finish import SiteTree
 from webwinnow.site.noise import Importance
 
-__all__ = ["FALLBACK", "choose_threshold"]
+__all__ = ["choose_threshold"]
 
 LONG_TEXT = 20
 """Features a page, on average, in a leaf that holds a long text."""
 VARIES = 0.5
-"""Leaves of at most this importance are fixed text, however long."""
+"""Leaves of at most this importance are fixed text, however long; unless the site has no other."""
 LEVEL = 0.3
 """The share of the words of long texts that lies below the level of new text."""
 MARGIN = 1.6
 """How many times further from 1 than that level the threshold lies. `LONG_TEXT`, `LEVEL` and `MARGIN` were chosen on
 `sites-news`; a wide range of them serves (`benchmarks/run.py sst` shows the thresholds around)."""
-FALLBACK = 0.9
-"""For a site without long texts."""
+HIGHEST = 0.95
+"""No site's threshold lies higher: where all long texts share no word at all, they stand at 1 themselves."""
 
 
 def choose_threshold(site: SiteTree, importance: Importance) -> float:
-    """The importance up to which an element is noise, between 0 and 1."""
+    """The importance up to which an element is noise, between 0 and `HIGHEST`."""
     words = np.bincount(site.feature_element, weights=site.total, minlength=len(site))
-    long = (site.kind == LEAF) & (words >= LONG_TEXT * site.m) & (importance.composite > VARIES)
-    if not long.any():
-        return FALLBACK
-    order = np.lexsort((words[long], importance.composite[long]))
-    below = np.cumsum(words[long][order])
-    level = importance.composite[long][order][np.searchsorted(below, LEVEL * below[-1])]
-    return round(max(0.0, 1 - MARGIN * (1 - float(level))), 6)
+    varies = (site.kind == LEAF) & (words > 0) & (importance.composite > 0)
+    long = varies & (words >= LONG_TEXT * site.m) & (importance.composite > VARIES)
+    texts = long if long.any() else varies
+    if not texts.any():
+        return 0.0
+    order = np.lexsort((words[texts], importance.composite[texts]))
+    below = np.cumsum(words[texts][order])
+    level = importance.composite[texts][order][np.searchsorted(below, LEVEL * below[-1])]
+    return round(min(max(0.0, 1 - MARGIN * (1 - float(level))), HIGHEST), 6)

@@ -1,0 +1,109 @@
+"""`sst`: what a site builds and fills alike goes, what varies stays, what the tree does not know may be meaningful."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from webwinnow import SettingsError, SiteModel, clean_page, parse
+from webwinnow.cleaning import CleaningSettings
+from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.thresholds import shown_trials, try_thresholds
+
+STORIES = [
+    " ".join(f"{word}{n}x{k}" for k, word in enumerate("rain wind river stone cloud".split() * 6)) for n in range(6)
+]
+MENU = "<ul class=menu><li><a href=/>Home</a></li><li><a href=/news>News</a></li></ul>"
+
+
+def page(n: int, extra: str = "", body: str = "") -> str:
+    story = (
+        f"<div class=story><h1><b>Title{n}</b></h1><p><span>By</span> <i>author{n}</i></p><p>{STORIES[n % 6]}</p></div>"
+    )
+    return (
+        f"<body{body}><div class=top>{MENU}</div>{extra}{story}<div class=foot><p>All rights <b>reserved</b></p></div>"
+    )
+
+
+SITE = SiteModel.learn([parse(page(n)) for n in range(6)], "a.example")
+
+
+def reasons(html: str, **settings: float) -> dict[str, str]:
+    clean = clean_page(parse(html), "sst", SITE, CleaningSettings(sst=SstSettings(**settings)))
+    return {decision.text: decision.reason.partition(",")[0] for decision in clean.decisions()}
+
+
+def test_menu_and_footer_are_noise_and_the_story_is_meaningful():
+    found = reasons(page(2))
+    assert found["Home"].startswith("noisy")
+    assert found["All rights reserved"].startswith("noisy")
+    assert found["Title2"] == "kept: meaningful"
+    assert found[STORIES[2]] == "kept: meaningful"
+
+
+def test_text_of_a_learned_page_is_its_story():
+    assert SITE.clean(page(1)).text == f"Title1\n\n{STORIES[1]}\n"
+
+
+def test_words_that_every_page_has_in_a_place_go_run_by_run():
+    clean = SITE.clean(page(3), settings=CleaningSettings(sst=SstSettings(threshold=0.5)))
+    tree, verdict = clean.tree, clean.verdict
+    kept = {tree.run(r).strip(): bool(verdict.keep_runs[r]) for r in range(tree.run_count)}
+    assert not kept["By"]
+    assert kept["author3"]
+
+
+def test_a_page_that_was_not_learned_is_mapped():
+    assert SITE.clean(page(4).replace("Title4", "Unheard")).text.startswith("Unheard")
+    assert "Home" not in SITE.clean(page(4).replace("Title4", "Unheard")).text
+
+
+def test_another_class_on_body_and_one_more_box_do_not_bring_the_menu_back():
+    text = SITE.clean(page(4, extra="<section><p>Breaking <b>now</b></p></section>", body=" class=special")).text
+    assert "Home" not in text
+    assert "Breaking now" in text
+
+
+def test_what_the_tree_does_not_have_is_possibly_meaningful():
+    found = reasons(page(4, extra="<section><p>Breaking <b>now</b></p></section>"))
+    assert found["Breaking now"] == "kept: possibly meaningful"
+
+
+def test_threshold_0_removes_only_what_never_varies_and_1_nearly_all():
+    assert STORIES[0] in SITE.clean(page(0), settings=CleaningSettings(sst=SstSettings(threshold=0.0))).text
+    assert SITE.clean(page(0), settings=CleaningSettings(sst=SstSettings(threshold=1.0))).text == ""
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1])
+def test_senseless_threshold_is_refused(threshold):
+    with pytest.raises(SettingsError, match="threshold"):
+        SstSettings(threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("model", "note"),
+    [(None, "nothing is known of this site"), (SiteModel.learn([parse(page(0)), parse(page(1))]), "too few pages")],
+)
+def test_unknown_site_and_too_few_pages_keep_all_and_say_so(model, note):
+    clean = clean_page(parse(page(0)), "sst", model)
+    assert "Home" in clean.text
+    assert clean.record()["reason"].startswith(note)
+
+
+def test_hidden_text_stays_hidden():
+    assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>")).text
+
+
+def test_trials_show_what_goes_at_each_threshold():
+    trees = [parse(page(n), url=f"http://a.example/{n}") for n in range(3)]
+    trials = try_thresholds(SITE, trees, (0.0, 0.5, 1.0))
+    assert [trial.threshold for trial in trials] == sorted({0.0, 0.5, 1.0, SITE.threshold})
+    assert all(
+        one >= other
+        for before, after in pairwise(trials)
+        for one, other in zip(before.kept_words, after.kept_words, strict=True)
+    )
+    lines = list(shown_trials(SITE, trees, trials))
+    assert any("goes: All rights reserved" in line for line in lines)
+    assert any("http://a.example/2" in line for line in lines)

@@ -1,0 +1,87 @@
+"""A learned site as users meet it: `learn`, `model.clean`, `SiteCleaner`."""
+
+from __future__ import annotations
+
+import pytest
+
+import webwinnow
+from webwinnow import ModelError, PageRecord, SettingsError, SiteCleaner, parse
+
+
+def page(site: str, n: int) -> PageRecord:
+    story = " ".join(f"word{n}x{k}" for k in range(30))
+    html = f"<body><div><ul><li>Home</li><li>News</li></ul></div><div><h1>Title {n}</h1><p>{story}</p></div>"
+    return PageRecord(url=f"http://{site}/{n}", body=html.encode(), ordinal=n)
+
+
+@pytest.mark.parametrize("form", ["record", "tree", "bytes", "text"])
+def test_a_model_cleans_pages_in_any_form(form):
+    model = webwinnow.learn([page("a.example", n) for n in range(5)])
+    given = page("a.example", 7)
+    forms = {"record": given, "tree": parse(given.body), "bytes": given.body, "text": given.body.decode()}
+    clean = model.clean(forms[form])
+    assert clean.text.startswith("Title 7")
+    assert "Home" not in clean.text
+
+
+def test_a_cleaner_improves_as_pages_arrive():
+    cleaner = SiteCleaner()
+    cleaned = [cleaner.add(page("a.example", n)) for n in range(8)]
+    assert "Home" in cleaned[0].text
+    assert cleaned[0].record()["reason"].startswith("too few pages")
+    assert all("Home" not in clean.text for clean in cleaned[3:])
+    assert cleaned[7].record()["reason"] is None
+
+
+def test_a_cleaner_knows_each_site_apart():
+    cleaner = SiteCleaner()
+    for n in range(5):
+        cleaner.add(page("a.example", n))
+    assert "Home" in cleaner.add(page("b.example", 0)).text
+
+
+def test_replicas_are_learned_once_and_no_more_pages_than_asked_for():
+    cleaner = SiteCleaner(learn_pages=4)
+    for n in [0, 0, 0, 1, 2, 3, 4, 5]:
+        cleaner.add(page("a.example", n))
+    model = cleaner.model("a.example")
+    assert model is not None
+    assert model.pages == 4
+
+
+def test_a_cleaner_ends_where_learning_all_at_once_does():
+    cleaner = SiteCleaner("repeated")
+    for n in range(6):
+        cleaner.add(page("a.example", n))
+    model = cleaner.model("a.example")
+    assert model is not None
+    assert (
+        model.to_bytes()
+        == webwinnow.learn([page("a.example", n) for n in range(6)], "a.example", frozenset({"texts"})).to_bytes()
+    )
+
+
+def test_a_model_without_the_part_that_a_method_wants_says_so():
+    model = webwinnow.learn([page("a.example", n) for n in range(5)], parts=frozenset({"texts"}))
+    with pytest.raises(ModelError, match="no site style tree"):
+        model.clean(page("a.example", 1), "sst")
+    with pytest.raises(ModelError, match="no compressed structure tree"):
+        model.clean(page("a.example", 1), "cst")
+
+
+def test_a_part_that_there_is_not_is_refused():
+    with pytest.raises(ModelError, match="no part trees"):
+        webwinnow.learn([], parts=frozenset({"trees"}))
+
+
+def test_a_threshold_chosen_by_hand_is_kept():
+    model = webwinnow.learn([page("a.example", n) for n in range(5)]).with_threshold(0.25)
+    assert webwinnow.SiteModel.from_bytes(model.to_bytes()).threshold == 0.25
+    with pytest.raises(SettingsError, match="between 0 and 1"):
+        model.with_threshold(1.5)
+
+
+def test_no_pages_make_a_model_that_knows_nothing():
+    model = webwinnow.learn([])
+    assert model.pages == 0
+    assert webwinnow.SiteModel.from_bytes(model.to_bytes()).clean("<p>x").text == "x\n"
