@@ -1,4 +1,4 @@
-"""Run the benchmarks and write their table: `python benchmarks/run.py [parse clean workers memory svm repeated]`."""
+"""Run the benchmarks and write their table: `python benchmarks/run.py [parse clean workers memory site ...]`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import memory
 import mining
 import quality
+import site_cost
 import speed
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -30,6 +31,12 @@ BENCHMARKS = (
     Benchmark("clean", "`clean --method none`, one core: at least 8 times trafilatura's pages/s", speed.clean),
     Benchmark("workers", "two workers at least 1.7 times one", speed.workers),
     Benchmark("memory", "50,000 pages of one site, and 50,000 sites of one page: peak under 1 GB", memory.peak),
+    Benchmark(
+        "site",
+        "learning a page at most 1.0 times building its tree, mapping at most 0.5; cost per page at 2,000 pages "
+        "at most 1.3 times that at 100",
+        site_cost.costs,
+    ),
     Benchmark(
         "svm", "SVM configuration 3 (thesis 5.5): F 0.93 on car makes, 0.70 on cuisines and job roles", mining.svm
     ),

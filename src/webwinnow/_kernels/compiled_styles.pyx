@@ -4,7 +4,7 @@
 from libc.math cimport log2, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memmove, memset
+from libc.string cimport memset
 from .mixing cimport mixed, unmixed
 
 import numpy as np
@@ -16,8 +16,22 @@ cdef extern from *:
     #else
     #define fetch_ahead(place) ((void)(place))
     #endif
+    #if defined(__linux__)
+    #include <stdint.h>
+    #include <sys/mman.h>
+    /* As numpy does with large arrays: the kernel clears and looks up few large pages instead of many small ones. */
+    static void want_large_pages(void *start, size_t size) {
+        if (size >= (size_t)1 << 22) {
+            size_t skipped = 4096 - (uintptr_t)start % 4096;
+            madvise((char *)start + skipped, size - skipped, 14 /* MADV_HUGEPAGE */);
+        }
+    }
+    #else
+    #define want_large_pages(start, size) ((void)(start))
+    #endif
     """
     void fetch_ahead(const void*) noexcept
+    void want_large_pages(void*, size_t) noexcept
 
 cdef enum:
     OUTSIDE = 0
@@ -120,6 +134,7 @@ cdef int open_table(Table* table, int bits) except -1:
     table.slots = <Slot*>calloc(table.room, sizeof(Slot))
     if table.slots == NULL:
         raise MemoryError()
+    want_large_pages(table.slots, table.room * sizeof(Slot))
     return 0
 
 
@@ -163,19 +178,27 @@ cdef int widen(Table* table) except -1:
     return 0
 
 
-cdef Slot* slot_of(Table* table, uint64_t key) except NULL:
+cdef inline Slot* found_in(const Table* table, uint64_t key) noexcept:
+    """The slot of a key, or where it would stand: a gap or a slot with a higher key."""
+    cdef Slot* slot = home(table, key)
+    while slot.count and slot.key < key:
+        slot += 1
+    return slot
+
+
+cdef inline Slot* slot_of(Table* table, uint64_t key) except NULL:
     """The slot of a key; of a new key its count is 0, and the caller must count at once."""
+    cdef Slot* slot = found_in(table, key)
+    return slot if slot.count and slot.key == key else new_slot(table, key)
+
+
+cdef Slot* new_slot(Table* table, uint64_t key) except NULL:
     cdef Slot* slot
     cdef Slot* gap
     cdef size_t at
     if 3 * table.used >= <size_t>2 << table.bits:
         widen(table)
-    slot = home(table, key)
-    while slot.count and slot.key < key:
-        slot += 1
-    if slot.count and slot.key == key:
-        return slot
-    gap = slot
+    gap = slot = found_in(table, key)
     while gap.count:
         gap += 1
     if gap + 1 == table.slots + table.room:  # the last slot stays a gap, so that every search ends
@@ -183,8 +206,9 @@ cdef Slot* slot_of(Table* table, uint64_t key) except NULL:
         lengthen(table)
         gap = table.slots + (gap - slot) + at
         slot = table.slots + at
-    if gap > slot:
-        memmove(slot + 1, slot, (gap - slot) * sizeof(Slot))
+    while gap > slot:
+        gap[0] = (gap - 1)[0]
+        gap -= 1
     slot.key = key
     slot.number = 0
     slot.count = 0
@@ -198,7 +222,6 @@ cdef struct Element:
     uint64_t way
     uint64_t style
     uint64_t shape
-    uint64_t mixed_key
     int32_t position
     uint8_t kind
 
@@ -211,7 +234,8 @@ cdef struct LeafSum:
 
 cdef struct Row:
     uint64_t key
-    uint32_t number
+    uint32_t element
+    int32_t f
 
 
 cdef inline int64_t entropy_term(int64_t f) noexcept:
@@ -233,38 +257,47 @@ cdef struct Groups:
     uint64_t* feature
     int32_t* last
     int32_t* before
+    int32_t* slots
+    int bits
 
 
 cdef int group(const uint64_t[::1] feature, Groups* groups) except -1:
-    """Put the occurrences of each feature together."""
+    """Put the occurrences of each feature together; what was there is forgotten, its room used again."""
     cdef Py_ssize_t k, size = feature.shape[0]
-    cdef int bits = 6
+    cdef int bits = 10
     cdef uint64_t slot, mask
-    cdef int32_t* slots
     while (<Py_ssize_t>1 << bits) < 2 * size:
         bits += 1
+    if bits > groups.bits:
+        free_groups(groups)
+        groups.feature = <uint64_t*>malloc(sizeof(uint64_t) << (bits - 1))
+        groups.last = <int32_t*>malloc(sizeof(int32_t) << (bits - 1))
+        groups.before = <int32_t*>malloc(sizeof(int32_t) << (bits - 1))
+        groups.slots = <int32_t*>malloc(sizeof(int32_t) << bits)
+        if groups.feature == NULL or groups.last == NULL or groups.before == NULL or groups.slots == NULL:
+            free_groups(groups)
+            raise MemoryError()
+        groups.bits = bits
+    memset(groups.slots, 0, sizeof(int32_t) << bits)
     mask = (<uint64_t>1 << bits) - 1
-    slots = <int32_t*>calloc(<size_t>1 << bits, sizeof(int32_t))
     groups.count = 0
-    groups.feature = <uint64_t*>malloc((size + 1) * sizeof(uint64_t))
-    groups.last = <int32_t*>malloc((size + 1) * sizeof(int32_t))
-    groups.before = <int32_t*>malloc((size + 1) * sizeof(int32_t))
-    if slots == NULL or groups.feature == NULL or groups.last == NULL or groups.before == NULL:
-        free(slots)
-        raise MemoryError()
     for k in range(size):
         slot = (feature[k] * GOLDEN) >> (64 - bits)
-        while slots[slot] and groups.feature[slots[slot] - 1] != feature[k]:
+        while groups.slots[slot] and groups.feature[groups.slots[slot] - 1] != feature[k]:
             slot = (slot + 1) & mask
-        if not slots[slot]:
+        if not groups.slots[slot]:
             groups.feature[groups.count] = feature[k]
             groups.last[groups.count] = -1
             groups.count += 1
-            slots[slot] = <int32_t>groups.count
-        groups.before[k] = groups.last[slots[slot] - 1]
-        groups.last[slots[slot] - 1] = <int32_t>k
-    free(slots)
+            groups.slots[slot] = <int32_t>groups.count
+        groups.before[k] = groups.last[groups.slots[slot] - 1]
+        groups.last[groups.slots[slot] - 1] = <int32_t>k
     return 0
+
+
+cdef void free_groups(Groups* groups) noexcept:
+    free(groups.feature); free(groups.last); free(groups.before); free(groups.slots)
+    memset(groups, 0, sizeof(Groups))
 
 
 cdef class StyleSums:
@@ -272,11 +305,17 @@ cdef class StyleSums:
 
     cdef Table elements, styles, inner, leaves
     cdef Element* element
+    cdef uint64_t* mixed_key  # of each element; apart, for it is needed most
     cdef size_t element_count, element_room
     cdef LeafSum* leaf_sum
     cdef size_t leaf_count, leaf_room
-    cdef Row waiting[WAITING]
-    cdef int waiting_count
+    cdef Row inner_waiting[WAITING]
+    cdef int inner_count
+    cdef Row leaves_waiting[WAITING]
+    cdef int leaves_count
+    cdef Groups groups
+    cdef int32_t* scratch
+    cdef Py_ssize_t scratch_room
     cdef int64_t terms[KNOWN_TERMS]
 
     def __cinit__(self):
@@ -290,7 +329,10 @@ cdef class StyleSums:
         for table in range(4):
             free(self.table(table).slots)
         free(self.element)
+        free(self.mixed_key)
         free(self.leaf_sum)
+        free(self.scratch)
+        free_groups(&self.groups)
 
     cdef Table* table(self, int number) noexcept:
         return &self.elements if number == 0 else &self.styles if number == 1 else (
@@ -300,48 +342,68 @@ cdef class StyleSums:
                              int32_t position, uint8_t kind) except -1:
         """One more tag node of an element; returns the element's number."""
         cdef Slot* slot
+        cdef size_t room
         if self.element_count == self.element_room:
+            room = self.element_room
+            self.mixed_key = <uint64_t*>grown(self.mixed_key, &room, sizeof(uint64_t))
             self.element = <Element*>grown(self.element, &self.element_room, sizeof(Element))
         slot = slot_of(&self.elements, key)
         if not slot.count:
             slot.number = <uint32_t>self.element_count
-            self.element[self.element_count] = Element(key, parent, way, style, shape, mixed(key), position, kind)
+            self.element[self.element_count] = Element(key, parent, way, style, shape, position, kind)
+            self.mixed_key[self.element_count] = mixed(key)
             self.element_count += 1
         slot.count += 1
         return <int32_t>slot.number
 
-    cdef int add_leaf_feature(self, uint32_t element, uint64_t feature, int64_t f) except -1:
+    cdef inline int add_leaf_feature(self, uint32_t element, uint64_t feature, int32_t f) except -1:
+        """Have the slot fetched and wait; `add_leaves_waiting` adds."""
+        cdef uint64_t key = mixed(self.mixed_key[element] ^ feature)
+        fetch_ahead(home(&self.leaves, key))
+        self.leaves_waiting[self.leaves_count] = Row(key, element, f)
+        self.leaves_count += 1
+        return self.add_leaves_waiting() if self.leaves_count == WAITING else 0
+
+    cdef int add_leaves_waiting(self) except -1:
+        cdef int k, f
         cdef Slot* slot
-        if self.leaf_count == self.leaf_room:
+        cdef Row* row
+        while self.leaf_count + self.leaves_count > self.leaf_room:
             self.leaf_sum = <LeafSum*>grown(self.leaf_sum, &self.leaf_room, sizeof(LeafSum))
-        slot = slot_of(&self.leaves, mixed(self.element[element].mixed_key ^ feature))
-        if not slot.count:
-            slot.number = <uint32_t>self.leaf_count
-            self.leaf_sum[self.leaf_count] = LeafSum(element, 0, 0)
-            self.leaf_count += 1
-        slot.count += 1
-        self.leaf_sum[slot.number].total += f
-        self.leaf_sum[slot.number].entropy += self.terms[f] if f < KNOWN_TERMS else entropy_term(f)
+        for k in range(self.leaves_count):
+            row = &self.leaves_waiting[k]
+            slot = slot_of(&self.leaves, row.key)
+            if not slot.count:
+                slot.number = <uint32_t>self.leaf_count
+                self.leaf_sum[self.leaf_count] = LeafSum(row.element, 0, 0)
+                self.leaf_count += 1
+            slot.count += 1
+            row.element = slot.number
+            fetch_ahead(&self.leaf_sum[slot.number])
+        for k in range(self.leaves_count):
+            row = &self.leaves_waiting[k]
+            f = row.f
+            self.leaf_sum[row.element].total += f
+            self.leaf_sum[row.element].entropy += self.terms[f] if f < KNOWN_TERMS else entropy_term(f)
+        self.leaves_count = 0
         return 0
 
     cdef inline int add_inner_feature(self, uint32_t element, uint64_t feature) except -1:
-        """Wait for the slot to be fetched; `add_waiting` adds it."""
-        cdef uint64_t key = mixed(self.element[element].mixed_key ^ feature)
+        """Have the slot fetched and wait; `add_inner_waiting` adds."""
+        cdef uint64_t key = mixed(self.mixed_key[element] ^ feature)
         fetch_ahead(home(&self.inner, key))
-        self.waiting[self.waiting_count] = Row(key, element)
-        self.waiting_count += 1
-        if self.waiting_count == WAITING:
-            self.add_waiting()
-        return 0
+        self.inner_waiting[self.inner_count] = Row(key, element, 0)
+        self.inner_count += 1
+        return self.add_inner_waiting() if self.inner_count == WAITING else 0
 
-    cdef int add_waiting(self) except -1:
+    cdef int add_inner_waiting(self) except -1:
         cdef int k
         cdef Slot* slot
-        for k in range(self.waiting_count):
-            slot = slot_of(&self.inner, self.waiting[k].key)
-            slot.number = self.waiting[k].number
+        for k in range(self.inner_count):
+            slot = slot_of(&self.inner, self.inner_waiting[k].key)
+            slot.number = self.inner_waiting[k].element
             slot.count += 1
-        self.waiting_count = 0
+        self.inner_count = 0
         return 0
 
     def add(self, const int32_t[::1] parent, const uint64_t[::1] style, const uint64_t[::1] shape,
@@ -350,7 +412,6 @@ cdef class StyleSums:
             const int32_t[::1] owner, const uint64_t[::1] feature):
         """Add a page (see plain_styles.StyleSums.add)."""
         cdef Py_ssize_t i, k, size = parent.shape[0]
-        cdef Groups groups
         cdef int32_t* number
         if not size or style.shape[0] != size or shape.shape[0] != size or key.shape[0] != size or sequence.shape[0] != size or (
             position.shape[0] != size or kind.shape[0] != size or owner.shape[0] != feature.shape[0]
@@ -364,38 +425,42 @@ cdef class StyleSums:
         for k in range(owner.shape[0]):
             if not 0 <= owner[k] < size:
                 raise ValueError(f"no node {owner[k]} of a tree of {size}")
-        groups.feature = NULL
-        groups.last = groups.before = NULL
-        number = <int32_t*>malloc(6 * size * sizeof(int32_t))
-        try:
-            if number == NULL:
+        number = self.numbers(6 * size)
+        for i in range(size):
+            number[i] = -1
+            if kind[i] == OUTSIDE:
+                continue
+            k = parent[i]
+            number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i], position[i],
+                                         kind[i])
+            if kind[i] == INTERNAL:
+                self.add_style(number[i], sequence[i])
+        group(feature, &self.groups)
+        self.add_features(parent, key, kind, owner, number)
+
+    cdef int32_t* numbers(self, Py_ssize_t size) except NULL:
+        """Room for so many numbers, used again page after page."""
+        if size > self.scratch_room:
+            free(self.scratch)
+            self.scratch_room = 0
+            self.scratch = <int32_t*>malloc(2 * size * sizeof(int32_t))
+            if self.scratch == NULL:
                 raise MemoryError()
-            for i in range(size):
-                number[i] = -1
-                if kind[i] == OUTSIDE:
-                    continue
-                k = parent[i]
-                number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i],
-                                             shape[i], position[i], kind[i])
-                if kind[i] == INTERNAL:
-                    self.add_style(number[i], sequence[i])
-            group(feature, &groups)
-            self.add_features(parent, key, kind, owner, &groups, number)
-        finally:
-            free(number)
-            free(groups.feature); free(groups.last); free(groups.before)
+            self.scratch_room = 2 * size
+        return self.scratch
 
     cdef int add_style(self, uint32_t element, uint64_t sequence) except -1:
-        cdef Slot* slot = slot_of(&self.styles, mixed(self.element[element].mixed_key ^ sequence))
+        cdef Slot* slot = slot_of(&self.styles, mixed(self.mixed_key[element] ^ sequence))
         slot.number = element
         slot.count += 1
         return 0
 
     cdef int add_features(self, const int32_t[::1] parent, const uint64_t[::1] key, const uint8_t[::1] kind,
-                          const int32_t[::1] owner, const Groups* groups, int32_t* number) except -1:
+                          const int32_t[::1] owner, int32_t* number) except -1:
         """The features of a page, one after the other: f at each leaf, then once at each element above."""
         cdef Py_ssize_t i, size = parent.shape[0], g, met
         cdef int32_t k, node
+        cdef const Groups* groups = &self.groups
         cdef int32_t* leaf_node = number + size
         cdef int32_t* text_leaf = number + 2 * size
         cdef int32_t* seen = number + 3 * size   # the last feature met in the node
@@ -430,7 +495,8 @@ cdef class StyleSums:
                     seen[node] = <int32_t>g
                     self.add_inner_feature(number[node], groups.feature[g])
                     node = parent[node]
-        self.add_waiting()
+        self.add_inner_waiting()
+        self.add_leaves_waiting()
         return 0
 
     def element_columns(self):
@@ -469,8 +535,8 @@ cdef class StyleSums:
         for k in range(self.styles.room):
             slot = &self.styles.slots[k]
             if slot.count:
-                elements[at] = self.element[slot.number].key
-                sequences[at] = unmixed(slot.key) ^ self.element[slot.number].mixed_key
+                elements[at] = unmixed(self.mixed_key[slot.number])
+                sequences[at] = unmixed(slot.key) ^ self.mixed_key[slot.number]
                 m[at] = slot.count
                 at += 1
         return columns
@@ -482,7 +548,7 @@ cdef class StyleSums:
         cdef const Slot* inner_end = inner + self.inner.room
         cdef const Slot* leaf = self.leaves.slots
         cdef const Slot* leaf_end = leaf + self.leaves.room
-        cdef const Element* element
+        cdef uint64_t mixed_key
         columns = (np.empty(size, np.uint64), np.empty(size, np.uint64),
                    *(np.empty(size, np.int64) for _ in range(3)))
         cdef uint64_t[::1] elements = columns[0], features = columns[1]
@@ -493,20 +559,20 @@ cdef class StyleSums:
             while leaf < leaf_end and not leaf.count:
                 leaf += 1
             if leaf == leaf_end or (inner < inner_end and inner.key < leaf.key):
-                element = &self.element[inner.number]
-                features[at] = unmixed(inner.key) ^ element.mixed_key
+                mixed_key = self.mixed_key[inner.number]
+                features[at] = unmixed(inner.key) ^ mixed_key
                 df[at] = inner.count
                 total[at] = 0
                 entropy[at] = 0
                 inner += 1
             else:
-                element = &self.element[self.leaf_sum[leaf.number].element]
-                features[at] = unmixed(leaf.key) ^ element.mixed_key
+                mixed_key = self.mixed_key[self.leaf_sum[leaf.number].element]
+                features[at] = unmixed(leaf.key) ^ mixed_key
                 df[at] = leaf.count
                 total[at] = self.leaf_sum[leaf.number].total
                 entropy[at] = self.leaf_sum[leaf.number].entropy
                 leaf += 1
-            elements[at] = element.key
+            elements[at] = unmixed(mixed_key)
             at += 1
         return columns
 
@@ -549,9 +615,7 @@ cdef class Pairs:
         cdef int64_t[::1] out = found
         for k in range(size):
             key = mixed(mixed(one[k]) ^ other[k])
-            slot = home(&self.table, key)
-            while slot.count and slot.key < key:
-                slot += 1
+            slot = found_in(&self.table, key)
             out[k] = slot.number if slot.count and slot.key == key else -1
         return found
 
@@ -561,14 +625,13 @@ def sums_by_key(const uint64_t[::1] key, const double[::1] value):
     cdef Groups groups
     if key.shape[0] != value.shape[0]:
         raise ValueError("columns of different lengths")
-    groups.feature = NULL
-    groups.last = groups.before = NULL
+    memset(&groups, 0, sizeof(Groups))
     try:
         group(key, &groups)
         keys, sums = np.empty(groups.count, np.uint64), np.empty(groups.count, np.float64)
         fill_sums(&groups, value, keys, sums)
     finally:
-        free(groups.feature); free(groups.last); free(groups.before)
+        free_groups(&groups)
     order = np.argsort(keys)
     return keys[order], sums[order]
 

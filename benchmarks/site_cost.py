@@ -1,0 +1,104 @@
+"""What learning and mapping a page costs beside building its tree, and how the cost grows with the pages of a site."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from webwinnow import parse
+from webwinnow.pagetree import PageTree
+from webwinnow.site.finish import finish
+from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
+from webwinnow.site.weights import FeatureWeights
+
+SITE_PAGES = 100
+"""Pages of each site."""
+ROUNDS = 5
+FEW, MANY = 100, 2_000
+
+
+def costs(data: Path) -> list[tuple[str, str]]:
+    """Learning, mapping and growth, each a ratio within one process."""
+    return [*learning_and_mapping(data), *growth(data)]
+
+
+def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
+    """Site by site and round by round in turn, so that a noisy neighbour disturbs all alike; minima of the rounds."""
+    works = ("learning (SST)", "learning (CST)", "learning (both)", "mapping (CST)")
+    building: list[float] = []
+    ratios: dict[str, list[float]] = {work: [] for work in works}
+    spent = dict.fromkeys(works, 0.0)
+    pages = 0
+    for bodies in _sites(data).values():
+        trees = [parse(body) for body in bodies]
+        weights = FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)))
+        seconds = _in_turn(
+            lambda bodies=bodies: [parse(body) for body in bodies],
+            lambda trees=trees: _grow(trees, SST_CUT),
+            lambda trees=trees: _grow(trees, CST_CUT),
+            lambda trees=trees: _grow(trees, SST_CUT, CST_CUT),
+            lambda trees=trees, weights=weights: [weights.weigh(tree) for tree in trees],
+        )
+        pages += len(trees)
+        building.append(seconds[0])
+        for work, took in zip(works, seconds[1:], strict=True):
+            ratios[work].append(took / seconds[0])
+            spent[work] += took
+    rows = [("building a tree, ms a page", f"{1000 * sum(building) / pages:.2f}")]
+    for work, took in spent.items():
+        typical, worst = statistics.median(ratios[work]), max(ratios[work])
+        what = f"{work} / building the tree: all {len(building)} sites; median, worst site"
+        rows.append((what, f"**{took / sum(building):.2f}**; {typical:.2f}, {worst:.2f}"))
+    return rows
+
+
+def growth(data: Path) -> list[tuple[str, str]]:
+    """The cost of a page when 2,000 are learned as one site, against the same pages learned 100 at a time.
+
+    No site here has so many pages, so they are drawn from all of them: a site that is less like itself than any.
+    """
+    bodies = [body for pages in _sites(data).values() for body in pages]
+    drawn = np.random.default_rng(0).permutation(len(bodies))[:MANY]
+    trees = [parse(bodies[k]) for k in drawn]
+    parts = [trees[k : k + FEW] for k in range(0, MANY, FEW)]
+    few, many = _in_turn(
+        lambda: [_grow(part, SST_CUT, CST_CUT) for part in parts],
+        lambda: _grow(trees, SST_CUT, CST_CUT),
+    )
+    return [
+        (f"learning (both), ms a page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
+        (f"learning (both), ms a page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),
+        (f"cost per page, {MANY:,} pages / {FEW} pages", f"**{many / few:.2f}**"),
+    ]
+
+
+def _sites(data: Path) -> dict[str, list[bytes]]:
+    table = pq.read_table(data / "sites-swde.parquet", columns=["site", "html"])
+    sites: dict[str, list[bytes]] = {}
+    for site, body in zip(table["site"].to_pylist(), table["html"].to_pylist(), strict=True):
+        pages = sites.setdefault(site, [])
+        if len(pages) < SITE_PAGES:
+            pages.append(body)
+    return sites
+
+
+def _grow(trees: Sequence[PageTree], *cuts: int) -> list[StyleTree]:
+    grower = Grower(*cuts)
+    for tree in trees:
+        grower.add(tree)
+    return [grower.tree(cut) for cut in cuts]
+
+
+def _in_turn(*works: Callable[[], object]) -> list[float]:
+    return [min(took) for took in zip(*([_seconds(work) for work in works] for _ in range(ROUNDS)), strict=True)]
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
