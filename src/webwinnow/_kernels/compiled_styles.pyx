@@ -431,7 +431,7 @@ cdef class StyleSums:
             if kind[i] == OUTSIDE:
                 continue
             k = parent[i]
-            number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i], position[i],
+            number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i], shape[i], position[i],
                                          kind[i])
             if kind[i] == INTERNAL:
                 self.add_style(number[i], sequence[i])
