@@ -14,6 +14,7 @@ from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
 from webwinnow.fingerprint import Fingerprint, fingerprint
+from webwinnow.metadata import Metadata, metadata
 from webwinnow.pagetree import Head, Node, PageTree
 from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
@@ -28,6 +29,7 @@ __all__ = [
     "Head",
     "InputError",
     "Kept",
+    "Metadata",
     "MissingExtra",
     "ModelError",
     "Node",
@@ -45,6 +47,7 @@ __all__ = [
     "extract",
     "fingerprint",
     "learn",
+    "metadata",
     "parse",
 ]
 

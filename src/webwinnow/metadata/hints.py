@@ -1,0 +1,195 @@
+"""Where a page's hints stand: its JSON-LD, its metas, its headings, elements marked by class, property or relation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
+from webwinnow.metadata.spelling import LONGEST_LINE, line, squeezed
+from webwinnow.metadata.title import chosen_title
+from webwinnow.pagetree import PageTree
+
+__all__ = ["Hints"]
+
+MAX_HEADINGS = 8
+MAX_TITLES = 8
+MAX_PLACES = 3
+MAX_MARKED = 60
+"""Headings, titles, places of the title and marked elements that are looked at: the page's own come first, then those
+of its lists and comments."""
+
+_HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
+_MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
+_WORK = re.compile(r"(?:Article|Posting|Report|Review|Recipe|Product|Course|Book|Event|VideoObject|HowTo|Question)$")
+_ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", "ImageObject", "SiteNavigationElement"))
+
+
+class Hints:
+    """One page's hints, each found when it is first asked for."""
+
+    def __init__(self, tree: PageTree) -> None:
+        self.tree = tree
+        self.head = tree.head
+
+    @cached_property
+    def title(self) -> str | None:
+        """The page's title, which other fields stand near."""
+        headings = [heading for _, heading in self.headings]
+        return chosen_title(list(dict.fromkeys(islice(self._titles(), MAX_TITLES))), headings, self.is_site)
+
+    def _titles(self) -> Iterator[str]:
+        """What the head calls the page, the most telling first."""
+        yield from self.metas("og:title", "twitter:title", "citation_title", "dc.title", "parsely-title")
+        for thing in self.things:
+            said = line(thing.get("headline"))
+            if said:
+                yield said
+        if self.head.title:
+            yield line(self.head.title)
+
+    def metas(self, *names: str) -> Iterator[str]:
+        """What the metas of these names say, in the order of the names."""
+        for name in names:
+            for content in self._metas.get(name, ()):
+                said = line(content)
+                if said:
+                    yield said
+
+    @cached_property
+    def _metas(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, content in self.head.metas:
+            found.setdefault(name, []).append(content)
+        return found
+
+    @cached_property
+    def things(self) -> list[dict[str, Any]]:
+        """JSON-LD things that may be what the page is about: works first, then pages; nothing about the site."""
+        works: list[dict[str, Any]] = []
+        others: list[dict[str, Any]] = []
+        for thing in self.head.json_ld_things:
+            entity = thing.get("mainEntity")
+            for one in (entity, thing) if isinstance(entity, dict) else (thing,):
+                types = _types(one)
+                if "headline" in one or any(_WORK.search(kind) for kind in types):
+                    works.append(one)
+                elif not types & _ABOUT_SITE:
+                    others.append(one)
+        return works + others
+
+    def named(self, value: object) -> Iterator[str]:
+        """The names of what a JSON-LD property points at: texts, things, or references to other things of the page."""
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                name = one.get("name") or self._by_id.get(str(one.get("@id")), {}).get("name")
+                yield from map(line, name if isinstance(name, list) else [name])
+            else:
+                yield line(one)
+
+    @cached_property
+    def _by_id(self) -> dict[str, dict[str, Any]]:
+        return {thing["@id"]: thing for thing in self.head.json_ld_things if isinstance(thing.get("@id"), str)}
+
+    @cached_property
+    def headings(self) -> list[tuple[int, str]]:
+        """The first `<h1>` elements: node and text; hidden ones, and those without text, left out."""
+        tree = self.tree
+        found = []
+        for node in np.flatnonzero((tree.tag == TAG_CODE["h1"]) & ((tree.flags & HIDDEN) == 0))[:MAX_HEADINGS].tolist():
+            text = line(self.text(node))
+            if text:
+                found.append((node, text))
+        return found
+
+    @cached_property
+    def title_ends(self) -> list[int]:
+        """Where in the page's text its title ends: the title's own places, then the headings'."""
+        tree = self.tree
+        found = []
+        if self.title:
+            at = tree.text.find(self.title)
+            if at >= 0:
+                found.append(at + len(self.title))
+        found += [int(tree.text_end[node]) for node, _ in self.headings]
+        return list(dict.fromkeys(found))[:MAX_PLACES]
+
+    def text(self, node: int) -> str:
+        """The text of an element, cut where it gets long."""
+        tree = self.tree
+        start = int(tree.text_start[node])
+        return tree.text[start : min(int(tree.text_end[node]), start + LONGEST_LINE)]
+
+    def runs_from(self, start: int, most: int, end: int | None = None) -> Iterator[str]:
+        """Text runs, as lines, that begin in the page's text at `start` or after, and before `end`; `most` of them."""
+        tree = self.tree
+        end = len(tree.text) if end is None else end
+        for r in range(int(np.searchsorted(tree.run_start, start)), tree.run_count):
+            if most == 0 or tree.run_start[r] >= end:
+                return
+            run = line(tree.run(r))
+            if run:
+                most -= 1
+                yield run
+
+    def marked(self, *words: str) -> Iterator[tuple[int, int, str]]:
+        """Elements whose class, id, itemprop or rel holds one of these words: node, attribute code, value.
+
+        The attributes of a page are one text, so the words are looked for in that and not element by element.
+        """
+        tree = self.tree
+        starts = tree.attr_start
+        last = -1
+        for place in sorted(self._places(words))[:MAX_MARKED]:
+            k = int(np.searchsorted(starts, place, side="right")) - 1
+            if k == last or int(tree.attr_name[k]) not in _MARKING:
+                continue
+            last = k
+            yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
+
+    def _places(self, words: tuple[str, ...]) -> Iterator[int]:
+        text = self.tree.attr_text
+        for word in words:
+            at, seen = text.find(word), 0
+            while at >= 0 and seen < MAX_MARKED:
+                yield at
+                seen += 1
+                at = text.find(word, at + len(word))
+
+    @cached_property
+    def host(self) -> str:
+        """The page's host, squeezed, `www.` left out."""
+        found = _HOST.match(self.tree.url) or _HOST.match(self.head.canonical or "")
+        return squeezed(found[1]) if found else ""
+
+    @cached_property
+    def site_name(self) -> str | None:
+        """What the site calls itself."""
+        for name in self.metas("og:site_name", "application-name", "apple-mobile-web-app-title"):
+            return name
+        for thing in self.head.json_ld_things:
+            if "WebSite" in _types(thing) and line(thing.get("name")):
+                return line(thing["name"])
+        for thing in self.things:
+            for name in self.named(thing.get("publisher")):
+                if name:
+                    return name
+        return None
+
+    def is_site(self, name: str) -> bool:
+        """Whether a name is the site's own: what it calls itself, or its host spelled out."""
+        plain = squeezed(name)
+        if not plain:
+            return False
+        site = squeezed(self.site_name or "")
+        return plain == site or (len(plain) > 3 and plain in self.host)
+
+
+def _types(thing: dict[str, Any]) -> set[str]:
+    kinds = thing.get("@type")
+    return {kind for kind in (kinds if isinstance(kinds, list) else [kinds]) if isinstance(kind, str)}
