@@ -99,7 +99,7 @@ def _from_card(hints: Hints) -> Iterator[str]:
 
 def _from_marks(hints: Hints) -> Iterator[str]:
     """Elements marked as the author's: by `rel`, by `itemprop`, by a class that names it, by one that hints at it."""
-    marked = list(hints.marked("uthor", "yline"))
+    marked = list(hints.marked("uthor"))
     for wanted in (_is_rel, _is_property, _is_name, _is_hint):
         for node, code, value in marked:
             if wanted(code, value.lower()):

@@ -79,7 +79,7 @@ def _times(hints: Hints) -> Iterator[str]:
 
 
 def _marks(hints: Hints) -> Iterator[str]:
-    for node, _, _ in hints.marked("date", "Date", "publish"):
+    for node, _, _ in hints.marked("date"):
         text = hints.text(node)
         if len(text) <= LONGEST_MARKED:
             yield text

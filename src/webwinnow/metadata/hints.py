@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,10 @@ MAX_HEADINGS = 8
 MAX_TITLES = 8
 MAX_PLACES = 3
 MAX_MARKED = 60
-"""Headings, titles, places of the title and marked elements that are looked at: the page's own come first, then those
-of its lists and comments."""
+MAX_RUNS = 100
+MAX_ATTRIBUTES = 60_000
+"""Headings, titles, places of the title, marked elements, runs of text and characters of attributes that are looked
+at: the page's own come first, then those of its lists and comments."""
 
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
@@ -128,14 +130,15 @@ class Hints:
     def runs_from(self, start: int, most: int, end: int | None = None) -> Iterator[str]:
         """Text runs, as lines, that begin in the page's text at `start` or after, and before `end`; `most` of them."""
         tree = self.tree
-        end = len(tree.text) if end is None else end
-        for r in range(int(np.searchsorted(tree.run_start, start)), tree.run_count):
-            if most == 0 or tree.run_start[r] >= end:
+        text, end = tree.text, len(tree.text) if end is None else end
+        first = int(tree.run_start.searchsorted(start))
+        for a, b in pairwise(tree.run_start[first : first + MAX_RUNS].tolist()):
+            if most == 0 or a >= end:
                 return
-            run = line(tree.run(r))
-            if run:
+            run = text[a:b]
+            if not run.isspace():
                 most -= 1
-                yield run
+                yield line(run)
 
     def marked(self, *words: str) -> Iterator[tuple[int, int, str]]:
         """Elements whose class, id, itemprop or rel holds one of these words: node, attribute code, value.
@@ -146,14 +149,14 @@ class Hints:
         starts = tree.attr_start
         last = -1
         for place in sorted(self._places(words))[:MAX_MARKED]:
-            k = int(np.searchsorted(starts, place, side="right")) - 1
+            k = int(starts.searchsorted(place, side="right")) - 1
             if k == last or int(tree.attr_name[k]) not in _MARKING:
                 continue
             last = k
             yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
 
     def _places(self, words: tuple[str, ...]) -> Iterator[int]:
-        text = self.tree.attr_text
+        text = self.tree.attr_text[:MAX_ATTRIBUTES]
         for word in words:
             at, seen = text.find(word), 0
             while at >= 0 and seen < MAX_MARKED:

@@ -25,8 +25,8 @@ def chosen_title(said: Sequence[str], headings: Sequence[str], is_site: Callable
     A heading that is also a title of the head, whole or beside a separator, is the title. Then a heading that has
     most of its words in common with one; then the head's title without the site's name; then any heading.
     """
-    spans = {squeezed(span): span for whole in reversed(said) for span in _spans(whole)}
     own = [heading for heading in headings if not is_site(heading)]
+    spans = {squeezed(span): span for whole in reversed(said) for span in _spans(whole)} if own else {}
     for heading in own:
         span = spans.get(squeezed(heading))
         if span is not None:  # of two spellings the one with more blanks: a heading may break its lines without
