@@ -28,7 +28,7 @@ _MONTHS = tuple(
 """Months in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian; beginnings count."""
 _SHORTEST_MONTH = 3
 
-_ANY_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
+_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
 _BEFORE_YEAR, _AFTER_YEAR = 24, 10
 """How far from its year a date can stretch: `30th of September, 2015`, `2015 / 03 / 04`."""
 _YEAR = r"((?:19|20)\d\d)"

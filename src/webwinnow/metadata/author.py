@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from webwinnow.dates import names_day
 from webwinnow.markup import ATTRIBUTE_CODE
@@ -16,9 +16,6 @@ __all__ = ["authors"]
 MAX_AUTHORS = 50
 LONGEST_NAME = 100
 """Characters; what is longer is a sentence about somebody."""
-AFTER_TITLE = 12
-"""Runs of text after the title among which a byline stands."""
-NEAR_TITLE = 800
 LONGEST_MARKED = 300
 """Characters; an element marked as the author's that holds more is a list or the page."""
 _BY = "by|von|par|por|di|door|przez"
@@ -27,7 +24,6 @@ _BYLINE = re.compile(
 )
 """What stands before a name in a byline, in a few languages: `By`, `Written by`, `Author:`."""
 _STARTS_BYLINE = re.compile(rf"(?:\w+\s+){{0,1}}?(?:{_BY})\b", re.IGNORECASE)
-_ANY_BYLINE = re.compile(rf"\b(?:{_BY})\b", re.IGNORECASE)
 _WITH_CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ]")
 _META_NAMES = (
     *("author", "article:author", "parsely-author", "sailthru.author", "cxenseparse:author", "citation_author"),
@@ -140,16 +136,12 @@ def _is_hint(code: int, value: str) -> bool:
 
 def _from_text(hints: Hints) -> Iterator[str]:
     """A run of text shortly after the title that begins with `By`: the name is in it, or in the next one."""
-    for end in hints.title_ends:
-        if not _ANY_BYLINE.search(hints.tree.text, end, end + NEAR_TITLE):
-            continue
-        runs = list(hints.runs_from(end, AFTER_TITLE))
-        for run, following in zip(runs, [*runs[1:], ""], strict=True):
-            if _STARTS_BYLINE.match(run):
-                name = _BYLINE.sub("", run) or following
-                if _WITH_CAPITAL.match(name) and name.count(" ") < _MOST_WORDS and not _holds_digit(name):
-                    yield name
-                    return
+    for run, following in pairwise([*hints.after_title, ""]):
+        if _STARTS_BYLINE.match(run):
+            name = _BYLINE.sub("", run) or following
+            if _WITH_CAPITAL.match(name) and name.count(" ") < _MOST_WORDS and not _holds_digit(name):
+                yield name
+                return
 
 
 SOURCES: tuple[Callable[[Hints], Iterator[str]], ...] = (

@@ -28,13 +28,11 @@ _PUBLISHED = (
     ),
 )
 _MODIFIED = ("article:modified_time", "datemodified", "og:updated_time", "dcterms.modified", "last-modified")
-AFTER_TITLE = 16
-"""Runs of text after the title among which a byline's date stands."""
 MAX_TIMES = 20
 LONGEST_MARKED = 200
 """Characters; an element marked as a date that holds more is a list or an article."""
 BEFORE_TITLE = 300
-"""Characters up to the title's end among which it stands otherwise."""
+"""Characters up to the title's end among which a byline's date stands if none stands after it."""
 
 
 def day(hints: Hints) -> str | None:
@@ -79,6 +77,7 @@ def _times(hints: Hints) -> Iterator[str]:
 
 
 def _marks(hints: Hints) -> Iterator[str]:
+    """Elements marked as a date by their class."""
     for node, _, _ in hints.marked("date"):
         text = hints.text(node)
         if len(text) <= LONGEST_MARKED:
@@ -86,13 +85,12 @@ def _marks(hints: Hints) -> Iterator[str]:
 
 
 def _after_title(hints: Hints) -> Iterator[str]:
-    for end in hints.title_ends:
-        yield "\n".join(hints.runs_from(end, AFTER_TITLE))
+    yield "\n".join(hints.after_title)
 
 
 def _before_title(hints: Hints) -> Iterator[str]:
-    for end in hints.title_ends:
-        yield "\n".join(hints.runs_from(max(0, end - BEFORE_TITLE), BEFORE_TITLE, end))
+    end = hints.title_end
+    yield "\n".join(hints.runs_from(max(0, end - BEFORE_TITLE), BEFORE_TITLE, end))
 
 
 def _other_metas(hints: Hints) -> Iterator[str]:

@@ -19,16 +19,16 @@ __all__ = ["Hints"]
 
 MAX_HEADINGS = 8
 MAX_TITLES = 8
-MAX_PLACES = 3
+AFTER_TITLE = 16
 MAX_MARKED = 60
-MAX_RUNS = 100
+MAX_RUNS = 64
 MAX_ATTRIBUTES = 60_000
-"""Headings, titles, places of the title, marked elements, runs of text and characters of attributes that are looked
+"""Headings, titles, runs after the title, marked elements, runs of text and characters of attributes that are looked
 at: the page's own come first, then those of its lists and comments."""
 
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
-_WORK = re.compile(r"(?:Article|Posting|Report|Review|Recipe|Product|Course|Book|Event|VideoObject|HowTo|Question)$")
+_WORKS = tuple("Article Posting Report Review Recipe Product Course Book Event VideoObject HowTo Question".split())
 _ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", "ImageObject", "SiteNavigationElement"))
 
 
@@ -57,11 +57,13 @@ class Hints:
 
     def metas(self, *names: str) -> Iterator[str]:
         """What the metas of these names say, in the order of the names."""
+        found = self._metas
         for name in names:
-            for content in self._metas.get(name, ()):
-                said = line(content)
-                if said:
-                    yield said
+            if name in found:
+                for content in found[name]:
+                    said = line(content)
+                    if said:
+                        yield said
 
     @cached_property
     def _metas(self) -> dict[str, list[str]]:
@@ -79,7 +81,7 @@ class Hints:
             entity = thing.get("mainEntity")
             for one in (entity, thing) if isinstance(entity, dict) else (thing,):
                 types = _types(one)
-                if "headline" in one or any(_WORK.search(kind) for kind in types):
+                if "headline" in one or any(kind.endswith(_WORKS) for kind in types):
                     works.append(one)
                 elif not types & _ABOUT_SITE:
                     others.append(one)
@@ -103,23 +105,24 @@ class Hints:
         """The first `<h1>` elements: node and text; hidden ones, and those without text, left out."""
         tree = self.tree
         found = []
-        for node in np.flatnonzero((tree.tag == TAG_CODE["h1"]) & ((tree.flags & HIDDEN) == 0))[:MAX_HEADINGS].tolist():
-            text = line(self.text(node))
+        for node in np.flatnonzero(tree.tag == TAG_CODE["h1"])[:MAX_HEADINGS].tolist():
+            text = "" if tree.flags[node] & HIDDEN else line(self.text(node))
             if text:
                 found.append((node, text))
         return found
 
     @cached_property
-    def title_ends(self) -> list[int]:
-        """Where in the page's text its title ends: the title's own places, then the headings'."""
-        tree = self.tree
-        found = []
-        if self.title:
-            at = tree.text.find(self.title)
-            if at >= 0:
-                found.append(at + len(self.title))
-        found += [int(tree.text_end[node]) for node, _ in self.headings]
-        return list(dict.fromkeys(found))[:MAX_PLACES]
+    def title_end(self) -> int:
+        """Where in the page's text its title, or else its first heading, ends; 0 if the page shows neither."""
+        at = self.tree.text.find(self.title) if self.title else -1
+        if self.title and at >= 0:
+            return at + len(self.title)
+        return int(self.tree.text_end[self.headings[0][0]]) if self.headings else 0
+
+    @cached_property
+    def after_title(self) -> list[str]:
+        """The runs of text after the title, where a byline stands."""
+        return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
     def text(self, node: int) -> str:
         """The text of an element, cut where it gets long."""
@@ -138,7 +141,7 @@ class Hints:
             run = text[a:b]
             if not run.isspace():
                 most -= 1
-                yield line(run)
+                yield " ".join(run[:LONGEST_LINE].split())
 
     def marked(self, *words: str) -> Iterator[tuple[int, int, str]]:
         """Elements whose class, id, itemprop or rel holds one of these words: node, attribute code, value.
@@ -156,13 +159,13 @@ class Hints:
             yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
 
     def _places(self, words: tuple[str, ...]) -> Iterator[int]:
-        text = self.tree.attr_text[:MAX_ATTRIBUTES]
+        text = self.tree.attr_text
         for word in words:
-            at, seen = text.find(word), 0
+            at, seen = text.find(word, 0, MAX_ATTRIBUTES), 0
             while at >= 0 and seen < MAX_MARKED:
                 yield at
                 seen += 1
-                at = text.find(word, at + len(word))
+                at = text.find(word, at + len(word), MAX_ATTRIBUTES)
 
     @cached_property
     def host(self) -> str:
@@ -187,10 +190,11 @@ class Hints:
     def is_site(self, name: str) -> bool:
         """Whether a name is the site's own: what it calls itself, or its host spelled out."""
         plain = squeezed(name)
-        if not plain:
-            return False
-        site = squeezed(self.site_name or "")
-        return plain == site or (len(plain) > 3 and plain in self.host)
+        return bool(plain) and (plain == self._plain_site or (len(plain) > 3 and plain in self.host))
+
+    @cached_property
+    def _plain_site(self) -> str:
+        return squeezed(self.site_name or "")
 
 
 def _types(thing: dict[str, Any]) -> set[str]:

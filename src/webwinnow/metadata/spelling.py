@@ -12,6 +12,7 @@ __all__ = ["LONGEST_LINE", "line", "squeezed"]
 LONGEST_LINE = 1_000
 """Characters of one title, name or date that are looked at."""
 _NOT_WORD = re.compile(r"[\W_]+")
+_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() else None for code in range(128)}
 _UNSEEN = str.maketrans("", "", "\x00\xad\u200b\u2060\ufeff")
 
 
@@ -31,4 +32,6 @@ def line(value: object) -> str:
 
 def squeezed(text: str) -> str:
     """Letters and digits only, lower-case: what two spellings of a name share."""
+    if text.isascii():
+        return text.translate(_SQUEEZED)  # a fifth of the time
     return _NOT_WORD.sub("", text).casefold()

@@ -26,11 +26,13 @@ def chosen_title(said: Sequence[str], headings: Sequence[str], is_site: Callable
     most of its words in common with one; then the head's title without the site's name; then any heading.
     """
     own = [heading for heading in headings if not is_site(heading)]
-    spans = {squeezed(span): span for whole in reversed(said) for span in _spans(whole)} if own else {}
-    for heading in own:
-        span = spans.get(squeezed(heading))
-        if span is not None:  # of two spellings the one with more blanks: a heading may break its lines without
-            return span if span.count(" ") > heading.count(" ") else heading
+    plain = [squeezed(heading) for heading in own]
+    for cut in (_wholes, _spans) if own else ():
+        spans = {squeezed(span): span for whole in reversed(said) for span in cut(whole)}
+        for heading, spelled in zip(own, plain, strict=True):
+            span = spans.get(spelled)
+            if span is not None:  # of two spellings the one with more blanks: a heading may break its lines without
+                return span if span.count(" ") > heading.count(" ") else heading
     for heading in own:
         if any(_alike(heading, whole) >= ALIKE for whole in said):
             return heading
@@ -40,12 +42,15 @@ def chosen_title(said: Sequence[str], headings: Sequence[str], is_site: Callable
     return next(iter((*own, *said, *headings)), None)
 
 
+def _wholes(whole: str) -> Iterator[str]:
+    yield whole
+
+
 def _spans(whole: str) -> Iterator[str]:
-    """A title, and what is left when it is cut at a separator, from either side."""
+    """What is left of a title when it is cut at a separator, from either side."""
     for cut in islice(_SEPARATOR.finditer(whole), MAX_CUTS):
         yield whole[: cut.start()]
         yield whole[cut.end() :]
-    yield whole
 
 
 def _alike(heading: str, whole: str) -> float:
