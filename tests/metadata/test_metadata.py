@@ -93,6 +93,9 @@ def test_hidden_heading_is_no_title():
         ("By Ann Miller", "Ann Miller"),
         ("Ann Miller, Bo Li and Cy Young", "Ann Miller; Bo Li; Cy Young"),
         ("Ann and Bo", "Ann and Bo"),
+        ("Ludwig von Mises", "Ludwig von Mises"),
+        ("Maria di Angelo", "Maria di Angelo"),
+        ("von Neumann", "von Neumann"),
         ("https://social.test/ann", None),
         ("ann@grain.test", None),
         ("@ann", None),
@@ -138,6 +141,7 @@ def test_author_is_read_from_metas(metas: str, name: str | None):
         "<p>By Ann Miller</p>",
         "<p>By</p><p>Ann Miller</p>",
         "<p>Von Ann Miller</p>",
+        "<p class=author>Por Ann Miller</p>",
     ],
 )
 def test_author_is_read_where_a_byline_stands(byline: str):

@@ -18,12 +18,13 @@ LONGEST_NAME = 100
 """Characters; what is longer is a sentence about somebody."""
 LONGEST_MARKED = 300
 """Characters; an element marked as the author's that holds more is a list or the page."""
-_BY = "by|von|par|por|di|door|przez"
 _BYLINE = re.compile(
-    rf"^(?:about\s+|the\s+)?(?:authors?|autore?|auteur)\b\s*:?\s*|^(?:\w+\s+){{0,2}}?(?:{_BY})\b\s*:?\s*", re.IGNORECASE
+    r"^(?:about\s+|the\s+)?(?:authors?|autore?|auteur)\b\s*:?\s*|^(?:\w+\s+){0,2}?by\b\s*:?\s*", re.IGNORECASE
 )
-"""What stands before a name in a byline, in a few languages: `By`, `Written by`, `Author:`."""
-_STARTS_BYLINE = re.compile(rf"(?:\w+\s+){{0,1}}?(?:{_BY})\b", re.IGNORECASE)
+"""What stands before a name: `By`, `Written by`, `Author:`."""
+_PARTICLE = re.compile(r"^(?:Von|Par|Por|Di|Door|Przez)\s+")
+"""`By` in other languages; inside a name, or small, it is a part of the name: Ludwig von Mises."""
+_STARTS_BYLINE = re.compile(r"(?:\w+\s+)?by\b|(?:von|par|por|di|door|przez)\b", re.IGNORECASE)
 _WITH_CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ]")
 _META_NAMES = (
     *("author", "article:author", "parsely-author", "sailthru.author", "cxenseparse:author", "citation_author"),
@@ -109,8 +110,9 @@ def _first_name(hints: Hints, node: int) -> Iterator[str]:
     if tree.text_end[node] - tree.text_start[node] > LONGEST_MARKED:
         return
     for run in hints.runs_from(int(tree.text_start[node]), _LONGEST_BYLINE, int(tree.text_end[node])):
-        if not (" " in run and _holds_digit(run)) and any(squeezed(name) not in _NOBODY for name in _people(run)):
-            yield run
+        said = _PARTICLE.sub("", run)
+        if not (" " in said and _holds_digit(said)) and any(squeezed(name) not in _NOBODY for name in _people(said)):
+            yield said
             return
 
 
@@ -137,8 +139,9 @@ def _is_hint(code: int, value: str) -> bool:
 def _from_text(hints: Hints) -> Iterator[str]:
     """A run of text shortly after the title that begins with `By`: the name is in it, or in the next one."""
     for run, following in pairwise([*hints.after_title, ""]):
-        if _STARTS_BYLINE.match(run):
-            name = _BYLINE.sub("", run) or following
+        by = _STARTS_BYLINE.match(run)
+        if by:
+            name = run[by.end() :].lstrip(" :") or following
             if _WITH_CAPITAL.match(name) and name.count(" ") < _MOST_WORDS and not _holds_digit(name):
                 yield name
                 return
