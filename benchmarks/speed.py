@@ -52,7 +52,8 @@ def parse(data: Path) -> list[tuple[str, str]]:
     ]
 
 
-def _command_seconds(crawl: Path, *options: str, cores: set[int] | None = None) -> float:
+def command_seconds(crawl: Path, *options: str, cores: set[int] | None = None) -> float:
+    """Wall-clock of `webwinnow clean`, start-up included, on the given cores."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", "from webwinnow.cli import main; main()", "clean", str(crawl)]
         started = time.perf_counter()
@@ -78,7 +79,7 @@ def clean(data: Path) -> list[tuple[str, str]]:
         peer = len(some) / _seconds(lambda body: trafilatura.extract(body.decode("utf-8", "replace")), some)
     finally:
         os.sched_setaffinity(0, everywhere)
-    ours = len(pages) / min(_command_seconds(crawl, "--method", "none", "--jobs", "1", cores=core) for _ in range(2))
+    ours = len(pages) / min(command_seconds(crawl, "--method", "none", "--jobs", "1", cores=core) for _ in range(2))
     return [
         ("trafilatura.extract, pages/s", f"{peer:,.1f}"),
         ("webwinnow clean --method none, pages/s", f"{ours:,.1f}"),
@@ -96,8 +97,8 @@ def workers(data: Path) -> list[tuple[str, str]]:
         for method in ("none", "repeated"):
             one, two = [], []
             for _ in range(3):
-                one.append(_command_seconds(crawl, "--method", method, "--jobs", "1"))
-                two.append(_command_seconds(crawl, "--method", method, "--jobs", "2"))
+                one.append(command_seconds(crawl, "--method", method, "--jobs", "1"))
+                two.append(command_seconds(crawl, "--method", method, "--jobs", "2"))
             pages = 3 * table.num_rows
             rows += [
                 (f"{method}: one worker, pages/s", f"{pages / min(one):,.0f}"),

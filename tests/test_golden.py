@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from webwinnow.markup import HIDDEN, NOSCRIPT, PREFORMATTED
+from webwinnow.metadata import metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 
@@ -27,9 +28,7 @@ def dump(tree: PageTree) -> str:
         f"language   {head.language!r}",
         f"base       {head.base}",
         f"canonical  {head.canonical}",
-        f"author     {head.author!r}",
-        f"published  {head.published}",
-        f"modified   {head.modified}",
+        f"about      {metadata(tree)}",
         f"robots     {sorted(head.robots)}",
         f"open graph {head.open_graph}",
         f"json-ld    {head.json_ld_types}",

@@ -16,8 +16,8 @@ LAYERS: dict[str, int] = {
     part: layer
     for layer, parts in enumerate(
         (
-            "_version errors urls words records markup _kernels",
-            "pagetree parse render fingerprint blocks treebytes",
+            "_version errors urls words dates records markup _kernels",
+            "pagetree parse metadata render fingerprint blocks treebytes",
             "site cleaning",
             "cleanpage sitemodel estimators docview replicas vectors mining sitemining",
             "io crawl search pipeline engines",

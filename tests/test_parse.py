@@ -241,7 +241,7 @@ def test_lone_surrogates_in_json_ld_become_the_replacement_character():
     page = r"""<script type="application/ld+json">
         {"@type": "A\ud800", "author": "Ann\ud800", "datePublished": "1\udc00"}</script>"""
     head = parse(page).head
-    assert (head.author, head.published, head.json_ld_types) == ("Ann\ufffd", "1\ufffd", ("A\ufffd",))
+    assert head.json_ld_types == ("A\ufffd",)
 
 
 def test_pair_of_surrogates_is_the_character_it_means():
@@ -588,7 +588,7 @@ def test_title_in_a_drawing_is_not_the_pages():
 )
 def test_what_a_template_says_is_not_said_by_the_page(inert: str):
     head = parse(f"<body><template>{inert}</template>x").head
-    assert (head.title, head.author, head.canonical, head.json_ld_types) == ("", None, None, ())
+    assert (head.title, head.metas, head.canonical, head.json_ld_types) == ("", (), None, ())
 
 
 @pytest.mark.parametrize(
@@ -614,48 +614,13 @@ def test_open_graph_is_read_without_its_prefix_first_value_each():
     assert head.open_graph == {"title": "T", "type": "article", "image": "1", "url": "u"}
 
 
-def test_description_and_site_name_are_read():
-    head = head_of('<meta name=Description content=" D "><meta property=og:site_name content="The Site">')
-    assert (head.description, head.site_name) == ("D", "The Site")
-
-
 def test_robots_directives_are_read_in_lower_case():
     assert head_of("<meta name=ROBOTS content='NoIndex, nofollow ,'>").robots == {"noindex", "nofollow"}
     assert head_of("").robots == frozenset()
 
 
-def test_author_and_dates_are_read_from_metas():
-    head = head_of(
-        "<meta name=author content=Ann><meta property=article:published_time content=2020-01-02T03:04:05Z>"
-        "<meta property=article:modified_time content=2021-01-01>"
-    )
-    assert (head.author, head.published, head.modified) == ("Ann", "2020-01-02T03:04:05Z", "2021-01-01")
-
-
-def test_dates_are_read_from_microdata_metas():
-    head = parse("<body><p>x<meta itemprop=datePublished content=2020-02-03>").head
-    assert head.published == "2020-02-03"
-
-
-def test_author_and_dates_are_read_from_json_ld():
-    head = head_of(
-        """<script type="application/ld+json">[{"@type": "Article", "author": [{"@type": "Person", "name": " Bo "}],
-        "datePublished": "2020-01-01", "dateModified": "2020-02-02"}]</script>"""
-    )
-    assert (head.author, head.published, head.modified) == ("Bo", "2020-01-01", "2020-02-02")
-
-
-def test_author_that_is_an_address_is_no_name():
-    head = head_of(
-        '<meta property="article:author" content="https://social.example/ann">'
-        '<script type="application/ld+json">{"author": {"name": "Ann"}}</script>'
-    )
-    assert head.author == "Ann"
-
-
-def test_page_that_says_nothing_has_no_author_and_no_dates():
+def test_page_that_says_nothing_has_an_empty_head():
     head = head_of("")
-    assert (head.author, head.published, head.modified, head.description, head.site_name) == (None,) * 5
     assert (head.title, head.language, head.open_graph, head.json_ld_types) == ("", "", {}, ())
 
 
@@ -678,7 +643,6 @@ def test_json_ld_that_says_nothing_is_skipped(script: str):
         '<script type="application/ld+json">{"@type": "Article", "author": "Ann"}</script>'
     )
     assert head.json_ld_types == ("Article",)
-    assert head.author == "Ann"
 
 
 def test_json_ld_with_line_breaks_inside_strings_is_read():

@@ -15,6 +15,7 @@ from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
 from webwinnow.fingerprint import Fingerprint, fingerprint
+from webwinnow.metadata import Metadata, metadata
 from webwinnow.pagetree import Head, Node, PageTree
 from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
@@ -29,6 +30,7 @@ __all__ = [
     "Head",
     "InputError",
     "Kept",
+    "Metadata",
     "MissingExtra",
     "ModelError",
     "Node",
@@ -47,6 +49,7 @@ __all__ = [
     "extract",
     "fingerprint",
     "learn",
+    "metadata",
     "parse",
 ]
 

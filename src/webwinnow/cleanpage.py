@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
+from webwinnow.metadata import metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
 from webwinnow.records import Dropped, Kept, Outcome
@@ -24,7 +24,6 @@ from webwinnow.urls import is_web_link
 __all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
 
 OUTPUTS = ("text", "markdown", "html")
-_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?=$|[-_])")
 
 
 class Decision(NamedTuple):
@@ -109,7 +108,7 @@ class CleanPage:
 
     def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
-        head = self.tree.head
+        about = metadata(self.tree)
         text = self.text
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
@@ -118,23 +117,21 @@ class CleanPage:
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
             "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
             "method": self.verdict.method,
-            "title": head.title or head.open_graph.get("title") or None,
-            "author": head.author,
-            "date": head.published,
+            "title": about.title,
+            "author": about.author,
+            "date": about.date,
             "keywords": [],
             "text": text,
             "links": self.links,
-            "lang": self._language(text),
+            "lang": about.language or language_of(text),
             "kept_words": kept_words,
             "all_words": self.all_words,
+            "site_name": about.site_name,
+            "description": about.description,
         }
         for output in also:
             record[output] = self.render(output)
         return record
-
-    def _language(self, text: str) -> str | None:
-        declared = _LANGUAGE_TAG.match(self.tree.head.language)
-        return declared[0].lower() if declared else language_of(text)
 
     @property
     def kept_words(self) -> int:

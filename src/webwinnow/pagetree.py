@@ -35,7 +35,7 @@ def without_surrogates(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What a page says of itself, as found; the properties read the meaning out of it when asked."""
+    """What a page's head says, as found; `metadata` reads title, author, date and so on out of it."""
 
     title: str = ""
     language: str = ""
@@ -69,38 +69,6 @@ class Head:
         return frozenset(word.strip().lower() for word in (self.meta("robots") or "").split(",") if word.strip())
 
     @property
-    def description(self) -> str | None:
-        """The page's own summary."""
-        return self.meta("description", "og:description", "dc.description", "twitter:description")
-
-    @property
-    def site_name(self) -> str | None:
-        """The name of the site."""
-        return self.meta("og:site_name", "application-name", "apple-mobile-web-app-title")
-
-    @property
-    def author(self) -> str | None:
-        """Who wrote the page, from metas and then JSON-LD."""
-        named = self.meta("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "byl")
-        if named and not named.startswith(("http://", "https://")):
-            return named
-        return self._first_ld("author")
-
-    @property
-    def published(self) -> str | None:
-        """When the page was published, as written there."""
-        return self.meta(
-            "article:published_time", "datepublished", "dc.date.issued", "dcterms.created", "dc.date", "pubdate", "date"
-        ) or self._first_ld("datePublished")
-
-    @property
-    def modified(self) -> str | None:
-        """When the page was last changed, as written there."""
-        return self.meta(
-            "article:modified_time", "datemodified", "dcterms.modified", "og:updated_time", "last-modified"
-        ) or self._first_ld("dateModified")
-
-    @property
     def json_ld_types(self) -> tuple[str, ...]:
         """The distinct `@type` values of the page's JSON-LD, in page order."""
         types: dict[str, None] = {}
@@ -127,17 +95,6 @@ class Head:
                         graph, list
                     ) else things.append(thing)
         return tuple(things)
-
-    def _first_ld(self, key: str) -> str | None:
-        for thing in self.json_ld_things:
-            value = thing.get(key)
-            if isinstance(value, list) and value:
-                value = value[0]
-            if isinstance(value, dict):
-                value = value.get("name")
-            if isinstance(value, str) and value.strip():
-                return without_surrogates(value.strip())
-        return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -42,7 +42,7 @@ def test_record_has_the_fields_of_the_contract(webwinnow, records, write_crawl, 
         assert record["outcome"] == "kept"
         assert record["method"] == "repeated"
         assert record["page_id"].startswith("a.example/")
-        assert record["title"].startswith("Page ")
+        assert record["title"].startswith("Story ")
 
 
 def test_repeated_text_goes_and_own_text_stays(webwinnow, records, write_crawl, make_pages, tmp_path):

@@ -56,6 +56,8 @@ PAGE_FIELDS: Final[Fields] = (
     Field("replica_of"),
     Field("kept_words", FieldKind.INTEGER),
     Field("all_words", FieldKind.INTEGER),
+    Field("site_name"),
+    Field("description"),
 )
 """What `webwinnow clean` writes for each page."""
 
