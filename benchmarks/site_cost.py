@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 from webwinnow import parse
 from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import finish
+from webwinnow.site.noise import NoiseMap
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 from webwinnow.site.weights import FeatureWeights
 
 SITE_PAGES = 100
 """Pages of each site."""
 ROUNDS = 5
+THRESHOLD = 0.9
 FEW, MANY = 100, 2_000
 
 
@@ -29,7 +31,7 @@ def costs(data: Path) -> list[tuple[str, str]]:
 
 def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
     """Site by site and round by round in turn, so that a noisy neighbour disturbs all alike; minima of the rounds."""
-    works = ("learning (SST)", "learning (CST)", "learning (both)", "mapping (CST)")
+    works = ("learning (SST)", "learning (CST)", "learning (both)", "mapping (CST)", "finishing (SST)", "mapping (SST)")
     building: list[float] = []
     ratios: dict[str, list[float]] = {work: [] for work in works}
     spent = dict.fromkeys(works, 0.0)
@@ -37,12 +39,17 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
     for bodies in _sites(data).values():
         trees = [parse(body) for body in bodies]
         weights = FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)))
+        grown = StyleTree.grow(trees, SST_CUT)
+        noise = NoiseMap(finish(grown))
+        noise.marked(THRESHOLD)
         seconds = _in_turn(
             lambda bodies=bodies: [parse(body) for body in bodies],
             lambda trees=trees: _grow(trees, SST_CUT),
             lambda trees=trees: _grow(trees, CST_CUT),
             lambda trees=trees: _grow(trees, SST_CUT, CST_CUT),
             lambda trees=trees, weights=weights: [weights.weigh(tree) for tree in trees],
+            lambda grown=grown: finish(grown),
+            lambda trees=trees, noise=noise: [noise.lay(tree, THRESHOLD) for tree in trees],
         )
         pages += len(trees)
         building.append(seconds[0])
@@ -70,10 +77,16 @@ def growth(data: Path) -> list[tuple[str, str]]:
         lambda: [_grow(part, SST_CUT, CST_CUT) for part in parts],
         lambda: _grow(trees, SST_CUT, CST_CUT),
     )
+    finished_few = sum(_seconds(lambda part=part: finish(StyleTree.grow(part, SST_CUT))) for part in parts)
+    finished_many = _seconds(lambda: finish(StyleTree.grow(trees, SST_CUT)))
     return [
         (f"learning (both), ms a page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
         (f"learning (both), ms a page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),
         (f"cost per page, {MANY:,} pages / {FEW} pages", f"**{many / few:.2f}**"),
+        (
+            f"the same with finishing (SST), {MANY:,} pages / {FEW} pages",
+            f"**{finished_many / finished_few:.2f}**, {1000 * finished_many / len(trees):.2f} ms a page",
+        ),
     ]
 
 

@@ -81,3 +81,18 @@ def test_topmost_is_the_highest_mark_above():
 def test_topmost_refuses_marks_of_another_length(twin):
     with pytest.raises(ValueError, match="1 marks for 2 nodes"):
         twin.topmost(np.array([-1, 0], np.int32), np.array([True]))
+
+
+@given(st.lists(st.integers(0, 5), max_size=30))
+def test_grouped_twins_agree(groups):
+    given = np.array(groups, np.int64)
+    for fast, slow in zip(compiled.grouped(given, 6), plain.grouped(given, 6), strict=True):
+        assert fast.dtype == slow.dtype
+        np.testing.assert_array_equal(fast, slow)
+
+
+@pytest.mark.parametrize("twin", [plain, compiled])
+@pytest.mark.parametrize("group", [-1, 3])
+def test_grouped_refuses_a_group_that_there_is_not(twin, group):
+    with pytest.raises(ValueError, match=f"no group {group} of 3"):
+        twin.grouped(np.array([0, group], np.int64), 3)

@@ -17,6 +17,7 @@ __all__ = [
     "count_words",
     "element_keys",
     "folded_text",
+    "grouped",
     "image_hashes",
     "lay_out",
     "leaves_around",
@@ -42,7 +43,7 @@ try:
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.compiled_mapping import align, topmost
+    from webwinnow._kernels.compiled_mapping import align, grouped, topmost
     from webwinnow._kernels.compiled_styles import (
         Pairs,
         StyleSums,
@@ -66,7 +67,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.plain_mapping import align, topmost
+    from webwinnow._kernels.plain_mapping import align, grouped, topmost
     from webwinnow._kernels.plain_styles import (  # type: ignore[assignment]
         Pairs,
         StyleSums,

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Compiled: how a page is laid over a site tree. Each has a twin in plain_mapping.py that says what it means."""
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
@@ -113,3 +113,22 @@ def topmost(const int32_t[::1] parent, marked):
         if out[i] < 0 and mark[i]:
             out[i] = <int32_t>i
     return found
+
+
+def grouped(const int64_t[::1] group, Py_ssize_t groups):
+    """Rows by group, and where each group begins (see plain_mapping.grouped)."""
+    cdef Py_ssize_t k, size = group.shape[0]
+    order = np.empty(size, np.int64)
+    bounds = np.zeros(groups + 1, np.int64)
+    cdef int64_t[::1] rows = order, at = bounds
+    for k in range(size):
+        if not 0 <= group[k] < groups:
+            raise ValueError(f"there is no group {group[k]} of {groups}")
+        at[group[k] + 1] += 1
+    for k in range(groups):
+        at[k + 1] += at[k]
+    cdef int64_t[::1] free_row = bounds.copy()
+    for k in range(size):
+        rows[free_row[group[k]]] = k
+        free_row[group[k]] += 1
+    return order, bounds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST_TABLE", "align", "topmost"]
+__all__ = ["LARGEST_TABLE", "align", "grouped", "topmost"]
 
 LARGEST_TABLE = 4_000_000
 """Cells of an alignment at most; longer rows are matched place by place."""
@@ -70,6 +70,15 @@ def align(
         else:
             y += 1
     return found
+
+
+def grouped(group: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows by group, in their own order within it; group g holds rows `bounds[g]:bounds[g + 1]` of them."""
+    for k in group.tolist():
+        if not 0 <= k < groups:
+            raise ValueError(f"there is no group {k} of {groups}")
+    order = np.argsort(group, kind="stable").astype(np.int64)
+    return order, np.searchsorted(group[order], np.arange(groups + 1)).astype(np.int64)
 
 
 def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:

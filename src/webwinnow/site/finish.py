@@ -15,14 +15,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, fields
 from heapq import heappop, heappush
-from itertools import pairwise
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, align
+from webwinnow._kernels import INTERNAL, LEAF, Pairs, align, grouped
 from webwinnow.errors import ModelError
 from webwinnow.site.archive import within
 from webwinnow.site.styletree import ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
@@ -35,9 +34,6 @@ JACCARD = 0.85
 """Lambda of the thesis: elements whose characteristic features overlap so far are alike."""
 LEAST_UNEQUAL = 6
 """Smaller sets are either equal or overlap by less than `JACCARD`: 6 of 7 is the first overlap that suffices."""
-
-
-_WAY = np.dtype([("element", np.int64), ("sequence", np.uint64), ("position", np.int32), ("child", np.int64)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -153,18 +149,21 @@ class _Finisher:
         for i, parent in enumerate(tree.parent.tolist()):
             if parent:
                 self.children[parent].append(i)
-        element = self.element = np.searchsorted(tree.key, tree.feature_element)
-        order = np.argsort(element, kind="stable")
-        bounds = np.searchsorted(element[order], np.arange(len(tree.key) + 1))
-        self.feature_rows = [order[a:b] for a, b in pairwise(bounds)]
+        self.raw = Pairs(tree.key, np.zeros(len(tree.key), np.uint64))
+        element = self.element = self._raw_elements(tree.feature_element)
+        self.order, self.bounds = grouped(element, len(tree.key))
         self.keys: list[int] = tree.key.tolist()
         self.styles: list[int] = tree.style.tolist()
         self.shapes: list[int] = tree.shape.tolist()
-        self.contents: list[int] = _content_keys(tree, element, order).tolist()
+        self.contents: list[int] = _content_keys(tree, element, self.order).tolist()
         self.sequences: list[int] = tree.way.tolist()
         self.positions: list[int] = tree.position.tolist()
         self.kinds: list[int] = tree.kind.tolist()
         self.m: list[int] = tree.m.tolist()
+
+    def _raw_elements(self, keys: Keys) -> NDArray[np.int64]:
+        """The raw elements of some keys."""
+        return self.raw.rows(keys, np.zeros(len(keys), np.uint64))
 
     def finished(self) -> SiteTree:
         group_of = np.full(len(self.keys), -1, np.int64)
@@ -274,7 +273,7 @@ class _Finisher:
     def _characterise(self, group: _Group) -> None:
         features: dict[int, int] = {}
         for member in group.members:
-            rows = self.feature_rows[member]
+            rows = self.order[self.bounds[member] : self.bounds[member + 1]]
             for feature, df in zip(self.tree.feature[rows].tolist(), self.tree.df[rows].tolist(), strict=True):
                 features[feature] = features.get(feature, 0) + df
         group.features = features
@@ -302,23 +301,11 @@ class _Finisher:
     def _columns(self, group_of: NDArray[np.int64], parents: list[int], groups: list[_Group]) -> SiteTree:
         tree = self.tree
         below = np.flatnonzero(tree.parent != 0)
-        above = np.searchsorted(tree.key, tree.parent[below])
-        ways = np.unique(
-            np.array(
-                list(
-                    zip(
-                        group_of[above].tolist(),
-                        tree.way[below].tolist(),
-                        tree.position[below].tolist(),
-                        group_of[below].tolist(),
-                        strict=True,
-                    )
-                ),
-                _WAY,
-            )
+        ways = _distinct(
+            group_of[self._raw_elements(tree.parent[below])], tree.way[below], tree.position[below], group_of[below]
         )
         style_element, style_sequence, (style_count,) = _summed(
-            group_of[np.searchsorted(tree.key, tree.style_element)], tree.style_sequence, [tree.style_m]
+            group_of[self._raw_elements(tree.style_element)], tree.style_sequence, [tree.style_m]
         )
         at_leaf = tree.total > 0
         feature_element, feature, (df, total, entropy_sum) = _summed(
@@ -337,16 +324,25 @@ class _Finisher:
             style_element=style_element,
             style_sequence=style_sequence,
             style_count=style_count,
-            way_element=ways["element"],
-            way_sequence=ways["sequence"],
-            way_position=ways["position"],
-            way_child=ways["child"],
+            way_element=ways[0],
+            way_sequence=ways[1],
+            way_position=ways[2],
+            way_child=ways[3],
             feature_element=feature_element,
             feature=feature,
             df=df,
             total=total,
             entropy_sum=entropy_sum,
         )
+
+
+def _distinct(*columns: NDArray[Any]) -> list[NDArray[Any]]:
+    """The distinct rows of a table, in order."""
+    order = np.lexsort(columns[::-1])
+    ordered = [column[order] for column in columns]
+    first = np.ones(len(order), np.bool_)
+    first[1:] = np.any([column[1:] != column[:-1] for column in ordered], axis=0)
+    return [column[first] for column in ordered]
 
 
 def _summed(element: NDArray[np.int64], key: Keys, sums: list[Counts]) -> tuple[NDArray[np.int64], Keys, list[Counts]]:
