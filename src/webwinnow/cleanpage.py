@@ -12,6 +12,7 @@ import numpy as np
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning.verdict import NO_CONTENT_REASON
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
@@ -95,7 +96,10 @@ class CleanPage:
     def _outcome(self, kept_words: int) -> Outcome:
         if self.tree.reason is not None:
             return Dropped(self.tree.reason)
-        return Kept() if kept_words else Dropped("nothing left to read")
+        if kept_words:
+            return Kept()
+        without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
+        return Dropped("no main content" if without else "nothing left to read")
 
     def decisions(self) -> Iterator[Decision]:
         """Block by block, in page order, what was decided."""
@@ -118,6 +122,7 @@ class CleanPage:
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
             "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
             "method": self.verdict.method,
+            "genre": self.verdict.genre,
             "title": head.title or head.open_graph.get("title") or None,
             "author": head.author,
             "date": head.published,
@@ -125,6 +130,7 @@ class CleanPage:
             "text": text,
             "links": self.links,
             "lang": self._language(text),
+            "confidence": self.verdict.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
         }

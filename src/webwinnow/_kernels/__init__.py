@@ -10,12 +10,23 @@ __all__ = [
     "LEAF",
     "OUTSIDE",
     "blank_runs",
+    "block_features",
+    "block_words",
+    "context_features",
     "count_words",
     "element_keys",
+    "forest_sums",
     "lay_out",
     "nearest",
+    "node_marks",
+    "node_tokens",
     "open_formatting",
+    "outline",
+    "shingle_map",
     "spread",
+    "sums_above",
+    "token_sums",
+    "word_keys",
     "word_spans",
 ]
 
@@ -30,6 +41,19 @@ try:
         spread,
         word_spans,
     )
+    from webwinnow._kernels.compiled_scoring import (
+        block_features,
+        block_words,
+        context_features,
+        forest_sums,
+        node_marks,
+        node_tokens,
+        outline,
+        shingle_map,
+        sums_above,
+        token_sums,
+        word_keys,
+    )
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -42,6 +66,19 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         spread,
         word_spans,
+    )
+    from webwinnow._kernels.plain_scoring import (
+        block_features,
+        block_words,
+        context_features,
+        forest_sums,
+        node_marks,
+        node_tokens,
+        outline,
+        shingle_map,
+        sums_above,
+        token_sums,
+        word_keys,
     )
 
     COMPILED = False

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from webwinnow.cleaning import none, repeated
+from webwinnow.cleaning import none, page, repeated
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import SettingsError
@@ -20,6 +21,7 @@ class CleaningSettings:
     """What the methods may be told; each reads its own."""
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
+    page: PageSettings = field(default_factory=PageSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,12 @@ METHODS: dict[str, Method] = {
             "drop only what the site repeats",
             True,
             lambda tree, model, settings: repeated.clean(tree, model, settings.repeated),
+        ),
+        Method(
+            "page",
+            "keep what the page alone shows to be its main content",
+            False,
+            lambda tree, _, settings: page.clean(tree, settings.page),
         ),
     )
 }

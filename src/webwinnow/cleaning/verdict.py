@@ -10,16 +10,29 @@ from numpy.typing import NDArray
 from webwinnow._kernels import blank_runs, nearest
 from webwinnow.pagetree import PageTree
 
-__all__ = ["HIDDEN_REASON", "KEPT_REASON", "REASONS", "REPEATED_REASON", "Verdict", "keep_around"]
+__all__ = [
+    "CONTENT_REASON",
+    "HIDDEN_REASON",
+    "KEPT_REASON",
+    "NO_CONTENT_REASON",
+    "REASONS",
+    "REPEATED_REASON",
+    "UNLIKELY_REASON",
+    "Verdict",
+    "keep_around",
+]
 
 REASONS: tuple[str, ...] = (
     "kept: visible",
     "hidden: browsers do not show it",
     "repeated: the site says the same on many of its pages",
+    "kept: likely main content",
+    "unlikely: probably not main content",
+    "no main content: nothing on the page reads like it",
 )
 """What a reason code means; the list only grows at its end."""
 
-KEPT_REASON, HIDDEN_REASON, REPEATED_REASON = range(3)
+KEPT_REASON, HIDDEN_REASON, REPEATED_REASON, CONTENT_REASON, UNLIKELY_REASON, NO_CONTENT_REASON = range(6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,7 +41,8 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`.
+    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`; `genre` and
+    `confidence`, how good the word F1 is likely to be, are told by methods that know.
     """
 
     method: str
@@ -40,6 +54,8 @@ class Verdict:
     weight: NDArray[np.float32]
     kind: NDArray[np.uint8]
     note: str | None = None
+    genre: str | None = None
+    confidence: float | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:

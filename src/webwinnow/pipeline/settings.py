@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
@@ -78,7 +79,10 @@ class RunSettings:
         return cls(
             **plain
             | {
-                "cleaning": CleaningSettings(repeated=RepeatedSettings(**plain["cleaning"]["repeated"])),
+                "cleaning": CleaningSettings(
+                    repeated=RepeatedSettings(**plain["cleaning"]["repeated"]),
+                    page=PageSettings(**plain["cleaning"]["page"]),
+                ),
                 "site_by": SiteKey(**plain["site_by"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
