@@ -11,6 +11,7 @@ import numpy as np
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning.verdict import NO_CONTENT_REASON
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
 from webwinnow.metadata import metadata
@@ -94,7 +95,10 @@ class CleanPage:
     def _outcome(self, kept_words: int) -> Outcome:
         if self.tree.reason is not None:
             return Dropped(self.tree.reason)
-        return Kept() if kept_words else Dropped("nothing left to read")
+        if kept_words:
+            return Kept()
+        without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
+        return Dropped("no main content" if without else "nothing left to read")
 
     def decisions(self) -> Iterator[Decision]:
         """Block by block, in page order, what was decided."""
@@ -117,6 +121,7 @@ class CleanPage:
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
             "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
             "method": self.verdict.method,
+            "genre": self.verdict.genre,
             "title": about.title,
             "author": about.author,
             "date": about.date,
@@ -124,6 +129,7 @@ class CleanPage:
             "text": text,
             "links": self.links,
             "lang": about.language or language_of(text),
+            "confidence": self.verdict.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
             "site_name": about.site_name,

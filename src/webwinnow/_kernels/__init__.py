@@ -14,9 +14,13 @@ __all__ = [
     "Ways",
     "align",
     "blank_runs",
+    "block_features",
+    "block_words",
+    "context_features",
     "count_words",
     "element_keys",
     "folded_text",
+    "forest_sums",
     "grouped",
     "image_hashes",
     "lay_out",
@@ -24,9 +28,16 @@ __all__ = [
     "link_hashes",
     "name_hash",
     "nearest",
+    "node_marks",
+    "node_tokens",
     "open_formatting",
+    "outline",
+    "shingle_map",
+    "sums_above",
     "sums_by_key",
+    "token_sums",
     "topmost",
+    "word_keys",
     "word_spans",
 ]
 
@@ -44,6 +55,19 @@ try:
         word_spans,
     )
     from webwinnow._kernels.compiled_mapping import align, grouped, topmost
+    from webwinnow._kernels.compiled_scoring import (
+        block_features,
+        block_words,
+        context_features,
+        forest_sums,
+        node_marks,
+        node_tokens,
+        outline,
+        shingle_map,
+        sums_above,
+        token_sums,
+        word_keys,
+    )
     from webwinnow._kernels.compiled_styles import (
         Pairs,
         StyleSums,
@@ -68,6 +92,19 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         word_spans,
     )
     from webwinnow._kernels.plain_mapping import align, grouped, topmost
+    from webwinnow._kernels.plain_scoring import (
+        block_features,
+        block_words,
+        context_features,
+        forest_sums,
+        node_marks,
+        node_tokens,
+        outline,
+        shingle_map,
+        sums_above,
+        token_sums,
+        word_keys,
+    )
     from webwinnow._kernels.plain_styles import (  # type: ignore[assignment]
         Pairs,
         StyleSums,

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import cst, none, repeated, sst
+from webwinnow.cleaning import cst, none, page, repeated, sst
 from webwinnow.cleaning.cst import CstSettings
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import Verdict
@@ -26,6 +27,7 @@ class CleaningSettings:
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
     sst: SstSettings = field(default_factory=SstSettings)
     cst: CstSettings = field(default_factory=CstSettings)
+    page: PageSettings = field(default_factory=PageSettings)
 
     @classmethod
     def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
@@ -70,6 +72,12 @@ METHODS: dict[str, Method] = {
             "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)",
             frozenset({"cst"}),
             lambda tree, model, settings: cst.clean(tree, model, settings.cst),
+        ),
+        Method(
+            "page",
+            "keep what the page alone shows to be its main content",
+            frozenset(),
+            lambda tree, _, settings: page.clean(tree, settings.page),
         ),
     )
 }

@@ -12,15 +12,18 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
 __all__ = [
+    "CONTENT_REASON",
     "HIDDEN_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
     "MEANINGFUL_REASON",
     "NOISY_REASON",
+    "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
     "REASONS",
     "REPEATED_REASON",
+    "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
     "keep_around",
@@ -38,6 +41,9 @@ REASONS: tuple[str, ...] = (
     "locally noisy: every page has these words here",
     "kept: its words tell this page from the site's others",
     "of little weight: its words stand here on many of the site's pages",
+    "kept: likely main content",
+    "unlikely: probably not main content",
+    "no main content: nothing on the page reads like it",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -51,6 +57,9 @@ REASONS: tuple[str, ...] = (
     LOCALLY_NOISY_REASON,
     WEIGHTY_REASON,
     LIGHT_REASON,
+    CONTENT_REASON,
+    UNLIKELY_REASON,
+    NO_CONTENT_REASON,
 ) = range(len(REASONS))
 
 
@@ -60,7 +69,8 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`.
+    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`; `genre` and
+    `confidence`, how good the word F1 is likely to be, are told by methods that know.
     """
 
     method: str
@@ -72,6 +82,8 @@ class Verdict:
     weight: NDArray[np.float32]
     kind: NDArray[np.uint8]
     note: str | None = None
+    genre: str | None = None
+    confidence: float | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,0 +1,937 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Compiled loops of the page model: counts, tokens, features, forests. Twins and meanings in plain_scoring.py."""
+
+from libc.math cimport log1p, sqrt
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+
+import numpy as np
+
+from webwinnow._kernels import plain_scoring as plain
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+    bint Py_UNICODE_ISALNUM(Py_UCS4)
+    bint Py_UNICODE_ISALPHA(Py_UCS4)
+    bint Py_UNICODE_ISSPACE(Py_UCS4)
+    bint Py_UNICODE_ISUPPER(Py_UCS4)
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
+
+cdef enum:
+    # columns of block_words
+    CHARS, WORDS, LINK_WORDS, STRONG_WORDS, DIGITS, LETTERS, CAPITALS, NUMBERS, ENDS, COMMAS, SIGNS, MONEY, SHORT, LONG, \
+        IN_TITLE, IN_SUMMARY, IN_DATA, LAST, COUNTS
+    # classes of characters
+    C_LETTER = 1
+    C_UPPER = 2
+    C_DIGIT = 3
+    C_SPACE = 4
+    C_END = 5
+    C_COMMA = 6
+    C_COLON = 7
+    C_MONEY = 8
+    C_QUIET = 9
+    C_SIGN = 10
+    C_UNDERSCORE = 11
+    MOST_TOKENS = 64
+
+cdef uint64_t FNV_START = 0xCBF29CE484222325
+cdef uint64_t FNV_PRIME = 0x100000001B3
+cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
+
+cdef uint8_t CLASS_OF[128]
+for _code in range(128):
+    CLASS_OF[_code] = plain.character_class(chr(_code))
+cdef int WORD_BITS = plain.WORD_BITS
+cdef int TOKEN_BITS = plain.TOKEN_BITS
+cdef int HEARD_WORDS = plain.HEARD_WORDS
+cdef int SHINGLE_BITS = plain.SHINGLE_BITS
+cdef uint32_t MARK_OF[2048]
+for _code in range(2048):
+    MARK_OF[_code] = plain.TAG_MARKS[_code] if _code < len(plain.TAG_MARKS) else 0
+cdef uint32_t M_LINK = plain.MARK["link"]
+cdef uint32_t M_HEADING = plain.MARK["heading"]
+cdef uint32_t M_PICTURE = plain.MARK["picture"]
+cdef uint32_t M_FIELD = plain.MARK["field"]
+cdef uint32_t M_OWN = plain.OWN_MARKS
+cdef int MARKS_SHOWN = len(plain.SHOWN_MARKS)
+cdef uint32_t SHOWN_MARK[32]
+for _code, _name in enumerate(plain.SHOWN_MARKS):
+    SHOWN_MARK[_code] = plain.MARK[_name]
+cdef int FEATURES = len(plain.FEATURES)
+cdef int CONTEXTS = len(plain.CONTEXTS)
+
+
+cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
+    x ^= x >> 33
+    x *= <uint64_t>0xFF51AFD7ED558CCD
+    x ^= x >> 33
+    x *= <uint64_t>0xC4CEB9FE1A85EC53
+    return x ^ (x >> 33)
+
+
+cdef inline int class_of(Py_UCS4 c) noexcept:
+    if c < 128:
+        return CLASS_OF[c]
+    if Py_UNICODE_ISALPHA(c):
+        return C_UPPER if Py_UNICODE_ISUPPER(c) else C_LETTER
+    if Py_UNICODE_ISALNUM(c):
+        return C_DIGIT
+    if Py_UNICODE_ISSPACE(c):
+        return C_SPACE
+    if c == 0x3002 or c == 0xFF01 or c == 0xFF1F or c == 0x2026 or c == 0x0964 or c == 0x061F:
+        return C_END
+    if c == 0x3001 or c == 0xFF0C or c == 0x060C:
+        return C_COMMA
+    if c == 0xFF1A:
+        return C_COLON
+    if c == 0xA3 or c == 0xA5 or 0x20A0 <= c <= 0x20BF:
+        return C_MONEY
+    if 0x2010 <= c <= 0x201F or c == 0xAB:
+        return C_QUIET
+    return C_SIGN
+
+
+cdef struct Ids:
+    int32_t* data
+    Py_ssize_t used
+    Py_ssize_t room
+
+
+cdef inline int push_id(Ids* ids, int32_t value) except -1:
+    cdef int32_t* grown
+    if ids.used == ids.room:
+        ids.room = ids.room * 2 if ids.room else 4096
+        grown = <int32_t*>realloc(ids.data, ids.room * sizeof(int32_t))
+        if grown == NULL:
+            raise MemoryError()
+        ids.data = grown
+    ids.data[ids.used] = value
+    ids.used += 1
+    return 0
+
+
+cdef object ids_array(Ids* ids):
+    found = np.empty(ids.used, np.int32)
+    cdef int32_t[::1] out = found
+    cdef Py_ssize_t k
+    for k in range(ids.used):
+        out[k] = ids.data[k]
+    return found
+
+
+cdef inline bint holds(const uint64_t[::1] table, uint64_t value) noexcept:
+    """Whether a sorted table holds a value."""
+    cdef Py_ssize_t low = 0, high = table.shape[0], middle
+    while low < high:
+        middle = (low + high) >> 1
+        if table[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < table.shape[0] and table[low] == value
+
+
+def word_keys(str text):
+    """The distinct words of a text as sorted 64-bit keys (see plain_scoring.word_keys)."""
+    cdef Py_ssize_t k, size = PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text), what
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_UCS4 c
+    cdef uint64_t word = FNV_START
+    cdef bint inside = False
+    found = []
+    for k in range(size + 1):
+        c = PyUnicode_READ(kind, data, k) if k < size else 32
+        what = class_of(c)
+        if what <= C_DIGIT or what == C_UNDERSCORE:
+            word = (word ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * FNV_PRIME
+            inside = True
+        elif inside:
+            found.append(mixed(word))
+            word = FNV_START
+            inside = False
+    return np.array(sorted(set(found)), np.uint64)
+
+
+def shingle_map(str text):
+    """One bit for each shingle of three words of a text (see plain_scoring.shingle_map)."""
+    cdef Py_ssize_t k, size = PyUnicode_GET_LENGTH(text), words = 0
+    cdef int kind = PyUnicode_KIND(text), what
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_UCS4 c
+    cdef uint64_t word = FNV_START, before = 0, before_that = 0, place
+    cdef bint inside = False
+    found = np.zeros(1 << (SHINGLE_BITS - 3), np.uint8)
+    cdef uint8_t[::1] bits = found
+    for k in range(size + 1):
+        c = PyUnicode_READ(kind, data, k) if k < size else 32
+        what = class_of(c)
+        if what <= C_DIGIT or what == C_UNDERSCORE:
+            word = (word ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * FNV_PRIME
+            inside = True
+        elif inside:
+            words += 1
+            if words >= 3:
+                place = shingle(before_that, before, word)
+                bits[place >> 3] |= 1 << (place & 7)
+            before_that, before = before, word
+            word = FNV_START
+            inside = False
+    return found
+
+
+cdef inline uint64_t shingle(uint64_t first, uint64_t second, uint64_t third) noexcept nogil:
+    return mixed((first * GOLDEN + second) * GOLDEN + third) >> (64 - SHINGLE_BITS)
+
+
+def node_marks(const uint16_t[::1] tag, const int32_t[::1] parent):
+    """For each node the marks of itself and of what stands around it (see plain_scoring.node_marks)."""
+    cdef Py_ssize_t i, size = tag.shape[0]
+    cdef uint32_t own
+    found = np.zeros(size, np.uint32)
+    cdef uint32_t[::1] mark = found
+    if parent.shape[0] != size:
+        raise ValueError("columns of different lengths")
+    for i in range(size):
+        own = MARK_OF[tag[i]] if tag[i] < 2048 else 0
+        if i:
+            if not 0 <= parent[i] < i:
+                raise ValueError(f"node {i} has the parent {parent[i]}")
+            own |= mark[parent[i]] & ~M_OWN
+        mark[i] = own
+    return found
+
+
+def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, linked, strong,
+                const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map):
+    """Counts and word tokens of the blocks that say something (see plain_scoring.block_words)."""
+    cdef const uint8_t[::1] in_link = np.ascontiguousarray(linked, np.bool_).view(np.uint8)
+    cdef const uint8_t[::1] in_strong = np.ascontiguousarray(strong, np.bool_).view(np.uint8)
+    cdef Py_ssize_t blocks = first_run.shape[0] - 1, runs = run_start.shape[0] - 1, size = PyUnicode_GET_LENGTH(text)
+    cdef Py_ssize_t b, r, k, n = 0, length, heard
+    cdef int kind = PyUnicode_KIND(text), what, last
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_UCS4 c
+    cdef uint64_t word, key
+    cdef uint64_t before[2]
+    cdef bint inside
+    cdef Ids ids
+    if data_map.shape[0] != 0 and data_map.shape[0] != 1 << (SHINGLE_BITS - 3):
+        raise ValueError("a map of shingles of another size")
+    if in_link.shape[0] != runs or in_strong.shape[0] != runs:
+        raise ValueError("columns of different lengths")
+    for r in range(runs):
+        if not 0 <= run_start[r] <= run_start[r + 1] <= size:
+            raise ValueError(f"run {r} lies outside the text")
+    for b in range(blocks):
+        if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
+            raise ValueError(f"block {b} lies outside the runs")
+    spoken, counted = np.empty(blocks, np.int32), np.zeros((blocks, COUNTS), np.int32)
+    keys, offsets = np.empty(blocks, np.uint64), np.zeros(blocks + 1, np.int32)
+    cdef int32_t[::1] block = spoken, offset = offsets
+    cdef int32_t[:, ::1] count = counted
+    cdef uint64_t[::1] text_key = keys
+    ids.data = NULL
+    ids.used = ids.room = 0
+    try:
+        for b in range(blocks):
+            key = FNV_START
+            inside = False
+            length = heard = 0
+            word = FNV_START
+            last = 0
+            before[0] = before[1] = 0
+            for r in range(first_run[b], first_run[b + 1]):
+                for k in range(run_start[r], run_start[r + 1]):
+                    c = PyUnicode_READ(kind, data, k)
+                    what = class_of(c)
+                    if what == C_SPACE:
+                        if inside:
+                            inside = False
+                            _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
+                            heard += 1
+                            key = key * GOLDEN + word
+                        continue
+                    count[n, CHARS] += 1
+                    if what <= C_DIGIT or what == C_UNDERSCORE:
+                        if not inside:
+                            inside = True
+                            word = FNV_START
+                            length = 0
+                            count[n, WORDS] += 1
+                            count[n, LINK_WORDS] += in_link[r]
+                            count[n, STRONG_WORDS] += in_strong[r]
+                            if what == C_UPPER:
+                                count[n, CAPITALS] += 1
+                            elif what == C_DIGIT:
+                                count[n, NUMBERS] += 1
+                        if what == C_DIGIT:
+                            count[n, DIGITS] += 1
+                        else:
+                            count[n, LETTERS] += 1
+                        if c < 128:
+                            if what == C_UPPER:
+                                c = <Py_UCS4>(<uint32_t>c + 32)
+                        else:
+                            c = Py_UNICODE_TOLOWER(c)
+                        word = (word ^ <uint64_t>c) * FNV_PRIME
+                        length += 1
+                    else:
+                        if inside:
+                            inside = False
+                            _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
+                            heard += 1
+                            key = key * GOLDEN + word
+                        if what == C_END:
+                            count[n, ENDS] += 1
+                        elif what == C_COMMA:
+                            count[n, COMMAS] += 1
+                        elif what == C_MONEY:
+                            count[n, MONEY] += 1
+                        elif what == C_SIGN:
+                            count[n, SIGNS] += 1
+                    last = what
+            if inside:
+                _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
+                key = key * GOLDEN + word
+            if count[n, CHARS]:
+                count[n, LAST] = last
+                block[n] = <int32_t>b
+                text_key[n] = mixed(key)
+                n += 1
+                offset[n] = <int32_t>ids.used
+        return spoken[:n], counted[:n], keys[:n], ids_array(&ids), offsets[: n + 1]
+    finally:
+        free(ids.data)
+
+
+cdef inline int _end_word(int32_t[:, ::1] count, Py_ssize_t n, uint64_t word, Py_ssize_t length, Py_ssize_t heard,
+                          const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map,
+                          uint64_t* before, Ids* ids) except -1:
+    cdef uint64_t value = mixed(word), place
+    if data_map.shape[0]:
+        if heard >= 2:
+            place = shingle(before[0], before[1], word)
+            count[n, IN_DATA] += (data_map[place >> 3] >> (place & 7)) & 1
+        before[0] = before[1]
+        before[1] = word
+    if length <= 3:
+        count[n, SHORT] += 1
+    elif length >= 8:
+        count[n, LONG] += 1
+    if title.shape[0] and holds(title, value):
+        count[n, IN_TITLE] += 1
+    if summary.shape[0] and holds(summary, value):
+        count[n, IN_SUMMARY] += 1
+    if heard < HEARD_WORDS:
+        push_id(ids, <int32_t>(value >> (64 - WORD_BITS)))
+    return 0
+
+
+def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, told, const int32_t[::1] attr_start,
+                str attr_text):
+    """Tokens of what each node calls itself: tag, class, id, role (see plain_scoring.node_tokens)."""
+    cdef const uint8_t[::1] wanted = np.ascontiguousarray(told, np.bool_).view(np.uint8)
+    cdef Py_ssize_t i, a = 0, k, size = tag.shape[0], attributes = attr_node.shape[0]
+    cdef Py_ssize_t room = PyUnicode_GET_LENGTH(attr_text), length, emitted
+    cdef int kind = PyUnicode_KIND(attr_text)
+    cdef void* data = PyUnicode_DATA(attr_text)
+    cdef Py_UCS4 c
+    cdef uint64_t piece, before
+    cdef bint upper, was_lower
+    cdef Ids ids
+    if attr_start.shape[0] != attributes + 1 or wanted.shape[0] != attributes:
+        raise ValueError("columns of different lengths")
+    for k in range(attributes):
+        if not 0 <= attr_start[k] <= attr_start[k + 1] <= room:
+            raise ValueError(f"attribute {k} lies outside the text")
+    offsets = np.zeros(size + 1, np.int32)
+    cdef int32_t[::1] offset = offsets
+    ids.data = NULL
+    ids.used = ids.room = 0
+    try:
+        for i in range(size):
+            push_id(&ids, <int32_t>(mixed(<uint64_t>tag[i] + 1) >> (64 - TOKEN_BITS)))
+            emitted = 0
+            while a < attributes and attr_node[a] <= i:
+                if wanted[a] and attr_node[a] == i:
+                    piece = before = FNV_START
+                    length = 0
+                    was_lower = False
+                    for k in range(attr_start[a], attr_start[a + 1] + 1):
+                        c = PyUnicode_READ(kind, data, k) if k < attr_start[a + 1] else 32
+                        upper = 65 <= c <= 90
+                        if upper or 97 <= c <= 122:
+                            if upper and was_lower:
+                                emitted += _end_piece(&ids, piece, length, &before, emitted)
+                                piece = FNV_START
+                                length = 0
+                            piece = (piece ^ (<uint64_t>c + 32 * upper)) * FNV_PRIME
+                            length += 1
+                            was_lower = not upper
+                        else:
+                            if length:
+                                emitted += _end_piece(&ids, piece, length, &before, emitted)
+                                piece = FNV_START
+                                length = 0
+                            was_lower = False
+                            if c == 32 or 9 <= c <= 13:
+                                before = FNV_START
+                a += 1
+            offset[i + 1] = <int32_t>ids.used
+        return ids_array(&ids), offsets
+    finally:
+        free(ids.data)
+
+
+cdef inline int _end_piece(Ids* ids, uint64_t piece, Py_ssize_t length, uint64_t* before, Py_ssize_t emitted) except -1:
+    """Emit a piece of a name, and with the piece before it as a pair; how many were emitted."""
+    cdef int count = 1
+    if length < 2 or emitted >= MOST_TOKENS:
+        return 0
+    push_id(ids, <int32_t>(mixed(piece) >> (64 - TOKEN_BITS)))
+    if before[0] != FNV_START:
+        push_id(ids, <int32_t>(mixed(before[0] * GOLDEN + piece) >> (64 - TOKEN_BITS)))
+        count = 2
+    before[0] = piece
+    return count
+
+
+def token_sums(const int32_t[::1] ids, const int32_t[::1] offsets, const int16_t[::1] weights):
+    """The sum of the weights of each row's tokens (see plain_scoring.token_sums)."""
+    cdef Py_ssize_t n = offsets.shape[0] - 1, i, k
+    cdef int32_t total, room = <int32_t>weights.shape[0]
+    found = np.zeros(n, np.int32)
+    cdef int32_t[::1] out = found
+    if offsets.shape[0] and offsets[n] > ids.shape[0]:
+        raise ValueError("offsets outside the tokens")
+    for i in range(n):
+        total = 0
+        for k in range(offsets[i], offsets[i + 1]):
+            if not 0 <= ids[k] < room:
+                raise ValueError(f"there is no weight of token {ids[k]}")
+            total += weights[ids[k]]
+        out[i] = total
+    return found
+
+
+def sums_above(const int32_t[::1] parent, const int32_t[::1] values):
+    """For each node the sum over itself and all nodes above (see plain_scoring.sums_above)."""
+    cdef Py_ssize_t i, size = parent.shape[0]
+    found = np.zeros(size, np.int32)
+    cdef int32_t[::1] out = found
+    if values.shape[0] != size:
+        raise ValueError("columns of different lengths")
+    for i in range(size):
+        out[i] = values[i]
+        if i:
+            if not 0 <= parent[i] < i:
+                raise ValueError(f"node {i} has the parent {parent[i]}")
+            out[i] += out[parent[i]]
+    return found
+
+
+cdef inline double share(double part, double whole) noexcept nogil:
+    return part / whole if whole > 0.0 else 0.0
+
+
+cdef inline double between(const double[::1] total, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    return total[last] - total[first]
+
+
+cdef Py_ssize_t fill_best(const int32_t[::1] parent, const int32_t[::1] depth, const double[::1] value,
+                          int32_t[::1] meet) noexcept nogil:
+    """The node of the highest value; `meet` becomes for each node the nearest of its ancestors around that node."""
+    cdef Py_ssize_t i, best = 0, size = parent.shape[0]
+    for i in range(1, size):
+        if value[i] > value[best]:
+            best = i
+    for i in range(size):
+        meet[i] = -1
+    i = best
+    while i >= 0:
+        meet[i] = <int32_t>i
+        i = parent[i]
+    for i in range(1, size):
+        if meet[i] < 0:
+            meet[i] = meet[parent[i]]
+    return best
+
+
+def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[::1] text_start,
+            const int32_t[::1] text_end, const int32_t[::1] owner, const int32_t[::1] block_start):
+    """Where the blocks stand in the tree (see plain_scoring.outline)."""
+    cdef Py_ssize_t i, k, n = owner.shape[0], size = parent.shape[0], slots = 64, slot, low, high, middle
+    cdef uint64_t key
+    cdef int32_t groups = 0, p
+    if not (style.shape[0] == text_start.shape[0] == text_end.shape[0] == size) or not size or block_start.shape[0] != n:
+        raise ValueError("columns of different lengths")
+    for k in range(n):
+        if not 0 <= owner[k] < size:
+            raise ValueError(f"block {k} has the owner {owner[k]}")
+    arrays = np.zeros((7, size), np.int32)
+    found = np.zeros(n, np.int32)
+    cdef int32_t[:, ::1] out = arrays
+    cdef int32_t[::1] first = out[0], last = out[1], depth = out[2], item = out[3], outer = out[4], same = out[5]
+    cdef int32_t[::1] place = out[6], group = found
+    while slots < 2 * (size if size > n else n):
+        slots *= 2
+    cdef uint64_t[::1] held = np.zeros(slots, np.uint64), path = np.zeros(size, np.uint64)
+    cdef int32_t[::1] count = np.zeros(slots, np.int32), at = np.zeros(size, np.int32)
+    for i in range(size):
+        low, high = 0, n
+        while low < high:
+            middle = (low + high) >> 1
+            if block_start[middle] < text_start[i]:
+                low = middle + 1
+            else:
+                high = middle
+        first[i] = <int32_t>low
+        high = n
+        while low < high:
+            middle = (low + high) >> 1
+            if block_start[middle] < text_end[i]:
+                low = middle + 1
+            else:
+                high = middle
+        last[i] = <int32_t>low
+        if not i:
+            continue
+        p = parent[i]
+        if not 0 <= p < i:
+            raise ValueError(f"node {i} has the parent {p}")
+        depth[i] = depth[p] + 1
+        path[i] = mixed(path[p] * GOLDEN + style[i])
+        key = mixed(style[i] + <uint64_t>(p + 1) * GOLDEN) | 1
+        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
+        while held[slot] and held[slot] != key:
+            slot = (slot + 1) & (slots - 1)
+        held[slot] = key
+        place[i] = count[slot]
+        count[slot] += 1
+        at[i] = <int32_t>slot
+    item[0] = outer[0] = -1
+    same[0] = 1
+    for i in range(1, size):
+        p = parent[i]
+        same[i] = count[at[i]]
+        item[i] = item[p]
+        outer[i] = outer[p]
+        if same[i] >= 3 and last[i] > first[i]:
+            item[i] = <int32_t>i
+            if outer[i] < 0:
+                outer[i] = <int32_t>i
+    held[:] = 0
+    for k in range(n):
+        key = path[owner[k]] | 1
+        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
+        while held[slot] and held[slot] != key:
+            slot = (slot + 1) & (slots - 1)
+        if not held[slot]:
+            held[slot] = key
+            count[slot] = groups
+            groups += 1
+        group[k] = count[slot]
+    return arrays, found
+
+
+cdef double[::1] running(const double[::1] values):
+    """Sums of the values before each place."""
+    cdef Py_ssize_t k
+    cdef double[::1] total = np.zeros(values.shape[0] + 1)
+    for k in range(values.shape[0]):
+        total[k + 1] = total[k] + values[k]
+    return total
+
+
+cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """The share of two running sums between two places; the places are brought inside."""
+    if first < 0:
+        first = 0
+    if last > whole.shape[0] - 1:
+        last = whole.shape[0] - 1
+    return share(part[last] - part[first], whole[last] - whole[first])
+
+
+def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const uint8_t[::1] flags,
+                   const int32_t[:, ::1] tree, const int32_t[::1] owner, const int32_t[::1] group,
+                   const int32_t[:, ::1] counts, const uint64_t[::1] text_key, const uint8_t[::1] level,
+                   const double[:, ::1] linear, const double[::1] heading_score):
+    """The features of each block, one row a feature (see plain_scoring.block_features)."""
+    cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
+    if not (marks.shape[0] == flags.shape[0] == tree.shape[1] == size) or tree.shape[0] != 7 or not size:
+        raise ValueError("columns of different lengths")
+    if not (group.shape[0] == counts.shape[0] == text_key.shape[0] == level.shape[0] == heading_score.shape[0] == n):
+        raise ValueError("columns of different lengths")
+    if linear.shape[0] != 5 or linear.shape[1] != n or counts.shape[1] != COUNTS:
+        raise ValueError("columns of different lengths")
+    cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
+    cdef const int32_t[::1] same = tree[5], place = tree[6]
+    cdef Py_ssize_t b, i, k, f, slot, slots = 64, best, other, title = -1, heading, following, from_, to, up
+    cdef int32_t o, p
+    cdef double value, page, best_title = 0.0, words_at, top = 0.0, sign
+    cdef uint64_t key
+    for i in range(1, size):
+        if not 0 <= parent[i] < i or not 0 <= first[i] <= last[i] <= n or not -1 <= item[i] <= i or not -1 <= outer[i] <= i:
+            raise ValueError(f"node {i} does not fit")
+    for b in range(n):
+        if not 0 <= owner[b] < size or not 0 <= group[b] < n:
+            raise ValueError(f"block {b} does not fit")
+    found = np.zeros((FEATURES, n), np.float32)
+    cdef float[:, ::1] out = found
+    columns = np.zeros((9, n))
+    cdef double[:, ::1] column = columns
+    for b in range(n):
+        value = counts[b, WORDS]
+        column[0, b] = value
+        column[1, b] = counts[b, LINK_WORDS]
+        column[2, b] = counts[b, ENDS]
+        column[3, b] = value * linear[0, b]
+        column[4, b] = value if marks[owner[b]] & M_HEADING else 0.0
+        column[5, b] = value if flags[owner[b]] & 1 else 0.0
+        column[6, b] = value if linear[0, b] > 0.0 else 0.0
+        column[7, b] = value if counts[b, ENDS] > 0 else 0.0
+        column[8, b] = counts[b, IN_DATA]
+    cdef double[::1] words = running(column[0]), links = running(column[1]), ends = running(column[2])
+    cdef double[::1] lines = running(column[3]), heads = running(column[4]), hidden = running(column[5])
+    cdef double[::1] liked = running(column[6]), prose = running(column[7])
+    cdef double[::1] told = running(column[8])
+    page = words[n]
+    # pictures and fields before each node
+    cdef double[::1] pictures = np.zeros(size + 1), fields = np.zeros(size + 1)
+    cdef int32_t[::1] end = np.zeros(size, np.int32)
+    for i in range(size):
+        pictures[i + 1] = pictures[i] + (1.0 if marks[i] & M_PICTURE else 0.0)
+        fields[i + 1] = fields[i] + (1.0 if marks[i] & M_FIELD else 0.0)
+        end[i] = <int32_t>i + 1
+    for i in range(size - 1, 0, -1):
+        if end[i] > end[parent[i]]:
+            end[parent[i]] = end[i]
+    # scores of containers: prose gives to the parent, and half to the grandparent (readability)
+    cdef double[::1] prose_score = np.zeros(size), liking = np.zeros(size)
+    for b in range(n):
+        if counts[b, CHARS] >= 25:
+            value = counts[b, CHARS] / 100.0
+            value = (1.0 + counts[b, COMMAS] + (value if value < 3.0 else 3.0)) * (1.0 - share(counts[b, LINK_WORDS], counts[b, WORDS]))
+            o = owner[b]
+            p = parent[o] if o else 0
+            prose_score[p] += value
+            prose_score[parent[p] if p else 0] += value / 2.0
+    for i in range(size):
+        prose_score[i] *= 1.0 - mean_of(links, words, first[i], last[i])
+        if prose_score[i] > top:
+            top = prose_score[i]
+        liking[i] = lines[last[i]] - lines[first[i]] + depth[i] * 1e-6
+    cdef int32_t[::1] meet = np.zeros(size, np.int32), meet_other = np.zeros(size, np.int32)
+    cdef int32_t[::1] meet_title = np.zeros(size, np.int32)
+    best = fill_best(parent, depth, prose_score, meet)
+    other = fill_best(parent, depth, liking, meet_other)
+    # the block that says the title
+    for b in range(n):
+        value = share(counts[b, IN_TITLE], counts[b, WORDS]) * counts[b, IN_TITLE] * (2.0 if level[b] == 1 else 1.5 if level[b] else 1.0)
+        if value > best_title:
+            best_title = value
+            title = b
+    for i in range(size):
+        liking[i] = 0.0
+    if title >= 0:
+        liking[owner[title]] = 1.0
+    up = fill_best(parent, depth, liking, meet_title)
+    # copies and groups
+    while slots < 2 * n:
+        slots *= 2
+    cdef uint64_t[::1] held = np.zeros(slots, np.uint64)
+    cdef int32_t[::1] times = np.zeros(slots, np.int32), at = np.zeros(n, np.int32)
+    groups = np.zeros((4, n + 1))
+    cdef double[:, ::1] grouped = groups
+    for b in range(n):
+        key = text_key[b] | 1
+        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
+        while held[slot] and held[slot] != key:
+            slot = (slot + 1) & (slots - 1)
+        held[slot] = key
+        times[slot] += 1
+        at[b] = <int32_t>slot
+        grouped[0, group[b]] += 1.0
+        for k in range(3):
+            grouped[k + 1, group[b]] += column[0 if k == 0 else 1 if k == 1 else 3, b]
+    # headings before and after
+    cdef int32_t[::1] after = np.zeros(n + 1, np.int32)
+    after[n] = <int32_t>n
+    for b in range(n - 1, -1, -1):
+        after[b] = <int32_t>b if level[b] else after[b + 1]
+    heading = -1
+    for b in range(n):
+        o = owner[b]
+        words_at = counts[b, WORDS]
+        f = 0
+        out[f, b] = log1p(words_at); f += 1
+        out[f, b] = log1p(counts[b, CHARS]); f += 1
+        out[f, b] = share(counts[b, LETTERS], words_at); f += 1
+        out[f, b] = share(counts[b, LINK_WORDS], words_at); f += 1
+        out[f, b] = share(counts[b, STRONG_WORDS], words_at); f += 1
+        out[f, b] = share(counts[b, DIGITS], counts[b, CHARS]); f += 1
+        out[f, b] = share(counts[b, CAPITALS], words_at); f += 1
+        out[f, b] = share(counts[b, NUMBERS], words_at); f += 1
+        out[f, b] = share(counts[b, ENDS], words_at); f += 1
+        out[f, b] = share(counts[b, COMMAS], words_at); f += 1
+        out[f, b] = share(counts[b, SIGNS], counts[b, CHARS]); f += 1
+        out[f, b] = counts[b, MONEY]; f += 1
+        out[f, b] = share(counts[b, SHORT], words_at); f += 1
+        out[f, b] = share(counts[b, LONG], words_at); f += 1
+        out[f, b] = share(counts[b, IN_TITLE], words_at); f += 1
+        out[f, b] = counts[b, IN_TITLE]; f += 1
+        out[f, b] = share(counts[b, IN_SUMMARY], words_at); f += 1
+        out[f, b] = log1p(counts[b, IN_SUMMARY]); f += 1
+        out[f, b] = share(counts[b, IN_DATA], words_at); f += 1
+        out[f, b] = counts[b, LAST]; f += 1
+        out[f, b] = level[b]; f += 1
+        for k in range(3):
+            out[f, b] = 1.0 if flags[o] & (1 << k) else 0.0; f += 1
+        for k in range(MARKS_SHOWN):
+            out[f, b] = 1.0 if marks[o] & SHOWN_MARK[k] else 0.0; f += 1
+        for k in range(5):
+            out[f, b] = linear[k, b]; f += 1
+        out[f, b] = times[at[b]]; f += 1
+        k = group[b]
+        out[f, b] = log1p(grouped[0, k]); f += 1
+        out[f, b] = share(grouped[1, k], page); f += 1
+        out[f, b] = log1p(share(grouped[1, k], grouped[0, k])); f += 1
+        out[f, b] = share(grouped[2, k], grouped[1, k]); f += 1
+        out[f, b] = share(grouped[3, k], grouped[1, k]); f += 1
+        # repeated items around
+        for k in range(2):
+            i = item[o] if k == 0 else outer[o]
+            if i < 0:
+                f += 9
+                continue
+            p = parent[i]
+            out[f, b] = log1p(same[i]); f += 1
+            out[f, b] = share(place[i], same[i]); f += 1
+            out[f, b] = log1p(words[last[i]] - words[first[i]]); f += 1
+            out[f, b] = log1p(last[i] - first[i]); f += 1
+            out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
+            out[f, b] = pictures[end[i]] - pictures[i]; f += 1
+            out[f, b] = share(words[last[p]] - words[first[p]], page); f += 1
+            out[f, b] = mean_of(links, words, first[p], last[p]); f += 1
+            out[f, b] = mean_of(lines, words, first[p], last[p]); f += 1
+        # the containers around
+        i = o
+        for k in range(5):
+            out[f, b] = log1p(words[last[i]] - words[first[i]]); f += 1
+            out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
+            out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
+            out[f, b] = log1p(last[i] - first[i]); f += 1
+            out[f, b] = mean_of(lines, words, first[i], last[i]); f += 1
+            out[f, b] = share(prose_score[i], top); f += 1
+            out[f, b] = mean_of(ends, words, first[i], last[i]); f += 1
+            out[f, b] = log1p(same[i]); f += 1
+            i = parent[i] if i else 0
+        out[f, b] = pictures[end[i]] - pictures[i]; f += 1
+        out[f, b] = fields[end[i]] - fields[i]; f += 1
+        # the best containers
+        for k in range(3):
+            i = best if k == 0 else other if k == 1 else up
+            p = meet[o] if k == 0 else meet_other[o] if k == 1 else meet_title[o]
+            out[f, b] = depth[i] - depth[p]; f += 1
+            out[f, b] = depth[o] - depth[p]; f += 1
+            sign = b - first[i] if b < first[i] else b - last[i] + 1 if b >= last[i] else 0.0
+            out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+            out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
+        # headings
+        out[f, b] = log1p(b - heading) if heading >= 0 else -1.0; f += 1
+        out[f, b] = level[heading] if heading >= 0 else 0.0; f += 1
+        out[f, b] = heading_score[heading] if heading >= 0 else 0.0; f += 1
+        out[f, b] = linear[0, heading] if heading >= 0 else 0.0; f += 1
+        out[f, b] = share(counts[heading, LINK_WORDS], counts[heading, WORDS]) if heading >= 0 else 0.0; f += 1
+        if heading >= 0:
+            i = parent[owner[heading]] if owner[heading] else 0
+            out[f, b] = 2.0 if b < last[i] else 1.0 if b < last[parent[i] if i else 0] else 0.0
+        f += 1
+        out[f, b] = log1p(words[b] - words[heading + 1]) if heading >= 0 else log1p(words[b]); f += 1
+        following = after[b + 1]
+        out[f, b] = log1p(following - b); f += 1
+        out[f, b] = log1p(words[following] - words[b + 1]); f += 1
+        # position
+        out[f, b] = share(b, n); f += 1
+        out[f, b] = share(words[b], page); f += 1
+        out[f, b] = depth[o]; f += 1
+        sign = b - title if title >= 0 else 0.0
+        out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+        # what stands around
+        for k in range(3):
+            i = 2 if k == 0 else 7 if k == 1 else 20
+            out[f, b] = mean_of(links, words, b - i, b + i + 1); f += 1
+            out[f, b] = mean_of(lines, words, b - i, b + i + 1); f += 1
+            out[f, b] = mean_of(ends, words, b - i, b + i + 1); f += 1
+            from_ = b - i if b > i else 0
+            to = b + i + 1 if b + i + 1 < n else n
+            out[f, b] = log1p(share(words[to] - words[from_], to - from_)); f += 1
+        out[f, b] = mean_of(told, words, b - 7, b + 8); f += 1
+        i = parent[o] if o else 0
+        out[f, b] = mean_of(told, words, first[i], last[i]); f += 1
+        for k in range(2):
+            i = b - 1 if k == 0 else b + 1
+            if not 0 <= i < n:
+                f += 4
+                continue
+            out[f, b] = log1p(counts[i, WORDS]); f += 1
+            out[f, b] = share(counts[i, LINK_WORDS], counts[i, WORDS]); f += 1
+            out[f, b] = linear[0, i]; f += 1
+            out[f, b] = 1.0 if group[i] == group[b] else 0.0; f += 1
+        # the page
+        out[f, b] = log1p(n); f += 1
+        out[f, b] = log1p(page); f += 1
+        out[f, b] = share(links[n], page); f += 1
+        out[f, b] = share(ends[n], page); f += 1
+        out[f, b] = share(lines[n], page); f += 1
+        out[f, b] = share(heads[n], page); f += 1
+        out[f, b] = share(hidden[n], page); f += 1
+        out[f, b] = share(liked[n], page); f += 1
+        out[f, b] = share(prose[n], page); f += 1
+        out[f, b] = log1p(pictures[size]); f += 1
+        out[f, b] = log1p(fields[size]); f += 1
+        out[f, b] = share(told[n], page); f += 1
+        if f != FEATURES:
+            raise ValueError(f"{f} features, {FEATURES} have names")
+        if level[b]:
+            heading = b
+    return found
+
+
+def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, const int32_t[::1] owner,
+                     const int32_t[::1] group, const uint8_t[::1] level, const double[::1] weight,
+                     const double[::1] probability, const double[::1] rank):
+    """What the blocks around a block were given, one row a feature (see plain_scoring.context_features)."""
+    cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
+    if tree.shape[0] != 7 or tree.shape[1] != size or not size:
+        raise ValueError("columns of different lengths")
+    if not (group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n):
+        raise ValueError("columns of different lengths")
+    cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
+    cdef Py_ssize_t b, i, k, f, best, heading = -1, following, from_, to
+    cdef int32_t o, p
+    cdef double value, sign, page, likely
+    for i in range(1, size):
+        if not 0 <= parent[i] < i or not 0 <= first[i] <= last[i] <= n or not -1 <= item[i] <= i or not -1 <= outer[i] <= i:
+            raise ValueError(f"node {i} does not fit")
+    for b in range(n):
+        if not 0 <= owner[b] < size or not 0 <= group[b] < n:
+            raise ValueError(f"block {b} does not fit")
+    found = np.zeros((CONTEXTS, n), np.float32)
+    cdef float[:, ::1] out = found
+    columns = np.zeros((3, n))
+    cdef double[:, ::1] column = columns
+    for b in range(n):
+        column[0, b] = weight[b]
+        column[1, b] = weight[b] * probability[b]
+        column[2, b] = weight[b] if probability[b] > 0.5 else 0.0
+    cdef double[::1] words = running(column[0]), likes = running(column[1]), sure = running(column[2])
+    page, likely = words[n], likes[n]
+    cdef double[::1] value_of = np.zeros(size)
+    for i in range(size):
+        value_of[i] = (likes[last[i]] - likes[first[i]]) - 0.5 * (words[last[i]] - words[first[i]]) + depth[i] * 1e-6
+    cdef int32_t[::1] meet = np.zeros(size, np.int32)
+    best = fill_best(parent, depth, value_of, meet)
+    groups = np.zeros((3, n + 1))
+    cdef double[:, ::1] grouped = groups
+    for b in range(n):
+        grouped[0, group[b]] += column[0, b]
+        grouped[1, group[b]] += column[1, b]
+        if probability[b] > grouped[2, group[b]]:
+            grouped[2, group[b]] = probability[b]
+    cdef int32_t[::1] after = np.zeros(n + 1, np.int32)
+    after[n] = <int32_t>n
+    for b in range(n - 1, -1, -1):
+        after[b] = <int32_t>b if level[b] else after[b + 1]
+    for b in range(n):
+        o = owner[b]
+        f = 0
+        out[f, b] = probability[b]; f += 1
+        for k in range(4):
+            i = b - 2 if k == 0 else b - 1 if k == 1 else b + 1 if k == 2 else b + 2
+            out[f, b] = probability[i] if 0 <= i < n else 0.0; f += 1
+        for k in range(4):
+            i = 2 if k == 0 else 5 if k == 1 else 12 if k == 2 else 30
+            out[f, b] = mean_of(likes, words, b - i, b + i + 1); f += 1
+        out[f, b] = mean_of(likes, words, b - 8, b); f += 1
+        out[f, b] = mean_of(likes, words, b + 1, b + 9); f += 1
+        i = o
+        for k in range(5):
+            out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
+            i = parent[i] if i else 0
+        for k in range(2):
+            i = item[o] if k == 0 else outer[o]
+            if i < 0:
+                out[f, b] = -1.0; f += 1
+                out[f, b] = -1.0; f += 1
+                continue
+            p = parent[i]
+            out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
+            out[f, b] = mean_of(likes, words, first[p], last[p]); f += 1
+        k = group[b]
+        out[f, b] = share(grouped[1, k], grouped[0, k]); f += 1
+        out[f, b] = grouped[2, k]; f += 1
+        out[f, b] = depth[best] - depth[meet[o]]; f += 1
+        out[f, b] = depth[o] - depth[meet[o]]; f += 1
+        sign = b - first[best] if b < first[best] else b - last[best] + 1 if b >= last[best] else 0.0
+        out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+        out[f, b] = share(likes[last[best]] - likes[first[best]], likely); f += 1
+        out[f, b] = mean_of(likes, words, first[best], last[best]); f += 1
+        out[f, b] = probability[heading] if heading >= 0 else -1.0; f += 1
+        out[f, b] = mean_of(likes, words, heading + 1, after[b + 1]); f += 1
+        following = after[b + 1]
+        out[f, b] = probability[following] if following < n else -1.0; f += 1
+        out[f, b] = share(likes[b], likely); f += 1
+        out[f, b] = rank[b]; f += 1
+        out[f, b] = share(likely, page); f += 1
+        out[f, b] = log1p(likely); f += 1
+        out[f, b] = share(sure[n], page); f += 1
+        out[f, b] = log1p(sure[n]); f += 1
+        if f != CONTEXTS:
+            raise ValueError(f"{f} features, {CONTEXTS} have names")
+        if level[b]:
+            heading = b
+    return found
+
+
+def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, const float[:, ::1] border,
+                const int16_t[:, ::1] leaves):
+    """The sum of the leaves that each block falls into, in fixed point (see plain_scoring.forest_sums)."""
+    cdef Py_ssize_t trees = feature.shape[0], levels = feature.shape[1], n = columns.shape[1], t, d, b
+    if border.shape[0] != trees or border.shape[1] != levels or leaves.shape[0] != trees or leaves.shape[1] != 1 << levels:
+        raise ValueError("parts of a forest that do not fit")
+    for t in range(trees):
+        for d in range(levels):
+            if not 0 <= feature[t, d] < columns.shape[0]:
+                raise ValueError(f"there is no feature {feature[t, d]}")
+    found = np.zeros(n, np.int32)
+    if not n:
+        return found
+    cdef int32_t[::1] sums = found
+    cdef int32_t[::1] leaf = np.zeros(n, np.int32)
+    cdef const float* column
+    cdef int32_t* place = &leaf[0]
+    cdef int32_t* total = &sums[0]
+    cdef const int16_t* values
+    cdef float limit
+    cdef int32_t bit
+    for t in range(trees):
+        column = &columns[feature[t, 0], 0]
+        limit = border[t, 0]
+        for b in range(n):
+            place[b] = column[b] > limit
+        for d in range(1, levels):
+            column = &columns[feature[t, d], 0]
+            limit = border[t, d]
+            bit = 1 << d
+            for b in range(n):
+                place[b] |= (column[b] > limit) * bit
+        values = &leaves[t, 0]
+        for b in range(n):
+            total[b] += values[place[b]]
+    return found

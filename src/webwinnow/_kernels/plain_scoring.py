@@ -1,0 +1,748 @@
+"""Plain Python twins of the page model's kernels: slow, obvious, and what the compiled ones are tested against."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate
+from math import log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels.plain import mixed
+from webwinnow.markup import TAGS
+
+__all__ = [
+    "CONTEXTS",
+    "COUNTS",
+    "FEATURES",
+    "HEARD_WORDS",
+    "MARK",
+    "MOST_TOKENS",
+    "TOKEN_BITS",
+    "WORD_BITS",
+    "block_features",
+    "block_words",
+    "context_features",
+    "forest_sums",
+    "node_marks",
+    "node_tokens",
+    "outline",
+    "shingle_map",
+    "sums_above",
+    "token_sums",
+    "word_keys",
+]
+
+WORD_BITS, TOKEN_BITS = 16, 14
+"""Words and names of elements are hashed into so many bits: tables of weights of 65,536 and 16,384 places."""
+HEARD_WORDS = 40
+"""Words of a block that the linear model hears, from its start: the rest of a long paragraph tells no more."""
+MOST_TOKENS = 64
+"""Tokens of the names of one element at most (ours, against class lists without end)."""
+SHINGLE_BITS = 16
+"""A map of shingles has 65,536 bits."""
+ITEMS = 3
+"""Siblings of one style that make a list of repeated items."""
+PROSE_CHARACTERS = 25
+"""Shorter blocks say nothing for their container, as in readability's scoring."""
+
+_MARKED = {
+    "link": "a",
+    "strong": "b strong em i",
+    "nav": "nav menu",
+    "header": "header",
+    "footer": "footer",
+    "aside": "aside",
+    "main": "main",
+    "article": "article",
+    "section": "section",
+    "form": "form fieldset",
+    "table": "table",
+    "item": "li",
+    "figure": "figure figcaption picture",
+    "quote": "blockquote q",
+    "terms": "dl dt dd",
+    "button": "button label select option legend summary",
+    "code": "pre code",
+    "paragraph": "p",
+    "cell": "td th",
+    "heading": "h1 h2 h3 h4 h5 h6",
+    "picture": "img image picture video svg iframe",
+    "field": "input textarea select button",
+}
+MARK: dict[str, int] = {name: 1 << k for k, name in enumerate(_MARKED)}
+"""Bits of what stands around a node. Pictures and fields mark themselves only."""
+OWN_MARKS = MARK["picture"] | MARK["field"]
+SHOWN_MARKS = tuple(name for name in _MARKED if name not in ("picture", "field", "strong", "heading"))
+TAG_MARKS = tuple(sum(MARK[name] for name, tags in _MARKED.items() if tag in tags.split()) for tag in TAGS)
+
+COUNTS: tuple[str, ...] = tuple(
+    "chars words link_words strong_words digits letters capitals numbers ends commas signs money short long in_title "
+    "in_summary in_data last".split()
+)
+"""Columns of `block_words`. `last` is the class of the last character."""
+_COLUMN = {name: k for k, name in enumerate(COUNTS)}
+
+_OWN = (
+    "words chars word_length link_share strong_share digit_share capital_share number_share ends_per_word "
+    "commas_per_word sign_share money short_share long_share title_share title_words summary_share summary_words "
+    "data_share last_sign level hidden noscript preformatted"
+).split()
+_ITEM = "same place words blocks link_share pictures list_share list_link_share list_linear".split()
+_CONTAINER = "words link_share page_share blocks linear prose ends same".split()
+FEATURES: tuple[str, ...] = (
+    *_OWN,
+    *(f"in_{name}" for name in SHOWN_MARKS),
+    *(f"linear_{part}" for part in ("all", "words", "near", "mid", "far")),
+    *"copies group_size group_share group_words group_link_share group_linear".split(),
+    *(f"{which}_{name}" for which in ("item", "outer") for name in _ITEM),
+    *(f"above{k}_{name}" for k in range(5) for name in _CONTAINER),
+    *"above_pictures above_fields".split(),
+    *(f"{which}_{name}" for which in ("prose", "liked", "title") for name in ("up", "down", "side", "share")),
+    *"since_heading heading_level heading_score heading_linear heading_link_share heading_scope heading_words".split(),
+    *"until_heading until_heading_words place words_before depth from_title".split(),
+    *(f"around{k}_{name}" for k in (2, 7, 20) for name in ("link_share", "linear", "ends", "words")),
+    *"around7_data above1_data".split(),
+    *(f"{which}_{name}" for which in ("before", "after") for name in ("words", "link_share", "linear", "same_group")),
+    *"page_blocks page_words page_link_share page_ends page_linear page_headings page_hidden page_liked".split(),
+    *"page_prose page_pictures page_fields page_data".split(),
+)
+"""Rows of `block_features`, in order."""
+CONTEXTS: tuple[str, ...] = tuple(
+    "given given_before2 given_before given_after given_after2 given_around2 given_around5 given_around12 "
+    "given_around30 given_last8 given_next8 given_above0 given_above1 given_above2 given_above3 given_above4 "
+    "given_item given_list given_outer given_outer_list given_group given_group_most best_up best_down best_side "
+    "best_share best_given heading_given section_given next_heading_given likely_before rank likely_share "
+    "likely_words sure_share sure_words".split()
+)
+"""Rows of `context_features`, in order."""
+
+_ALL_BITS = (1 << 64) - 1
+_FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
+_GOLDEN = 0x9E3779B97F4A7C15
+_LETTER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _COLON, _MONEY, _QUIET, _SIGN, _UNDERSCORE = range(1, 12)
+_IN_WORD = frozenset((_LETTER, _UPPER, _DIGIT, _UNDERSCORE))
+_COUNTED = {_END: "ends", _COMMA: "commas", _MONEY: "money", _SIGN: "signs"}
+
+
+def character_class(c: str) -> int:
+    """What kind of character this is, in any script."""
+    if c == "_":
+        return _UNDERSCORE
+    if c.isalpha():
+        return _UPPER if c.isupper() else _LETTER
+    if c.isalnum():
+        return _DIGIT
+    if c.isspace():
+        return _SPACE
+    if c in ".!?。！？…।؟":
+        return _END
+    if c in ",;、，،":
+        return _COMMA
+    if c in ":：":
+        return _COLON
+    if c in "$£¥" or "\u20a0" <= c <= "\u20bf":
+        return _MONEY
+    if c in "'\"()-«" or "\u2010" <= c <= "\u201f":
+        return _QUIET
+    return _SIGN
+
+
+def _lower(c: str) -> int:
+    """Simple lower case of one character."""
+    lower = c.lower()
+    return ord(lower[0])
+
+
+def word_keys(text: str) -> NDArray[np.uint64]:
+    """The distinct words of a text as sorted 64-bit keys."""
+    found, word = set(), 0
+    for c in text + " ":
+        if character_class(c) in _IN_WORD:
+            word = ((word or _FNV_START) ^ _lower(c)) * _FNV_PRIME & _ALL_BITS
+        elif word:
+            found.add(mixed(word))
+            word = 0
+    return np.array(sorted(found), np.uint64)
+
+
+def _shingle(first: int, second: int, third: int) -> int:
+    """The bit of three words, given by their unmixed keys."""
+    return mixed(((first * _GOLDEN + second) * _GOLDEN + third) & _ALL_BITS) >> (64 - SHINGLE_BITS)
+
+
+def shingle_map(text: str) -> NDArray[np.uint8]:
+    """One bit for each shingle of three words of a text."""
+    whole = np.array([0, len(text)], np.int32)
+    no = np.zeros(1, np.bool_)
+    keys = [word for word, _ in _words_of_block(text, whole, range(1), no, no, dict.fromkeys(COUNTS, 0))]
+    found = np.zeros(1 << (SHINGLE_BITS - 3), np.uint8)
+    for three in zip(keys, keys[1:], keys[2:], strict=False):
+        place = _shingle(*three)
+        found[place >> 3] |= 1 << (place & 7)
+    return found
+
+
+def node_marks(tag: NDArray[np.uint16], parent: NDArray[np.int32]) -> NDArray[np.uint32]:
+    """For each node the marks (`MARK`) of itself and of what stands around it."""
+    if len(tag) != len(parent):
+        raise ValueError("columns of different lengths")
+    found: list[int] = []
+    for i, code in enumerate(tag.tolist()):
+        own = TAG_MARKS[code] if code < len(TAG_MARKS) else 0
+        if i:
+            own |= found[_parent(parent, i)] & ~OWN_MARKS
+        found.append(own)
+    return np.array(found, np.uint32)
+
+
+def _parent(parent: NDArray[np.int32], i: int) -> int:
+    p = int(parent[i])
+    if not 0 <= p < i:
+        raise ValueError(f"node {i} has the parent {p}")
+    return p
+
+
+def block_words(
+    text: str,
+    run_start: NDArray[np.int32],
+    first_run: NDArray[np.int64],
+    linked: NDArray[np.bool_],
+    strong: NDArray[np.bool_],
+    title: NDArray[np.uint64],
+    summary: NDArray[np.uint64],
+    data_map: NDArray[np.uint8],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]:
+    r"""Counts and word tokens of the blocks that say something.
+
+    Returns the blocks that hold more than white space; their counts (`COUNTS`; a word is `\w+`); a key of what each
+    says; and the hashed words of each, row k in `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` speak of runs;
+    `title` and `summary` are `word_keys`; `data_map` is the `shingle_map` of what the head tells, or empty.
+    """
+    runs = len(run_start) - 1
+    if len(data_map) not in (0, 1 << (SHINGLE_BITS - 3)):
+        raise ValueError("a map of shingles of another size")
+    if len(linked) != runs or len(strong) != runs:
+        raise ValueError("columns of different lengths")
+    for r in range(runs):
+        if not 0 <= run_start[r] <= run_start[r + 1] <= len(text):
+            raise ValueError(f"run {r} lies outside the text")
+    in_title, in_summary = frozenset(title.tolist()), frozenset(summary.tolist())
+    said, rows, keys, ids, offsets = [], [], [], [], [0]
+    for b in range(len(first_run) - 1):
+        if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
+            raise ValueError(f"block {b} lies outside the runs")
+        row = dict.fromkeys(COUNTS, 0)
+        key, heard = _FNV_START, 0
+        before = [0, 0]
+        for word, length in _words_of_block(text, run_start, range(first_run[b], first_run[b + 1]), linked, strong, row):
+            key = (key * _GOLDEN + word) & _ALL_BITS
+            value = mixed(word)
+            row["short"] += length <= 3
+            row["long"] += length >= 8
+            row["in_title"] += value in in_title
+            row["in_summary"] += value in in_summary
+            if heard >= 2 and len(data_map):
+                place = _shingle(*before, word)
+                row["in_data"] += int(data_map[place >> 3]) >> (place & 7) & 1
+            before = [before[1], word]
+            if heard < HEARD_WORDS:
+                ids.append(value >> (64 - WORD_BITS))
+            heard += 1
+        if row["chars"]:
+            said.append(b)
+            rows.append(list(row.values()))
+            keys.append(mixed(key))
+            offsets.append(len(ids))
+    return (
+        np.array(said, np.int32),
+        np.array(rows, np.int32).reshape(len(rows), len(COUNTS)),
+        np.array(keys, np.uint64),
+        np.array(ids, np.int32),
+        np.array(offsets, np.int32),
+    )
+
+
+def _words_of_block(
+    text: str,
+    run_start: NDArray[np.int32],
+    runs: range,
+    linked: NDArray[np.bool_],
+    strong: NDArray[np.bool_],
+    row: dict[str, int],
+) -> list[tuple[int, int]]:
+    """Unmixed key and length of each word; everything that characters tell is counted in `row`."""
+    words: list[tuple[int, int]] = []
+    word = length = 0
+    for r in runs:
+        for c in text[run_start[r] : run_start[r + 1]]:
+            what = character_class(c)
+            if what in _IN_WORD:
+                if not word:
+                    word, length = _FNV_START, 0
+                    row["words"] += 1
+                    row["link_words"] += bool(linked[r])
+                    row["strong_words"] += bool(strong[r])
+                    row["capitals"] += what == _UPPER
+                    row["numbers"] += what == _DIGIT
+                row["digits" if what == _DIGIT else "letters"] += 1
+                word = (word ^ _lower(c)) * _FNV_PRIME & _ALL_BITS
+                length += 1
+            elif word:
+                words.append((word, length))
+                word = 0
+            if what != _SPACE:
+                row["chars"] += 1
+                row["last"] = what
+                if what in _COUNTED:
+                    row[_COUNTED[what]] += 1
+    if word:
+        words.append((word, length))
+    return words
+
+
+def node_tokens(
+    tag: NDArray[np.uint16],
+    attr_node: NDArray[np.int32],
+    told: NDArray[np.bool_],
+    attr_start: NDArray[np.int32],
+    attr_text: str,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Tokens of what each node calls itself: its tag, and the pieces of its `told` attributes (class, id, role).
+
+    A name is cut at what is no ASCII letter and before a capital after a small letter; each piece of two letters or more
+    is a token, and so is each pair of neighbours within one name.
+    """
+    if len(attr_start) != len(attr_node) + 1 or len(told) != len(attr_node):
+        raise ValueError("columns of different lengths")
+    for k in range(len(attr_node)):
+        if not 0 <= attr_start[k] <= attr_start[k + 1] <= len(attr_text):
+            raise ValueError(f"attribute {k} lies outside the text")
+    of_node: dict[int, list[str]] = {}
+    for k in np.flatnonzero(told).tolist():
+        of_node.setdefault(int(attr_node[k]), []).append(attr_text[attr_start[k] : attr_start[k + 1]])
+    ids, offsets = [], [0]
+    for i, code in enumerate(tag.tolist()):
+        ids.append(mixed(code + 1) >> (64 - TOKEN_BITS))
+        emitted = 0
+        for value in of_node.get(i, ()):
+            before = 0
+            for piece in _pieces(value):
+                if piece is None:
+                    before = 0
+                elif piece and emitted < MOST_TOKENS:
+                    ids.append(mixed(piece) >> (64 - TOKEN_BITS))
+                    emitted += 1
+                    if before:
+                        ids.append(mixed((before * _GOLDEN + piece) & _ALL_BITS) >> (64 - TOKEN_BITS))
+                        emitted += 1
+                    before = piece
+        offsets.append(len(ids))
+    return np.array(ids, np.int32), np.array(offsets, np.int32)
+
+
+def _pieces(value: str) -> list[int | None]:
+    """Keys of the pieces of a name, 0 for one that is too short; None where white space stands."""
+    found: list[int | None] = []
+    piece, was_lower = "", False
+    for c in value + " ":
+        letter = c.isascii() and c.isalpha()
+        if piece and (not letter or (c.isupper() and was_lower)):
+            found.append(_fnv(piece.lower()) if len(piece) > 1 else 0)
+            piece = ""
+        if letter:
+            piece += c
+        elif c == " " or "\t" <= c <= "\r":
+            found.append(None)
+        was_lower = letter and c.islower()
+    return found
+
+
+def _fnv(word: str) -> int:
+    value = _FNV_START
+    for c in word:
+        value = (value ^ ord(c)) * _FNV_PRIME & _ALL_BITS
+    return value
+
+
+def token_sums(
+    ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDArray[np.int16]
+) -> NDArray[np.int32]:
+    """The sum of the weights of each row's tokens."""
+    if len(offsets) and offsets[-1] > len(ids):
+        raise ValueError("offsets outside the tokens")
+    sums = []
+    for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        for token in ids[a:b].tolist():
+            if not 0 <= token < len(weights):
+                raise ValueError(f"there is no weight of token {token}")
+        sums.append(int(weights[ids[a:b]].sum(dtype=np.int64)))
+    return np.array(sums, np.int32)
+
+
+def sums_above(parent: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.int32]:
+    """For each node the sum over itself and all nodes above."""
+    if len(parent) != len(values):
+        raise ValueError("columns of different lengths")
+    found: list[int] = []
+    for i, value in enumerate(values.tolist()):
+        found.append(value + (found[_parent(parent, i)] if i else 0))
+    return np.array(found, np.int32)
+
+
+def outline(
+    parent: NDArray[np.int32],
+    style: NDArray[np.uint64],
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    block_start: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where the blocks stand in the tree.
+
+    Seven rows over the nodes: first block and end of the blocks in the subtree; depth; nearest and outermost repeated
+    item around (a node with text that has at least `ITEMS` siblings of its style, itself among them; -1 for none);
+    how many siblings of its style there are; the how-manieth of them this is. And for each block the group of blocks
+    whose owners have the same styles all the way from the root, numbered as they come.
+    """
+    size, n = len(parent), len(owner)
+    if not len(style) == len(text_start) == len(text_end) == size or not size or len(block_start) != n:
+        raise ValueError("columns of different lengths")
+    for k, o in enumerate(owner.tolist()):
+        if not 0 <= o < size:
+            raise ValueError(f"block {k} has the owner {o}")
+    starts = block_start.tolist()
+    first = [bisect_left(starts, at) for at in text_start.tolist()]
+    last = [bisect_left(starts, at, lo=f) for f, at in zip(first, text_end.tolist(), strict=True)]
+    depth, path, place = [0] * size, [0] * size, [0] * size
+    times: dict[int, int] = {}
+    keys = [0] * size
+    for i in range(1, size):
+        p = _parent(parent, i)
+        depth[i] = depth[p] + 1
+        path[i] = mixed((path[p] * _GOLDEN + int(style[i])) & _ALL_BITS)
+        keys[i] = mixed((int(style[i]) + (p + 1) * _GOLDEN) & _ALL_BITS) | 1
+        place[i] = times.get(keys[i], 0)
+        times[keys[i]] = place[i] + 1
+    item, outer, same = [-1] * size, [-1] * size, [1] * size
+    for i in range(1, size):
+        p = int(parent[i])
+        same[i] = times[keys[i]]
+        item[i], outer[i] = item[p], outer[p]
+        if same[i] >= ITEMS and last[i] > first[i]:
+            item[i] = i
+            outer[i] = i if outer[i] < 0 else outer[i]
+    numbers: dict[int, int] = {}
+    group = [numbers.setdefault(path[o] | 1, len(numbers)) for o in owner.tolist()]
+    return np.array([first, last, depth, item, outer, same, place], np.int32), np.array(group, np.int32)
+
+
+def _running(values: Sequence[float]) -> list[float]:
+    """Sums of the values before each place."""
+    return list(accumulate(values, initial=0.0))
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0.0 else 0.0
+
+
+def _mean(part: list[float], whole: list[float], first: int, last: int) -> float:
+    """The share of two running sums between two places; the places are brought inside."""
+    first, last = max(first, 0), min(last, len(whole) - 1)
+    return _share(part[last] - part[first], whole[last] - whole[first])
+
+
+def _signed(distance: float) -> float:
+    return log1p(distance) if distance >= 0.0 else -log1p(-distance)
+
+
+def _side(b: int, first: int, last: int) -> float:
+    """How far a block stands before (negative) or after a stretch of blocks."""
+    return float(b - first if b < first else b - last + 1 if b >= last else 0)
+
+
+def _best(parent: list[int], value: list[float]) -> tuple[int, list[int]]:
+    """The first node of the highest value, and for each node the nearest of its ancestors around that node."""
+    best = max(range(len(value)), key=lambda i: (value[i], -i))
+    meet = [-1] * len(parent)
+    i = best
+    while i >= 0:
+        meet[i] = i
+        i = parent[i]
+    for i in range(1, len(parent)):
+        if meet[i] < 0:
+            meet[i] = meet[parent[i]]
+    return best, meet
+
+
+def _check_places(parent: list[int], tree: NDArray[np.int32], owner: list[int], group: list[int], n: int) -> None:
+    first, last, _, item, outer = tree.tolist()[:5]
+    for i in range(1, len(parent)):
+        fits = 0 <= parent[i] < i and 0 <= first[i] <= last[i] <= n and -1 <= item[i] <= i and -1 <= outer[i] <= i
+        if not fits:
+            raise ValueError(f"node {i} does not fit")
+    for b in range(n):
+        if not 0 <= owner[b] < len(parent) or not 0 <= group[b] < n:
+            raise ValueError(f"block {b} does not fit")
+
+
+def _next_heading(level: list[int]) -> list[int]:
+    """For each place the first heading there or after it."""
+    after = [len(level)] * (len(level) + 1)
+    for b in range(len(level) - 1, -1, -1):
+        after[b] = b if level[b] else after[b + 1]
+    return after
+
+
+def block_features(
+    parent: NDArray[np.int32],
+    marks: NDArray[np.uint32],
+    flags: NDArray[np.uint8],
+    tree: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    group: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    text_key: NDArray[np.uint64],
+    level: NDArray[np.uint8],
+    linear: NDArray[np.float64],
+    heading_score: NDArray[np.float64],
+) -> NDArray[np.float32]:
+    """The features of each block, one row for each of `FEATURES`.
+
+    `tree` and `group` are what `outline` gives, `counts` what `block_words` gives, `level` is the level of headings and
+    0 elsewhere, `linear` holds five rows of the linear model's scores (all, words, near, mid, far).
+    """
+    n, size = len(owner), len(parent)
+    if not len(marks) == len(flags) == tree.shape[1] == size or len(tree) != 7 or not size:
+        raise ValueError("columns of different lengths")
+    if not len(group) == len(counts) == len(text_key) == len(level) == len(heading_score) == n:
+        raise ValueError("columns of different lengths")
+    if linear.shape != (5, n) or counts.shape[1:] != (len(COUNTS),):
+        raise ValueError("columns of different lengths")
+    ups, owners, groups, levels = parent.tolist(), owner.tolist(), group.tolist(), level.tolist()
+    _check_places(ups, tree, owners, groups, n)
+    first, last, depth, item, outer, same, place = tree.tolist()
+    count = {name: [float(value) for value in counts[:, k].tolist()] for name, k in _COLUMN.items()}
+    line = linear.tolist()
+    size_of = count["words"]
+    words, links, ends = _running(size_of), _running(count["link_words"]), _running(count["ends"])
+    lines = _running([w * s for w, s in zip(size_of, line[0], strict=True)])
+    mark, flag = marks.tolist(), flags.tolist()
+    heads = _running([w if mark[o] & MARK["heading"] else 0.0 for w, o in zip(size_of, owners, strict=True)])
+    hidden = _running([w if flag[o] & 1 else 0.0 for w, o in zip(size_of, owners, strict=True)])
+    liked = _running([w if s > 0.0 else 0.0 for w, s in zip(size_of, line[0], strict=True)])
+    prose = _running([w if e > 0 else 0.0 for w, e in zip(size_of, count["ends"], strict=True)])
+    told = _running(count["in_data"])
+    page = words[n]
+    pictures = _running([1.0 if m & MARK["picture"] else 0.0 for m in mark])
+    fields = _running([1.0 if m & MARK["field"] else 0.0 for m in mark])
+    end = [i + 1 for i in range(size)]
+    for i in range(size - 1, 0, -1):
+        end[ups[i]] = max(end[ups[i]], end[i])
+
+    def above(i: int) -> int:
+        return ups[i] if i else 0
+
+    def held(i: int) -> float:
+        return words[last[i]] - words[first[i]]
+
+    score = [0.0] * size
+    for b in range(n):
+        if count["chars"][b] >= PROSE_CHARACTERS:
+            length = count["chars"][b] / 100.0
+            value = (1.0 + count["commas"][b] + (length if length < 3.0 else 3.0)) * (
+                1.0 - _share(count["link_words"][b], size_of[b])
+            )
+            p = above(owners[b])
+            score[p] += value
+            score[above(p)] += value / 2.0
+    score = [value * (1.0 - _mean(links, words, first[i], last[i])) for i, value in enumerate(score)]
+    top = max(0.0, *score)
+    liking = [lines[last[i]] - lines[first[i]] + depth[i] * 1e-6 for i in range(size)]
+    title, best_title = -1, 0.0
+    for b in range(n):
+        factor = 2.0 if levels[b] == 1 else 1.5 if levels[b] else 1.0
+        value = _share(count["in_title"][b], size_of[b]) * count["in_title"][b] * factor
+        if value > best_title:
+            title, best_title = b, value
+    titled = [0.0] * size
+    if title >= 0:
+        titled[owners[title]] = 1.0
+    bests = [_best(ups, score), _best(ups, liking), _best(ups, titled)]
+    times: dict[int, int] = {}
+    keys = [key | 1 for key in text_key.tolist()]
+    grouped = [[0.0] * 4 for _ in range(n)]
+    for b in range(n):
+        times[keys[b]] = times.get(keys[b], 0) + 1
+        for k, value in enumerate((1.0, size_of[b], count["link_words"][b], size_of[b] * line[0][b])):
+            grouped[groups[b]][k] += value
+    after = _next_heading(levels)
+    whole = [
+        log1p(n), log1p(page), _share(links[n], page), _share(ends[n], page), _share(lines[n], page),
+        _share(heads[n], page), _share(hidden[n], page), _share(liked[n], page), _share(prose[n], page),
+        log1p(pictures[size]), log1p(fields[size]), _share(told[n], page),
+    ]  # fmt: skip
+    heading = -1
+    rows: list[list[float]] = []
+    for b in range(n):
+        o, w = owners[b], size_of[b]
+        at = {name: values[b] for name, values in count.items()}
+        row = [
+            log1p(w), log1p(at["chars"]), _share(at["letters"], w), _share(at["link_words"], w),
+            _share(at["strong_words"], w), _share(at["digits"], at["chars"]), _share(at["capitals"], w),
+            _share(at["numbers"], w), _share(at["ends"], w), _share(at["commas"], w),
+            _share(at["signs"], at["chars"]), at["money"], _share(at["short"], w), _share(at["long"], w),
+            _share(at["in_title"], w), at["in_title"], _share(at["in_summary"], w), log1p(at["in_summary"]),
+            _share(at["in_data"], w), at["last"], levels[b],
+        ]  # fmt: skip
+        row += [1.0 if flag[o] & (1 << k) else 0.0 for k in range(3)]
+        row += [1.0 if mark[o] & MARK[name] else 0.0 for name in SHOWN_MARKS]
+        row += [line[k][b] for k in range(5)]
+        many, said, linked, leaning = grouped[groups[b]]
+        row += [times[keys[b]], log1p(many), _share(said, page), log1p(_share(said, many))]
+        row += [_share(linked, said), _share(leaning, said)]
+        for i in (item[o], outer[o]):
+            if i < 0:
+                row += [0.0] * len(_ITEM)
+                continue
+            p = ups[i]
+            row += [
+                log1p(same[i]), _share(place[i], same[i]), log1p(held(i)), log1p(last[i] - first[i]),
+                _mean(links, words, first[i], last[i]), pictures[end[i]] - pictures[i], _share(held(p), page),
+                _mean(links, words, first[p], last[p]), _mean(lines, words, first[p], last[p]),
+            ]  # fmt: skip
+        i = o
+        for _ in range(5):
+            row += [
+                log1p(held(i)), _mean(links, words, first[i], last[i]), _share(held(i), page),
+                log1p(last[i] - first[i]), _mean(lines, words, first[i], last[i]), _share(score[i], top),
+                _mean(ends, words, first[i], last[i]), log1p(same[i]),
+            ]  # fmt: skip
+            i = above(i)
+        row += [pictures[end[i]] - pictures[i], fields[end[i]] - fields[i]]
+        for i, meet in bests:
+            side = _side(b, first[i], last[i])
+            row += [depth[i] - depth[meet[o]], depth[o] - depth[meet[o]], _signed(side), _share(held(i), page)]
+        if heading >= 0:
+            i = above(owners[heading])
+            row += [
+                log1p(b - heading), levels[heading], float(heading_score[heading]), line[0][heading],
+                _share(count["link_words"][heading], size_of[heading]),
+                2.0 if b < last[i] else 1.0 if b < last[above(i)] else 0.0,
+                log1p(words[b] - words[heading + 1]),
+            ]  # fmt: skip
+        else:
+            row += [-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, log1p(words[b])]
+        row += [log1p(after[b + 1] - b), log1p(words[after[b + 1]] - words[b + 1])]
+        row += [_share(b, n), _share(words[b], page), depth[o], _signed(b - title if title >= 0 else 0)]
+        for k in (2, 7, 20):
+            row += [_mean(part, words, b - k, b + k + 1) for part in (links, lines, ends)]
+            a, z = max(b - k, 0), min(b + k + 1, n)
+            row.append(log1p(_share(words[z] - words[a], z - a)))
+        i = above(o)
+        row += [_mean(told, words, b - 7, b + 8), _mean(told, words, first[i], last[i])]
+        for k in (b - 1, b + 1):
+            if 0 <= k < n:
+                row += [log1p(size_of[k]), _share(count["link_words"][k], size_of[k]), line[0][k]]
+                row.append(1.0 if groups[k] == groups[b] else 0.0)
+            else:
+                row += [0.0] * 4
+        rows.append(row + whole)
+        if levels[b]:
+            heading = b
+    return np.ascontiguousarray(np.array(rows, np.float64).reshape(n, len(FEATURES)).T.astype(np.float32))
+
+
+def context_features(
+    parent: NDArray[np.int32],
+    tree: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    group: NDArray[np.int32],
+    level: NDArray[np.uint8],
+    weight: NDArray[np.float64],
+    probability: NDArray[np.float64],
+    rank: NDArray[np.float64],
+) -> NDArray[np.float32]:
+    """What the blocks around a block were given by the first forest, one row for each of `CONTEXTS`.
+
+    `weight` is the words of a block, `rank` the share of the page's words that got at least as much.
+    """
+    n, size = len(owner), len(parent)
+    if len(tree) != 7 or tree.shape[1] != size or not size:
+        raise ValueError("columns of different lengths")
+    if not len(group) == len(level) == len(weight) == len(probability) == len(rank) == n:
+        raise ValueError("columns of different lengths")
+    ups, owners, groups, levels = parent.tolist(), owner.tolist(), group.tolist(), level.tolist()
+    _check_places(ups, tree, owners, groups, n)
+    first, last, depth, item, outer = tree.tolist()[:5]
+    given, weights = probability.tolist(), weight.tolist()
+    hoped = [w * p for w, p in zip(weights, given, strict=True)]
+    words, likes = _running(weights), _running(hoped)
+    sure = sum(w for w, p in zip(weights, given, strict=True) if p > 0.5)
+    page, likely = words[n], likes[n]
+
+    def mean(i: int) -> float:
+        return _mean(likes, words, first[i], last[i])
+
+    value = [
+        (likes[last[i]] - likes[first[i]]) - 0.5 * (words[last[i]] - words[first[i]]) + depth[i] * 1e-6
+        for i in range(size)
+    ]
+    best, meet = _best(ups, value)
+    grouped = [[0.0, 0.0, 0.0] for _ in range(n)]
+    for b in range(n):
+        mine = grouped[groups[b]]
+        mine[0] += weights[b]
+        mine[1] += hoped[b]
+        mine[2] = max(mine[2], given[b])
+    after = _next_heading(levels)
+    heading = -1
+    rows: list[list[float]] = []
+    for b in range(n):
+        o = owners[b]
+        row = [given[b], *(given[k] if 0 <= k < n else 0.0 for k in (b - 2, b - 1, b + 1, b + 2))]
+        row += [_mean(likes, words, b - k, b + k + 1) for k in (2, 5, 12, 30)]
+        row += [_mean(likes, words, b - 8, b), _mean(likes, words, b + 1, b + 9)]
+        i = o
+        for _ in range(5):
+            row.append(mean(i))
+            i = ups[i] if i else 0
+        for i in (item[o], outer[o]):
+            row += [-1.0, -1.0] if i < 0 else [mean(i), mean(ups[i])]
+        total, hope, most = grouped[groups[b]]
+        row += [_share(hope, total), most, depth[best] - depth[meet[o]], depth[o] - depth[meet[o]]]
+        row += [_signed(_side(b, first[best], last[best])), _share(likes[last[best]] - likes[first[best]], likely)]
+        following = after[b + 1]
+        row += [
+            mean(best), given[heading] if heading >= 0 else -1.0, _mean(likes, words, heading + 1, following),
+            given[following] if following < n else -1.0, _share(likes[b], likely), float(rank[b]),
+            _share(likely, page), log1p(likely), _share(sure, page), log1p(sure),
+        ]  # fmt: skip
+        rows.append(row)
+        if levels[b]:
+            heading = b
+    return np.ascontiguousarray(np.array(rows, np.float64).reshape(n, len(CONTEXTS)).T.astype(np.float32))
+
+
+def forest_sums(
+    columns: NDArray[np.float32], feature: NDArray[np.int16], border: NDArray[np.float32], leaves: NDArray[np.int16]
+) -> NDArray[np.int32]:
+    """The sum of the leaves that each block falls into, in fixed point.
+
+    The trees are oblivious: all nodes of a level ask the same question, `columns[feature[t, d]] > border[t, d]`, and
+    the answers are the bits of the leaf's number.
+    """
+    trees, levels = feature.shape
+    if border.shape != (trees, levels) or leaves.shape != (trees, 1 << levels):
+        raise ValueError("parts of a forest that do not fit")
+    sums = np.zeros(columns.shape[1], np.int32)
+    for t in range(trees):
+        leaf = np.zeros(columns.shape[1], np.int32)
+        for d in range(levels):
+            if not 0 <= feature[t, d] < len(columns):
+                raise ValueError(f"there is no feature {feature[t, d]}")
+            leaf |= (columns[feature[t, d]] > border[t, d]).astype(np.int32) << d
+        sums += leaves[t, leaf]
+    return sums

@@ -1,0 +1,88 @@
+"""Method `page`: what the page alone tells. The page model scores each block; the cut is chosen for this page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import blank_runs, nearest
+from webwinnow.cleaning.verdict import CONTENT_REASON, HIDDEN_REASON, NO_CONTENT_REASON, UNLIKELY_REASON, Verdict
+from webwinnow.errors import SettingsError
+from webwinnow.pagemodel import Favor, PageModel, PageScores
+from webwinnow.pagemodel.cut import BETA
+from webwinnow.pagetree import PageTree
+
+__all__ = ["NO_CONTENT_BELOW", "PageSettings", "clean", "verdict_of"]
+
+NO_CONTENT_BELOW = 0.15
+"""A page with a lower confidence has no main content: what it would keep is navigation (benchmarks/page_quality.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSettings:
+    """`favor`: `precision` or `recall` leans the cut; None balances the two."""
+
+    favor: Favor | None = None
+
+    def __post_init__(self) -> None:
+        if self.favor not in BETA:
+            raise SettingsError(f"favor is {self.favor!r}: expected precision, recall or nothing")
+
+
+def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel | None = None) -> Verdict:
+    """Keep the blocks that are likely main content, hidden ones too: scripts reveal them."""
+    settings = settings or PageSettings()
+    model = model or PageModel.load()
+    scores = model.score(tree)
+    confidence = model.expected_quality(scores.probability, scores.words)
+    lowest = model.cut(scores.probability, scores.words, settings.favor)
+    return verdict_of(tree, scores, scores.probability >= lowest, confidence=confidence, method="page")
+
+
+def verdict_of(
+    tree: PageTree, scores: PageScores, keep: NDArray[np.bool_], *, confidence: float, method: str
+) -> Verdict:
+    """The verdict that keeps some of the scored blocks; none where the page shows no main content."""
+    empty = confidence < NO_CONTENT_BELOW
+    kept = np.zeros(len(scores.reading.blocks), np.bool_)
+    kept[scores.reading.said] = keep & (not empty)
+    probability = np.zeros(len(kept), np.float32)
+    probability[scores.reading.said] = scores.probability
+    of_run = scores.reading.blocks.of_run()
+    keep_runs = kept[of_run]
+    nodes = _around(tree, keep_runs)
+    score = np.zeros(len(tree), np.float32)
+    np.maximum.at(score, tree.run_owner, probability[of_run])
+    gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
+    return Verdict(
+        method=method,
+        keep=nodes,
+        keep_runs=keep_runs,
+        reason=_reasons(nodes, tree.visible, gone),
+        run_reason=_reasons(keep_runs, tree.visible[tree.run_owner], gone),
+        score=score,
+        weight=nodes.astype(np.float32),
+        kind=np.zeros(len(tree), np.uint8),
+        genre=scores.genre,
+        confidence=confidence,
+    )
+
+
+def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:
+    return np.where(keep, CONTENT_REASON, np.where(visible, gone, HIDDEN_REASON)).astype(np.uint8)
+
+
+def _around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes that hold kept text, hidden or not, and visible ones without any text that stand inside such nodes."""
+    says = ~blank_runs(tree.text, tree.run_start)
+    spoken = np.concatenate(([0], np.cumsum(says)))
+    kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
+    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
+    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
+    has_text = spoken[last] > spoken[first]
+    has_kept = kept[last] > kept[first]
+    around = nearest(tree.parent, has_text)
+    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (tree.visible | has_kept)
+    return inside

@@ -1,0 +1,9 @@
+"""The page model: what one page alone tells of each of its blocks. The weights ship as arrays; see CARD.md."""
+
+from __future__ import annotations
+
+from webwinnow.pagemodel.cut import Favor, best_cut, expected_f
+from webwinnow.pagemodel.features import GENRES
+from webwinnow.pagemodel.model import PageModel, PageScores
+
+__all__ = ["GENRES", "Favor", "PageModel", "PageScores", "best_cut", "expected_f"]

@@ -1,0 +1,249 @@
+"""`PageModel`: the weights that ship with the package, and what they say of one page: `PageScores`.
+
+A linear model over hashed words and class names gives each block a score; that score and some 170 features of the block,
+its place and its page go through a forest, together with the page's genre; a second forest sees what the first gave the
+blocks around. Trained by `make train`; see CARD.md.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import ModelError
+from webwinnow.pagemodel.cut import Favor, best_cut
+from webwinnow.pagemodel.features import (
+    CONTEXTS,
+    FEATURES,
+    GENRES,
+    HEAD_BITS,
+    HEADING_BITS,
+    LINEAR_SCALE,
+    TOKEN_BITS,
+    WORD_BITS,
+    Linear,
+    Reading,
+    block_features,
+    context_features,
+    linear_scores,
+    page_features,
+    page_tokens,
+    read,
+)
+from webwinnow.pagemodel.forest import Forest, sigmoid
+from webwinnow.pagetree import PageTree
+
+__all__ = ["FORMAT_VERSION", "SHIPPED", "PageModel", "PageScores"]
+
+FORMAT_VERSION = 1
+SHIPPED = Path(__file__).with_name("weights.npz")
+LARGEST_COLUMN = 50_000_000
+"""Bytes of one array; the shipped ones stay far below."""
+_LINEAR = {"words": WORD_BITS, "near": TOKEN_BITS, "mid": TOKEN_BITS, "far": TOKEN_BITS, "heading": HEADING_BITS}
+_FORESTS = ("genre", "first", "second")
+_FOREST_PARTS = ("feature", "border", "leaves", "bias")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PageScores:
+    """What the page model says: for each block that says something (`reading.said`) the calibrated probability of being
+    main content, and for the page the probability of each of `GENRES`. `features` are the rows that the second forest saw.
+    """
+
+    reading: Reading
+    probability: NDArray[np.float64]
+    genre_probability: NDArray[np.float64]
+    features: NDArray[np.float32]
+
+    @property
+    def words(self) -> NDArray[np.int32]:
+        """Words of each block."""
+        return self.reading.words
+
+    @property
+    def logit(self) -> NDArray[np.float64]:
+        """The probabilities as log odds, finite."""
+        p = np.clip(self.probability, 1e-6, 1.0 - 1e-6)
+        odds: NDArray[np.float64] = np.log(p / (1.0 - p))
+        return odds
+
+    @property
+    def genre(self) -> str | None:
+        """The likeliest genre; None for a page that says nothing."""
+        return GENRES[int(np.argmax(self.genre_probability))] if len(self.probability) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PageModel:
+    """The weights. `calibration` and `confidence` are knots (x ascending, y) of what training measured on held-out pages:
+    the second forest's logit against the share of content, the expected F1 against the F1 that came out.
+    """
+
+    linear: Linear
+    genre_head: NDArray[np.int16]
+    genre_names: NDArray[np.int16]
+    genre: Forest
+    first: Forest
+    second: Forest
+    calibration: NDArray[np.float64]
+    confidence: NDArray[np.float64]
+    about: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> PageModel:
+        """The weights of a file, or those that ship with the package, which are read once."""
+        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+
+    def score(self, tree: PageTree) -> PageScores:
+        """What the model says of each block of a page."""
+        reading = read(tree)
+        if not len(reading.said):
+            none = np.zeros(0)
+            empty = np.zeros((len(FEATURES) + len(GENRES) + len(CONTEXTS), 0), np.float32)
+            return PageScores(
+                reading=reading, probability=none, genre_probability=np.zeros(len(GENRES)), features=empty
+            )
+        features = block_features(reading, *linear_scores(reading, self.linear))
+        genres = self.genre_probability(reading, features)
+        wide = np.empty((len(FEATURES) + len(GENRES) + len(CONTEXTS), features.shape[1]), np.float32)
+        wide[: len(FEATURES)] = features
+        wide[len(FEATURES) : -len(CONTEXTS)] = genres[:, None]
+        given = sigmoid(self.first.logits(wide))
+        wide[-len(CONTEXTS) :] = context_features(reading, given)
+        probability = np.round(np.interp(self.second.logits(wide), *self.calibration), 6)
+        return PageScores(reading=reading, probability=probability, genre_probability=genres, features=wide)
+
+    def genre_probability(self, reading: Reading, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The probability of each of `GENRES`."""
+        row = np.concatenate((page_features(features, reading.words), self.genre_scores(reading)))
+        column = row.astype(np.float32)[:, None]
+        logits = np.array([self.genre.logits(column, k)[0] for k in range(len(GENRES))])
+        odds = np.exp(logits - logits.max())
+        found: NDArray[np.float64] = np.round(odds / odds.sum(), 6)
+        return found
+
+    def genre_scores(self, reading: Reading) -> NDArray[np.float64]:
+        """What the linear model of genres says: tokens of the head and of the names of elements."""
+        head, names = page_tokens(reading)
+        said = self.genre_head[head].sum(axis=0, dtype=np.int64) / np.sqrt(max(len(head), 1))
+        said = said + self.genre_names[names].sum(axis=0, dtype=np.int64) / np.sqrt(max(len(names), 1))
+        scores: NDArray[np.float64] = said / LINEAR_SCALE
+        return scores
+
+    def expected_quality(self, probability: NDArray[np.float64], words: NDArray[np.int32]) -> float:
+        """The word F1 that pages with such probabilities had in training, where the cut is chosen for F1."""
+        _, expected = best_cut(probability, words)
+        return round(float(np.interp(expected, *self.confidence)), 6)
+
+    def cut(self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None) -> float:
+        """The lowest probability that stays."""
+        return best_cut(probability, words, favor)[0]
+
+    # To and from bytes
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Everything as named arrays."""
+        found: dict[str, NDArray[Any]] = {f"linear_{name}": getattr(self.linear, name) for name in _LINEAR}
+        found |= {"genre_head": self.genre_head, "genre_names": self.genre_names}
+        for forest in _FORESTS:
+            found |= {f"{forest}_{part}": getattr(getattr(self, forest), part) for part in _FOREST_PARTS}
+        about = self.about | {"format_version": FORMAT_VERSION, "bias": self.linear.bias, "features": _feature_names()}
+        return found | {
+            "calibration": self.calibration,
+            "confidence": self.confidence,
+            "about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8),
+        }
+
+    def to_bytes(self) -> bytes:
+        """The weights as a `.npz` archive; the same weights give the same bytes."""
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, column in self.columns().items():
+                entry = io.BytesIO()
+                np.save(entry, column, allow_pickle=False)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue(), zipfile.ZIP_DEFLATED)
+        return out.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the page model") -> PageModel:
+        """Read weights back; everything in them is checked. Raises `ModelError`."""
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                found = {entry.filename.removesuffix(".npy"): _column(archive, entry) for entry in archive.infolist()}
+            about = json.loads(bytes(found.pop("about")))
+            bias = float(about["bias"])
+            if about["format_version"] != FORMAT_VERSION or about["features"] != _feature_names():
+                raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
+            linear = Linear(bias=bias, **{part: found[f"linear_{part}"] for part in _LINEAR})
+            model = cls(
+                linear=linear,
+                genre_head=found["genre_head"],
+                genre_names=found["genre_names"],
+                **{
+                    forest: Forest(**{part: found[f"{forest}_{part}"] for part in _FOREST_PARTS}) for forest in _FORESTS
+                },
+                calibration=found["calibration"],
+                confidence=found["confidence"],
+                about={key: value for key, value in about.items() if key not in ("format_version", "bias", "features")},
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, RecursionError) as error:
+            raise ModelError(f"{name} is no page model or is damaged ({error}); install again or `make train`") from None
+        if not model._fits():
+            raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
+        for column in found.values():
+            column.setflags(write=False)
+        return model
+
+    def _fits(self) -> bool:
+        tables = [getattr(self.linear, part) for part in _LINEAR]
+        return (
+            all(t.dtype == np.int16 and t.shape == (1 << bits,) for t, bits in zip(tables, _LINEAR.values(), strict=True))
+            and np.isfinite(self.linear.bias)
+            and self.genre_head.dtype == self.genre_names.dtype == np.int16
+            and self.genre_head.shape == (1 << HEAD_BITS, len(GENRES))
+            and self.genre_names.shape == (1 << TOKEN_BITS, len(GENRES))
+            and self.genre.fits(2 * len(FEATURES) + len(GENRES))
+            and len(self.genre.bias) == len(GENRES)
+            and self.first.fits(len(FEATURES) + len(GENRES))
+            and self.second.fits(len(FEATURES) + len(GENRES) + len(CONTEXTS))
+            and len(self.first.bias) == len(self.second.bias) == 1
+            and all(_are_knots(knots) for knots in (self.calibration, self.confidence))
+        )
+
+
+def _are_knots(knots: NDArray[Any]) -> bool:
+    """Two rows, x ascending and y between 0 and 1."""
+    return (
+        knots.ndim == 2
+        and len(knots) == 2
+        and knots.shape[1] > 0
+        and knots.dtype == np.float64
+        and bool(np.isfinite(knots).all() and (np.diff(knots[0]) > 0).all())
+        and bool(((knots[1] >= 0) & (knots[1] <= 1)).all())
+    )
+
+
+def _column(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
+    if entry.file_size > LARGEST_COLUMN:
+        raise ValueError(f"{entry.filename} has {entry.file_size:,} bytes")
+    found: NDArray[Any] = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+    return found
+
+
+def _feature_names() -> str:
+    return " ".join((*FEATURES, *GENRES, *CONTEXTS))
+
+
+@cache
+def _shipped() -> PageModel:
+    if not SHIPPED.exists():
+        raise ModelError(f"the page model {SHIPPED} is not there; install again or `make train`")
+    return PageModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))

@@ -1,0 +1,1 @@
+"""Training of the page model: pages with truth, labels, the linear models, the forests, calibration."""

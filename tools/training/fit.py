@@ -1,0 +1,199 @@
+"""From labelled pages to a `PageModel`: each stage learns from what the stage before says of pages it did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.isotonic import IsotonicRegression
+
+from training.boosting import fit_forest
+from training.linear import fit_blocks, fit_genres, genre_rows
+from training.pages import NEWS, LabelledPage
+from webwinnow.pagemodel.cut import best_cut
+from webwinnow.pagemodel.features import (
+    GENRES,
+    LINEAR_SCALE,
+    Linear,
+    block_features,
+    context_features,
+    linear_scores,
+    page_features,
+)
+from webwinnow.pagemodel.forest import Forest, sigmoid
+from webwinnow.pagemodel.model import PageModel
+
+__all__ = ["INNER_FOLDS", "fit", "folds_of"]
+
+INNER_FOLDS = 3
+"""Folds in which a stage's scores are made for the next stage."""
+NEWS_PAGE, NEWS_GENRE = 0.3, 0.1
+"""What a news page counts beside a single page, for blocks and for the genre: 22 sites hold 543 pages."""
+WORD_POWER, LEAST_SHARE = 0.6, 0.15
+"""A block counts words^0.6; a page's blocks count together as much as its content, at least this share of it all."""
+THINNED = 3.0
+"""Blocks that count less than this (1 is the mean) are sampled, and count this."""
+FIRST: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.1, "rsm": 0.25}
+SECOND: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.08, "rsm": 0.25}
+GENRE: dict[str, Any] = {
+    "iterations": 200,
+    "depth": 4,
+    "learning_rate": 0.1,
+    "rsm": 0.3,
+    "loss_function": "MultiClass",
+}
+CALIBRATION_KNOTS, CONFIDENCE_KNOTS = 24, 12
+
+
+def folds_of(pages: Sequence[LabelledPage], folds: int, seed: int) -> NDArray[np.int64]:
+    """A fold for each page; the pages of a site share one."""
+    sites = sorted({page.site for page in pages})
+    fold = dict(zip(np.random.default_rng(seed).permutation(sites).tolist(), range(len(sites)), strict=True))
+    return np.array([fold[page.site] % folds for page in pages])
+
+
+def fit(
+    pages: Sequence[LabelledPage], *, seed: int = 0, about: dict[str, Any] | None = None, tell: Callable[[str], None] = print
+) -> PageModel:
+    """Train all stages. Deterministic for the same pages, seed and machine."""
+    return _Fit(pages, seed, tell).model(about or {})
+
+
+class _Fit:
+    def __init__(self, pages: Sequence[LabelledPage], seed: int, tell: Callable[[str], None]) -> None:
+        self.pages, self.seed, self.tell = pages, seed, tell
+        self.fold = folds_of(pages, INNER_FOLDS, seed + 1)
+        self.news = np.array([page.source == NEWS for page in pages])
+        self.page = np.repeat(np.arange(len(pages)), [len(page.label) for page in pages])
+        self.block_fold = self.fold[self.page]
+        self.words = np.concatenate([page.words for page in pages])
+        self.content = np.concatenate([page.label for page in pages]) >= 0.5
+        self.weight = self._weights()
+        drawn = np.random.default_rng(seed).random(len(self.weight)) < self.weight / THINNED
+        self.sampled = drawn & (self.words > 0)
+
+    def model(self, about: dict[str, Any]) -> PageModel:
+        linear, features = self._linear()
+        heads, names, genre, genres = self._genres(features)
+        wide = np.concatenate([np.concatenate(features, axis=1), genres.T[:, self.page]]).astype(np.float32)
+        first, given = self._forest(wide, FIRST, "first forest")
+        wide = np.concatenate([wide, self._contexts(sigmoid(given))])
+        second, logit = self._forest(wide, SECOND, "second forest")
+        calibration = self._calibration(logit)
+        probability = np.round(np.interp(logit, *calibration), 6)
+        return PageModel(
+            linear=linear,
+            genre_head=heads,
+            genre_names=names,
+            genre=genre,
+            first=first,
+            second=second,
+            calibration=calibration,
+            confidence=self._confidence(probability),
+            about=about,
+        )
+
+    def _weights(self) -> NDArray[np.float64]:
+        """What each block counts: F1 is a page's, so pages count alike, and errors count by the page's content."""
+        powered = self.words**WORD_POWER
+        whole = np.bincount(self.page, powered, len(self.pages))
+        content = np.bincount(self.page, powered * self.content, len(self.pages))
+        weight = powered / np.maximum(np.maximum(content, LEAST_SHARE * whole), 1.0)[self.page]
+        weight *= np.where(self.news, NEWS_PAGE, 1.0)[self.page]
+        return weight * len(weight) / weight.sum()
+
+    def _rounds(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Pages to learn from and pages to score, for each inner fold; then all and none."""
+        for k in range(INNER_FOLDS):
+            yield self.fold != k, self.fold == k
+        yield np.ones(len(self.pages), np.bool_), np.zeros(len(self.pages), np.bool_)
+
+    def _linear(self) -> tuple[Linear, list[NDArray[np.float32]]]:
+        rows = sparse.vstack([page.rows for page in self.pages]).tocsr()
+        features: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(self.pages)
+        for learn, score in self._rounds():
+            use = learn[self.page] & (self.words > 0)
+            linear = fit_blocks(rows[use], self.content[use], self.weight[use])
+            for i in np.flatnonzero(score).tolist():
+                reading = self.pages[i].reading
+                features[i] = block_features(reading, *linear_scores(reading, linear))
+        self.tell("linear model: done")
+        return linear, features
+
+    def _genres(
+        self, features: list[NDArray[np.float32]]
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16], Forest, NDArray[np.float64]]:
+        rows = genre_rows([page.tokens for page in self.pages])
+        genre = np.array([page.genre for page in self.pages])
+        weight = np.where(self.news, NEWS_GENRE, 1.0)
+        scores = np.zeros((len(self.pages), len(GENRES)))
+        for learn, score in self._rounds():
+            heads, names = fit_genres(rows[learn], genre[learn], weight[learn])
+            scores[score] = rows[score] @ (np.concatenate((heads, names)) / LINEAR_SCALE)
+        stats = [page_features(f, page.reading.words) for f, page in zip(features, self.pages, strict=True)]
+        columns = np.concatenate([np.array(stats), scores], axis=1).astype(np.float32).T.copy()
+        found = np.zeros((len(self.pages), len(GENRES)))
+        for learn, score in self._rounds():
+            forest = fit_forest(columns[:, learn], genre[learn], weight[learn], seed=self.seed, **GENRE)
+            if score.any():
+                held = np.ascontiguousarray(columns[:, score])
+                logits = np.array([forest.logits(held, k) for k in range(len(GENRES))]).T
+                odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+                found[score] = odds / odds.sum(axis=1, keepdims=True)
+        right = float((found.argmax(axis=1) == genre)[~self.news].mean())
+        self.tell(f"genre: {right:.3f} of the held-out single pages right")
+        return heads, names, forest, found
+
+    def _forest(self, wide: NDArray[np.float32], settings: dict[str, Any], name: str) -> tuple[Forest, NDArray[np.float64]]:
+        held_out = np.zeros(len(self.page))
+        weight = np.maximum(self.weight, THINNED)
+        for learn, score in self._rounds():
+            use = learn[self.page] & self.sampled
+            forest = fit_forest(wide[:, use], self.content[use], weight[use], seed=self.seed, **settings)
+            if score.any():
+                held = score[self.page]
+                held_out[held] = forest.logits(np.ascontiguousarray(wide[:, held]))
+        self.tell(f"{name}: done")
+        return forest, held_out
+
+    def _contexts(self, given: NDArray[np.float64]) -> NDArray[np.float32]:
+        ends = np.cumsum([len(page.label) for page in self.pages])
+        parts = np.split(given, ends[:-1])
+        return np.concatenate(
+            [context_features(page.reading, part) for page, part in zip(self.pages, parts, strict=True)], axis=1
+        )
+
+    def _calibration(self, logit: NDArray[np.float64]) -> NDArray[np.float64]:
+        use = self.words > 0
+        return _knots(logit[use], self.content[use], self.weight[use], CALIBRATION_KNOTS)
+
+    def _confidence(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        ends = np.cumsum([len(page.label) for page in self.pages])
+        expected, found = [], []
+        for page, part in zip(self.pages, np.split(probability, ends[:-1]), strict=True):
+            lowest, hoped = best_cut(part, page.reading.words)
+            expected.append(hoped)
+            found.append(page.f1(part >= lowest)[0])
+        weight = np.where(self.news, NEWS_PAGE, 1.0)
+        return _knots(np.array(expected), np.array(found), weight, CONFIDENCE_KNOTS)
+
+
+def _knots(x: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Isotonic regression of y on x, read off at places of equal weight: few knots that rise."""
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y, sample_weight=weight)
+    order = np.argsort(x, kind="stable")
+    reached = np.cumsum(weight[order]) / weight.sum()
+    bins = np.minimum((reached * count).astype(np.int64), count - 1)
+    fitted = curve.predict(x[order])
+    knots = [
+        (np.average(x[order][bins == k], weights=weight[order][bins == k]),
+         np.average(fitted[bins == k], weights=weight[order][bins == k]))
+        for k in range(count)
+        if weight[order][bins == k].sum() > 0
+    ]  # fmt: skip
+    found = np.round(np.array(knots).T, 6)
+    rising = np.concatenate(([True], np.diff(found[0]) > 0))
+    return np.ascontiguousarray(found[:, rising])

@@ -1,0 +1,81 @@
+"""Which blocks of a page are main content: the words of its blocks aligned with the true text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
+
+__all__ = ["block_labels"]
+
+SHINGLE = 3
+"""Words that must stand together in page and truth before they are aligned: lone words match anywhere."""
+WHOLE = 0.8
+"""Share of a block's words that the truth must still have, where order left the block out."""
+NEIGHBOURS = 7
+"""Blocks around a short one that may vouch for it, itself among them; two must be content."""
+
+
+def block_labels(blocks: list[list[str]], truth: list[str]) -> NDArray[np.float32]:
+    """For each block the share of its words that the alignment finds in the true text.
+
+    Words in shingles that page and truth share are aligned in order (longest common subsequence). Blocks that order
+    leaves out but whose words the truth still has are taken whole, and so are short ones between aligned neighbours.
+    """
+    page = [word for block in blocks for word in block]
+    of_block = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+    matched, used = np.zeros(len(page), np.bool_), np.zeros(len(truth), np.bool_)
+    on_page, in_truth = _shingled(page, _shingles(truth)), _shingled(truth, _shingles(page))
+    _align(page, truth, on_page, in_truth, matched, used)
+    left = Counter(truth[k] for k in np.flatnonzero(~used).tolist())
+    bounds = np.searchsorted(of_block, np.arange(len(blocks) + 1)).tolist()
+    spans = [(a, b) for a, b in pairwise(bounds) if b > a]
+    for a, b in spans:
+        if matched[a:b].mean() < 0.5 and on_page[a:b].sum() >= max(SHINGLE, WHOLE * (b - a)):
+            wanted = Counter(page[a:b])
+            if sum(min(count, left[word]) for word, count in wanted.items()) >= WHOLE * (b - a):
+                left -= wanted
+                matched[a:b] = True
+    content = np.array([matched[a:b].mean() >= 0.5 for a, b in spans], np.float64)
+    near = np.convolve(content, np.ones(NEIGHBOURS), "same") if len(spans) >= NEIGHBOURS else content
+    for (a, b), is_content, vouched in zip(spans, content.tolist(), near.tolist(), strict=True):
+        if not is_content and vouched >= 2:
+            wanted = Counter(page[a:b])
+            if all(left[word] >= count for word, count in wanted.items()):
+                left -= wanted
+                matched[a:b] = True
+    sizes = np.maximum(np.bincount(of_block, minlength=len(blocks)), 1)
+    return (np.bincount(of_block, weights=matched, minlength=len(blocks)) / sizes).astype(np.float32)
+
+
+def _shingles(words: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[k : k + SHINGLE]) for k in range(len(words) - SHINGLE + 1)}
+
+
+def _shingled(words: list[str], known: set[tuple[str, ...]]) -> NDArray[np.bool_]:
+    """Which words stand in a shingle that `known` holds."""
+    inside = np.zeros(len(words), np.bool_)
+    for k in range(len(words) - SHINGLE + 1):
+        if tuple(words[k : k + SHINGLE]) in known:
+            inside[k : k + SHINGLE] = True
+    return inside
+
+
+def _align(
+    page: list[str],
+    truth: list[str],
+    on_page: NDArray[np.bool_],
+    in_truth: NDArray[np.bool_],
+    matched: NDArray[np.bool_],
+    used: NDArray[np.bool_],
+) -> None:
+    at, there = np.flatnonzero(on_page), np.flatnonzero(in_truth)
+    if not len(at) or not len(there):
+        return
+    for operation in LCSseq.opcodes([page[k] for k in at], [truth[k] for k in there]):
+        if operation.tag == "equal":
+            matched[at[operation.src_start : operation.src_end]] = True
+            used[there[operation.dest_start : operation.dest_end]] = True
