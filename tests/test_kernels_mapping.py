@@ -96,3 +96,23 @@ def test_grouped_twins_agree(groups):
 def test_grouped_refuses_a_group_that_there_is_not(twin, group):
     with pytest.raises(ValueError, match=f"no group {group} of 3"):
         twin.grouped(np.array([0, group], np.int64), 3)
+
+
+@settings(max_examples=50)
+@given(st.data())
+def test_way_keys_twins_agree(data):
+    size = data.draw(st.integers(1, 20))
+    parent = np.array([-1] + [data.draw(st.integers(0, i - 1)) for i in range(1, size)], np.int32)
+    style = np.array([data.draw(st.integers(0, 2)) * (2**62 + 1) for _ in range(size)], np.uint64)
+    for fast, slow in zip(compiled.way_keys(parent, style), plain.way_keys(parent, style), strict=True):
+        assert fast.dtype == slow.dtype
+        np.testing.assert_array_equal(fast, slow)
+
+
+def test_near_keys_forget_what_stands_far_above_and_whole_keys_do_not():
+    parent = np.array([-1, 0, 1, 2, 3], np.int32)
+    one, other = np.array([0, 1, 2, 3, 4], np.uint64), np.array([0, 9, 2, 3, 4], np.uint64)
+    (whole, near), (other_whole, other_near) = plain.way_keys(parent, one), plain.way_keys(parent, other)
+    assert near[4] == other_near[4]
+    assert whole[4] != other_whole[4]
+    assert near[3] != other_near[3]

@@ -36,6 +36,7 @@ __all__ = [
     "sums_above",
     "sums_by_key",
     "token_sums",
+    "way_keys",
     "topmost",
     "word_keys",
     "word_spans",
@@ -54,7 +55,7 @@ try:
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.compiled_mapping import align, grouped, topmost
+    from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
@@ -91,7 +92,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.plain_mapping import align, grouped, topmost
+    from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,

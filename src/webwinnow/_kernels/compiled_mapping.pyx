@@ -6,6 +6,8 @@ from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
+from webwinnow._kernels.mixing cimport mixed
+
 cdef enum:
     LARGEST_TABLE = 4000000  # plain_mapping.LARGEST_TABLE
     SAME_TAG = 1
@@ -132,3 +134,21 @@ def grouped(const int64_t[::1] group, Py_ssize_t groups):
         rows[free_row[group[k]]] = k
         free_row[group[k]] += 1
     return order, bounds
+
+
+def way_keys(const int32_t[::1] parent, const uint64_t[::1] style):
+    """Keys of the styles from the root down to each node, and of the last three (see plain_mapping.way_keys)."""
+    cdef Py_ssize_t i, size = parent.shape[0]
+    cdef int32_t p, g
+    if style.shape[0] != size:
+        raise ValueError(f"{style.shape[0]} styles for {size} nodes")
+    whole, near = np.empty(size, np.uint64), np.empty(size, np.uint64)
+    cdef uint64_t[::1] down = whole, last = near
+    for i in range(size):
+        p = parent[i]
+        if p >= i:
+            raise ValueError(f"node {i} has the parent {p}")
+        g = parent[p] if p >= 0 else -1
+        down[i] = mixed(down[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i]) if p >= 0 else 1
+        last[i] = mixed(mixed(mixed(style[i]) ^ (style[p] if p >= 0 else 0)) ^ (style[g] if g >= 0 else 0))
+    return whole, near

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST_TABLE", "align", "grouped", "topmost"]
+from webwinnow._kernels.plain import mixed
+
+__all__ = ["LARGEST_TABLE", "align", "grouped", "topmost", "way_keys"]
+
+_GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 LARGEST_TABLE = 4_000_000
 """Cells of an alignment at most; longer rows are matched place by place."""
@@ -92,3 +96,24 @@ def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.
         if found[i] < 0 and marked[i]:
             found[i] = i
     return found
+
+
+def way_keys(
+    parent: NDArray[np.int32], style: NDArray[np.uint64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Two keys of where each node stands: the styles from the root down to it, and its own and those of two above.
+
+    Neither knows positions: all items of a list share theirs.
+    """
+    if len(style) != len(parent):
+        raise ValueError(f"{len(style)} styles for {len(parent)} nodes")
+    up, own = parent.tolist(), style.tolist()
+    whole: list[int] = []
+    near: list[int] = []
+    for i, p in enumerate(up):
+        if p >= i:
+            raise ValueError(f"node {i} has the parent {p}")
+        g = up[p] if p >= 0 else -1
+        whole.append(mixed((whole[p] * _GOLDEN + own[i]) & _ALL_BITS) if p >= 0 else 1)
+        near.append(mixed(mixed(mixed(own[i]) ^ (own[p] if p >= 0 else 0)) ^ (own[g] if g >= 0 else 0)))
+    return np.array(whole, np.uint64), np.array(near, np.uint64)

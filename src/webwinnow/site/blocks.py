@@ -1,0 +1,266 @@
+"""What a site's pages show of its blocks: on how many a text stands, how a place is filled, what the page model says of it.
+
+A place is a way (`PageEvidence.way`): the styles of an element and of the two around it, positions left out, so the items
+of a list, and the fields of a record, share theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.pagemodel.cut import best_cut
+from webwinnow.pagemodel.evidence import PageEvidence
+from webwinnow.pagemodel.features import GENRES
+from webwinnow.site.archive import Column
+
+__all__ = ["BlockRows", "BlockTable", "SiteEvidence"]
+
+LOGIT_SCALE = 1_000
+"""Log odds are summed as integers, so that sums do not depend on their order."""
+LONG_BLOCK = 25
+"""Words of a block that is prose."""
+FIELD_SHARE, FIELD_TIMES = 0.8, 1.3
+"""A field is a place on so many of a site's pages, at most so many times a page."""
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockRows:
+    """The blocks of some pages, and what holds for the pages: page j is `page_key[j]`, its blocks `page == j`."""
+
+    page_key: Keys
+    page_genre: NDArray[np.int64]
+    """Millionths, `len(GENRES)` a page, one page after the other."""
+    page_expected: NDArray[np.int64]
+    """Millionths of the F1 that the page model expects to reach alone."""
+    page: NDArray[np.int64]
+    text: Keys
+    way: Keys
+    words: NDArray[np.int64]
+    logit: NDArray[np.int64]
+
+    @classmethod
+    def of_page(cls, key: int, evidence: PageEvidence) -> BlockRows:
+        """The rows of one page."""
+        _, expected = best_cut(evidence.probability, evidence.words)
+        return cls(
+            page_key=np.array([key], np.uint64),
+            page_genre=np.rint(evidence.genre_probability * 1e6).astype(np.int64),
+            page_expected=np.array([round(expected * 1e6)], np.int64),
+            page=np.zeros(len(evidence), np.int64),
+            text=evidence.text,
+            way=evidence.way,
+            words=evidence.words.astype(np.int64),
+            logit=np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64),
+        )
+
+    @classmethod
+    def merge(cls, parts: list[BlockRows]) -> BlockRows:
+        """All rows in one, pages by key: the same whatever the order of the parts."""
+        if not parts:
+            return cls(**{name: np.zeros(0, dtype) for name, dtype in cls.column_types().items()})
+        keys = np.concatenate([part.page_key for part in parts])
+        order = np.argsort(keys, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        first = np.cumsum([0, *(len(part.page_key) for part in parts)])
+        page = place[np.concatenate([part.page + at for part, at in zip(parts, first, strict=False)])]
+        by_page = np.argsort(page, kind="stable")
+        genres = np.concatenate([part.page_genre for part in parts]).reshape(-1, len(GENRES))
+        return cls(
+            page_key=keys[order],
+            page_genre=genres[order].ravel(),
+            page_expected=np.concatenate([part.page_expected for part in parts])[order],
+            page=page[by_page],
+            text=np.concatenate([part.text for part in parts])[by_page],
+            way=np.concatenate([part.way for part in parts])[by_page],
+            words=np.concatenate([part.words for part in parts])[by_page],
+            logit=np.concatenate([part.logit for part in parts])[by_page],
+        )
+
+    def columns(self) -> dict[str, Column]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in self.column_types()}
+
+    @classmethod
+    def column_types(cls) -> dict[str, Any]:
+        """The names and types of the arrays."""
+        keys = ("page_key", "text", "way")
+        return {field.name: np.uint64 if field.name in keys else np.int64 for field in fields(cls)}
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, Column]) -> BlockRows:
+        """Rows from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+        pages, rows = len(columns["page_key"]), len(columns["page"])
+        if len(columns["page_genre"]) != pages * len(GENRES) or len(columns["page_expected"]) != pages:
+            raise ValueError("has pages without a genre")
+        if any(len(columns[name]) != rows for name in ("text", "way", "words", "logit")):
+            raise ValueError("has columns of different length")
+        if rows and not (columns["page"].min() >= 0 and columns["page"].max() < pages):
+            raise ValueError("names pages that it does not have")
+        return cls(**columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SiteEvidence:
+    """What a site shows of the blocks of one page, the page itself left out. One entry a block.
+
+    `share`, `copies`: on which share, on how many of the other pages the text stands. `known`: 0 to 1, how well the place
+    is known; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times
+    `known`; `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
+    """
+
+    share: NDArray[np.float64]
+    copies: NDArray[np.float64]
+    known: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    fixed: NDArray[np.float64]
+    field: NDArray[np.float64]
+
+
+KNOWN_AT, ENOUGH = 3.0, 20.0
+"""Blocks at which a place is half known, and beyond which more do not count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockTable:
+    """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text is
+    repeated, sum of log odds; and the site as a whole: the mean genre of its pages, what the page model expects to reach
+    alone, how much of the text that is not repeated is prose, and how much stands in fields.
+    """
+
+    text_key: Keys
+    text_pages: NDArray[np.int64]
+    way_key: Keys
+    way_pages: NDArray[np.int64]
+    way_blocks: NDArray[np.int64]
+    way_fixed: NDArray[np.int64]
+    way_logit: NDArray[np.int64]
+    whole: NDArray[np.float64]
+    """Mean probability of each genre; then expected F1, share of prose, share of fields."""
+
+    @classmethod
+    def of(cls, rows: BlockRows) -> BlockTable:
+        """Count the rows of a site."""
+        pages = len(rows.page_key)
+        text, of_text = np.unique(rows.text, return_inverse=True)
+        text_pages = _pages_of(of_text, rows.page, len(text), pages)
+        repeated = (text_pages > 1)[of_text]
+        way, of_way = np.unique(rows.way, return_inverse=True)
+        way_pages = _pages_of(of_way, rows.page, len(way), pages)
+        way_blocks = np.bincount(of_way, minlength=len(way))
+        said_twice = text_pages > 1
+        return cls(
+            text_key=text[said_twice],
+            text_pages=text_pages[said_twice],
+            way_key=way,
+            way_pages=way_pages,
+            way_blocks=way_blocks,
+            way_fixed=np.bincount(of_way[repeated], minlength=len(way)),
+            way_logit=_summed(of_way, rows.logit, len(way)),
+            whole=_whole(rows, ~repeated, way_pages[of_way], way_blocks[of_way]),
+        )
+
+    def ask(self, evidence: PageEvidence, pages: int, *, learned: bool) -> SiteEvidence:
+        """What the other pages show of a page's blocks; `learned` if the page itself is among the `pages` counted."""
+        own = 1 if learned else 0
+        others = max(pages - own, 1)
+        text_pages = _looked_up(self.text_key, self.text_pages, evidence.text, missing=1)
+        copies = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
+        _, of_way = np.unique(evidence.way, return_inverse=True)
+        ways = int(of_way.max(initial=-1)) + 1
+        mine = np.bincount(of_way, minlength=ways)[of_way] * own
+        mine_fixed = np.bincount(of_way, weights=text_pages > 1, minlength=ways)[of_way] * own
+        mine_logit = _summed(of_way, np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64), ways)[of_way] * own
+        found = {
+            name: _looked_up(self.way_key, getattr(self, f"way_{name}"), evidence.way)
+            for name in ("pages", "blocks", "fixed", "logit")
+        }
+        blocks = np.maximum(found["blocks"] - mine, 0).astype(np.float64)
+        on_pages = np.maximum(found["pages"] - own, 0).astype(np.float64)
+        counted = np.minimum(blocks, ENOUGH)
+        known = counted / (counted + KNOWN_AT)
+        mean = np.where(
+            blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit
+        )
+        fixed = known * np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
+        times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
+        field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
+        return SiteEvidence(
+            share=np.minimum(copies / others, 1.0), copies=copies, known=known, mean=mean, fixed=fixed, field=field
+        )
+
+    def columns(self) -> dict[str, Column]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in self.column_types()}
+
+    @classmethod
+    def column_types(cls) -> dict[str, Any]:
+        """The names and types of the arrays."""
+        kinds = {"text_key": np.uint64, "way_key": np.uint64, "whole": np.float64}
+        return {field.name: kinds.get(field.name, np.int64) for field in fields(cls)}
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, Column]) -> BlockTable:
+        """A table from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+        if len(columns["text_key"]) != len(columns["text_pages"]) or any(
+            len(columns[name]) != len(columns["way_key"]) for name in columns if name.startswith("way_")
+        ):
+            raise ValueError("has columns of different length")
+        if any(np.any(columns[name][1:] <= columns[name][:-1]) for name in ("text_key", "way_key")):
+            raise ValueError("is not in order")
+        if len(columns["whole"]) != len(GENRES) + 3 or not np.isfinite(columns["whole"]).all():
+            raise ValueError("does not say what the site is like")
+        return cls(**columns)
+
+
+def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
+    """On how many pages each item stands."""
+    pairs = np.unique(item * max(pages, 1) + page)
+    return np.bincount(pairs // max(pages, 1), minlength=items)
+
+
+def _summed(item: NDArray[np.int64], value: NDArray[np.int64], items: int) -> NDArray[np.int64]:
+    """The sum of the values of each item, exactly."""
+    sums = np.zeros(items, np.int64)
+    np.add.at(sums, item, value)
+    return sums
+
+
+def _looked_up(keys: Keys, values: NDArray[np.int64], wanted: Keys, missing: int = 0) -> NDArray[np.int64]:
+    if not len(keys):
+        return np.full(len(wanted), missing, np.int64)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, values[at], missing)
+
+
+def _whole(
+    rows: BlockRows, new: NDArray[np.bool_], way_pages: NDArray[np.int64], way_blocks: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The site as a whole: mean genre, expected F1, and of the words that are not repeated those in prose and in fields."""
+    pages = len(rows.page_key)
+    if not pages:
+        return np.zeros(len(GENRES) + 3)
+    said = np.bincount(rows.page, weights=rows.words * new, minlength=pages)
+    prose = np.bincount(rows.page, weights=rows.words * (new & (rows.words >= LONG_BLOCK)), minlength=pages)
+    is_field = (way_pages >= FIELD_SHARE * pages) & (way_blocks < FIELD_TIMES * way_pages)
+    fields_said = np.bincount(rows.page, weights=rows.words * (new & is_field), minlength=pages)
+    genre = rows.page_genre.reshape(pages, len(GENRES)).sum(axis=0) / pages / 1e6
+    return np.round(
+        np.concatenate(
+            (
+                genre,
+                [
+                    rows.page_expected.sum() / pages / 1e6,
+                    float((prose / np.maximum(said, 1)).sum()) / pages,
+                    float((fields_said / np.maximum(said, 1)).sum()) / pages,
+                ],
+            )
+        ),
+        6,
+    )
