@@ -85,9 +85,7 @@ def fit_blocks(rows: sparse.csr_matrix, content: NDArray[np.bool_], weight: NDAr
     """Logistic regression over the blocks' rows, as tables of integers."""
     model = LogisticRegression(C=BLOCK_STRENGTH, max_iter=60, tol=1e-3).fit(rows, content, sample_weight=weight)
     cuts = np.cumsum([0, *PARTS.values()])
-    tables = {
-        name: _integers(model.coef_[0, a:b]) for name, a, b in zip(PARTS, cuts[:-1], cuts[1:], strict=True)
-    }
+    tables = {name: _integers(model.coef_[0, a:b]) for name, a, b in zip(PARTS, cuts[:-1], cuts[1:], strict=True)}
     return Linear(bias=round(float(model.intercept_[0]), 6), **tables)
 
 

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cli.page import Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
@@ -32,6 +34,9 @@ def clean(
     share: Annotated[
         float, typer.Option(help="repeated: text on at least this share of a site's pages goes.")
     ] = RepeatedSettings().share,
+    favor: Annotated[
+        Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
@@ -67,7 +72,10 @@ def clean(
         wanted.append(format)
     settings = RunSettings(
         method=method,
-        cleaning=CleaningSettings(repeated=RepeatedSettings(share=share)),
+        cleaning=CleaningSettings(
+            repeated=RepeatedSettings(share=share),
+            page=PageSettings(favor=favored(favor)),
+        ),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),
