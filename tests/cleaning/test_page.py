@@ -113,6 +113,6 @@ HOSTILE = {
 @pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_pages_are_cleaned_soon(page: str):
     tree = parse(page)
-    started = time.perf_counter()
+    started = time.process_time()
     clean_page(tree, "page")
-    assert time.perf_counter() - started < SECONDS
+    assert time.process_time() - started < SECONDS
