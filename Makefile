@@ -8,13 +8,14 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: help setup run test test-all lint types bench sample clean
+.PHONY: help setup run test test-all lint types bench sample train clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the slow tests too"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
+	@echo "make train     train the page model again; writes src/webwinnow/pagemodel/weights.npz"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 
 setup: $(STAMP)
@@ -50,6 +51,13 @@ types: setup
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
+
+$(VENV)/.train: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group train
+	touch $@
+
+train: $(VENV)/.train
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_page_model.py
 
 sample: setup
 	$(BIN)/python tools/make_sample.py

@@ -34,6 +34,8 @@ class Decision(NamedTuple):
     reason: str
     xpath: str
     text: str
+    score: float | None = None
+    """What decided, where the method has degrees: the probability of being main content."""
 
 
 def clean_page(
@@ -108,7 +110,9 @@ class CleanPage:
                 runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))
                 kept = bool(self.verdict.keep_runs[runs].any())
                 reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
-                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text)
+                owners = self.tree.run_owner[runs]
+                score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
+                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text, score)
 
     def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""

@@ -56,7 +56,11 @@ def folds_of(pages: Sequence[LabelledPage], folds: int, seed: int) -> NDArray[np
 
 
 def fit(
-    pages: Sequence[LabelledPage], *, seed: int = 0, about: dict[str, Any] | None = None, tell: Callable[[str], None] = print
+    pages: Sequence[LabelledPage],
+    *,
+    seed: int = 0,
+    about: dict[str, Any] | None = None,
+    tell: Callable[[str], None] = print,
 ) -> PageModel:
     """Train all stages. Deterministic for the same pages, seed and machine."""
     return _Fit(pages, seed, tell).model(about or {})
@@ -147,7 +151,9 @@ class _Fit:
         self.tell(f"genre: {right:.3f} of the held-out single pages right")
         return heads, names, forest, found
 
-    def _forest(self, wide: NDArray[np.float32], settings: dict[str, Any], name: str) -> tuple[Forest, NDArray[np.float64]]:
+    def _forest(
+        self, wide: NDArray[np.float32], settings: dict[str, Any], name: str
+    ) -> tuple[Forest, NDArray[np.float64]]:
         held_out = np.zeros(len(self.page))
         weight = np.maximum(self.weight, THINNED)
         for learn, score in self._rounds():
@@ -178,7 +184,8 @@ class _Fit:
             expected.append(hoped)
             found.append(page.f1(part >= lowest)[0])
         weight = np.where(self.news, NEWS_PAGE, 1.0)
-        return _knots(np.array(expected), np.array(found), weight, CONFIDENCE_KNOTS)
+        knots = _knots(np.array(expected), np.array(found), weight, CONFIDENCE_KNOTS)
+        return np.concatenate((np.zeros((2, 1)), knots), axis=1)  # who expects nothing finds nothing
 
 
 def _knots(x: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64], count: int) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ SHINGLE = 3
 """Words that must stand together in page and truth before they are aligned: lone words match anywhere."""
 WHOLE = 0.8
 """Share of a block's words that the truth must still have, where order left the block out."""
+LONG = 8
+"""Words of a block that is no mere title."""
 NEIGHBOURS = 7
 """Blocks around a short one that may vouch for it, itself among them; two must be content."""
 
@@ -47,8 +49,26 @@ def block_labels(blocks: list[list[str]], truth: list[str]) -> NDArray[np.float3
             if all(left[word] >= count for word, count in wanted.items()):
                 left -= wanted
                 matched[a:b] = True
+    _to_the_first(page, spans, matched)
     sizes = np.maximum(np.bincount(of_block, minlength=len(blocks)), 1)
     return (np.bincount(of_block, weights=matched, minlength=len(blocks)) / sizes).astype(np.float32)
+
+
+def _to_the_first(page: list[str], spans: list[tuple[int, int]], matched: NDArray[np.bool_]) -> None:
+    """Of long blocks that say the same, where the truth has fewer, the first ones are the content.
+
+    Alignment takes any of them; a rule that pages share can be learned. Short ones stay: a title also stands in the
+    path above the content.
+    """
+    alike: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    for a, b in spans:
+        if b - a >= LONG:
+            alike.setdefault(tuple(page[a:b]), []).append((a, b))
+    for copies in alike.values():
+        content = sum(matched[a:b].mean() >= 0.5 for a, b in copies)
+        if 0 < content < len(copies):
+            for k, (a, b) in enumerate(copies):
+                matched[a:b] = k < content
 
 
 def _shingles(words: list[str]) -> set[tuple[str, ...]]:

@@ -29,6 +29,7 @@ def context_features(
     tree: NDArray[np.int32],
     owner: NDArray[np.int32],
     group: NDArray[np.int32],
+    text_key: NDArray[np.uint64],
     level: NDArray[np.uint8],
     weight: NDArray[np.float64],
     probability: NDArray[np.float64],

@@ -1,9 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Compiled loops of the page model: counts, tokens, features, forests. Twins and meanings in plain_scoring.py."""
 
-from libc.math cimport log1p, sqrt
+from libc.math cimport log1p
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -117,9 +118,8 @@ cdef inline int push_id(Ids* ids, int32_t value) except -1:
 cdef object ids_array(Ids* ids):
     found = np.empty(ids.used, np.int32)
     cdef int32_t[::1] out = found
-    cdef Py_ssize_t k
-    for k in range(ids.used):
-        out[k] = ids.data[k]
+    if ids.used:
+        memcpy(&out[0], ids.data, ids.used * sizeof(int32_t))
     return found
 
 
@@ -206,19 +206,111 @@ def node_marks(const uint16_t[::1] tag, const int32_t[::1] parent):
     return found
 
 
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef struct Words:
+    # what the words of one block are counted with
+    int32_t row[COUNTS]
+    uint64_t before[2]
+    uint64_t key
+    Py_ssize_t heard
+
+
+cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length, const uint64_t[::1] title,
+                         const uint64_t[::1] summary, const uint8_t[::1] data_map, Ids* ids) except -1:
+    cdef uint64_t value = mixed(word), place
+    if data_map.shape[0]:
+        if words.heard >= 2:
+            place = shingle(words.before[0], words.before[1], word)
+            words.row[IN_DATA] += (data_map[place >> 3] >> (place & 7)) & 1
+        words.before[0] = words.before[1]
+        words.before[1] = word
+    if length <= 3:
+        words.row[SHORT] += 1
+    elif length >= 8:
+        words.row[LONG] += 1
+    if title.shape[0] and holds(title, value):
+        words.row[IN_TITLE] += 1
+    if summary.shape[0] and holds(summary, value):
+        words.row[IN_SUMMARY] += 1
+    if words.heard < HEARD_WORDS:
+        push_id(ids, <int32_t>(value >> (64 - WORD_BITS)))
+    words.key = words.key * GOLDEN + word
+    words.heard += 1
+    return 0
+
+
+cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssize_t first, Py_ssize_t last,
+                    const uint8_t[::1] in_link, const uint8_t[::1] in_strong, const uint64_t[::1] title,
+                    const uint64_t[::1] summary, const uint8_t[::1] data_map, Words* words, Ids* ids) except -1:
+    """Count what one block says."""
+    cdef Py_ssize_t r, k, length = 0
+    cdef uint64_t word = 0
+    cdef Py_UCS4 c
+    cdef int what, ending = 0
+    cdef int32_t* row = words.row
+    cdef bint inside = False
+    for r in range(first, last):
+        for k in range(run_start[r], run_start[r + 1]):
+            c = <Py_UCS4>data[k]
+            what = class_of(c)
+            if what == C_SPACE:
+                if inside:
+                    inside = False
+                    end_word(words, word, length, title, summary, data_map, ids)
+                continue
+            row[CHARS] += 1
+            ending = what
+            if what <= C_DIGIT or what == C_UNDERSCORE:
+                if not inside:
+                    inside = True
+                    word = FNV_START
+                    length = 0
+                    row[WORDS] += 1
+                    row[LINK_WORDS] += in_link[r]
+                    row[STRONG_WORDS] += in_strong[r]
+                    row[CAPITALS] += what == C_UPPER
+                    row[NUMBERS] += what == C_DIGIT
+                if what == C_DIGIT:
+                    row[DIGITS] += 1
+                else:
+                    row[LETTERS] += 1
+                if what == C_UPPER or c >= 128:
+                    c = Py_UNICODE_TOLOWER(c)
+                word = (word ^ <uint64_t>c) * FNV_PRIME
+                length += 1
+                continue
+            if inside:
+                inside = False
+                end_word(words, word, length, title, summary, data_map, ids)
+            if what == C_END:
+                row[ENDS] += 1
+            elif what == C_COMMA:
+                row[COMMAS] += 1
+            elif what == C_MONEY:
+                row[MONEY] += 1
+            elif what == C_SIGN:
+                row[SIGNS] += 1
+    if inside:
+        end_word(words, word, length, title, summary, data_map, ids)
+    row[LAST] = ending
+    return 0
+
+
 def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, linked, strong,
                 const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map):
     """Counts and word tokens of the blocks that say something (see plain_scoring.block_words)."""
     cdef const uint8_t[::1] in_link = np.ascontiguousarray(linked, np.bool_).view(np.uint8)
     cdef const uint8_t[::1] in_strong = np.ascontiguousarray(strong, np.bool_).view(np.uint8)
     cdef Py_ssize_t blocks = first_run.shape[0] - 1, runs = run_start.shape[0] - 1, size = PyUnicode_GET_LENGTH(text)
-    cdef Py_ssize_t b, r, k, n = 0, length, heard
-    cdef int kind = PyUnicode_KIND(text), what, last
+    cdef Py_ssize_t b, r, k, n = 0
+    cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef Py_UCS4 c
-    cdef uint64_t word, key
-    cdef uint64_t before[2]
-    cdef bint inside
+    cdef Words words
     cdef Ids ids
     if data_map.shape[0] != 0 and data_map.shape[0] != 1 << (SHINGLE_BITS - 3):
         raise ValueError("a map of shingles of another size")
@@ -230,7 +322,7 @@ def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first
     for b in range(blocks):
         if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
             raise ValueError(f"block {b} lies outside the runs")
-    spoken, counted = np.empty(blocks, np.int32), np.zeros((blocks, COUNTS), np.int32)
+    spoken, counted = np.empty(blocks, np.int32), np.empty((blocks, COUNTS), np.int32)
     keys, offsets = np.empty(blocks, np.uint64), np.zeros(blocks + 1, np.int32)
     cdef int32_t[::1] block = spoken, offset = offsets
     cdef int32_t[:, ::1] count = counted
@@ -239,97 +331,30 @@ def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first
     ids.used = ids.room = 0
     try:
         for b in range(blocks):
-            key = FNV_START
-            inside = False
-            length = heard = 0
-            word = FNV_START
-            last = 0
-            before[0] = before[1] = 0
-            for r in range(first_run[b], first_run[b + 1]):
-                for k in range(run_start[r], run_start[r + 1]):
-                    c = PyUnicode_READ(kind, data, k)
-                    what = class_of(c)
-                    if what == C_SPACE:
-                        if inside:
-                            inside = False
-                            _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
-                            heard += 1
-                            key = key * GOLDEN + word
-                        continue
-                    count[n, CHARS] += 1
-                    if what <= C_DIGIT or what == C_UNDERSCORE:
-                        if not inside:
-                            inside = True
-                            word = FNV_START
-                            length = 0
-                            count[n, WORDS] += 1
-                            count[n, LINK_WORDS] += in_link[r]
-                            count[n, STRONG_WORDS] += in_strong[r]
-                            if what == C_UPPER:
-                                count[n, CAPITALS] += 1
-                            elif what == C_DIGIT:
-                                count[n, NUMBERS] += 1
-                        if what == C_DIGIT:
-                            count[n, DIGITS] += 1
-                        else:
-                            count[n, LETTERS] += 1
-                        if c < 128:
-                            if what == C_UPPER:
-                                c = <Py_UCS4>(<uint32_t>c + 32)
-                        else:
-                            c = Py_UNICODE_TOLOWER(c)
-                        word = (word ^ <uint64_t>c) * FNV_PRIME
-                        length += 1
-                    else:
-                        if inside:
-                            inside = False
-                            _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
-                            heard += 1
-                            key = key * GOLDEN + word
-                        if what == C_END:
-                            count[n, ENDS] += 1
-                        elif what == C_COMMA:
-                            count[n, COMMAS] += 1
-                        elif what == C_MONEY:
-                            count[n, MONEY] += 1
-                        elif what == C_SIGN:
-                            count[n, SIGNS] += 1
-                    last = what
-            if inside:
-                _end_word(count, n, word, length, heard, title, summary, data_map, before, &ids)
-                key = key * GOLDEN + word
-            if count[n, CHARS]:
-                count[n, LAST] = last
+            words.key = FNV_START
+            words.before[0] = words.before[1] = 0
+            words.heard = 0
+            for k in range(COUNTS):
+                words.row[k] = 0
+            if kind == 1:
+                scan_block(<const uint8_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                           summary, data_map, &words, &ids)
+            elif kind == 2:
+                scan_block(<const uint16_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                           summary, data_map, &words, &ids)
+            else:
+                scan_block(<const uint32_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                           summary, data_map, &words, &ids)
+            if words.row[CHARS]:
+                for k in range(COUNTS):
+                    count[n, k] = words.row[k]
                 block[n] = <int32_t>b
-                text_key[n] = mixed(key)
+                text_key[n] = mixed(words.key)
                 n += 1
                 offset[n] = <int32_t>ids.used
         return spoken[:n], counted[:n], keys[:n], ids_array(&ids), offsets[: n + 1]
     finally:
         free(ids.data)
-
-
-cdef inline int _end_word(int32_t[:, ::1] count, Py_ssize_t n, uint64_t word, Py_ssize_t length, Py_ssize_t heard,
-                          const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map,
-                          uint64_t* before, Ids* ids) except -1:
-    cdef uint64_t value = mixed(word), place
-    if data_map.shape[0]:
-        if heard >= 2:
-            place = shingle(before[0], before[1], word)
-            count[n, IN_DATA] += (data_map[place >> 3] >> (place & 7)) & 1
-        before[0] = before[1]
-        before[1] = word
-    if length <= 3:
-        count[n, SHORT] += 1
-    elif length >= 8:
-        count[n, LONG] += 1
-    if title.shape[0] and holds(title, value):
-        count[n, IN_TITLE] += 1
-    if summary.shape[0] and holds(summary, value):
-        count[n, IN_SUMMARY] += 1
-    if heard < HEARD_WORDS:
-        push_id(ids, <int32_t>(value >> (64 - WORD_BITS)))
-    return 0
 
 
 def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, told, const int32_t[::1] attr_start,
@@ -557,6 +582,18 @@ cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_s
     return share(part[last] - part[first], whole[last] - whole[first])
 
 
+cdef double NOTHING = plain.NOTHING
+
+
+cdef inline void keep_two(double* most, double* second, double value) noexcept nogil:
+    """Keep the two highest of the values that come."""
+    if value > most[0]:
+        second[0] = most[0]
+        most[0] = value
+    elif value > second[0]:
+        second[0] = value
+
+
 def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const uint8_t[::1] flags,
                    const int32_t[:, ::1] tree, const int32_t[::1] owner, const int32_t[::1] group,
                    const int32_t[:, ::1] counts, const uint64_t[::1] text_key, const uint8_t[::1] level,
@@ -646,6 +683,8 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         slots *= 2
     cdef uint64_t[::1] held = np.zeros(slots, np.uint64)
     cdef int32_t[::1] times = np.zeros(slots, np.int32), at = np.zeros(n, np.int32)
+    cdef int32_t[::1] earlier = np.zeros(n, np.int32)
+    cdef double[::1] most = np.full(slots, NOTHING), second = np.full(slots, NOTHING)
     groups = np.zeros((4, n + 1))
     cdef double[:, ::1] grouped = groups
     for b in range(n):
@@ -654,8 +693,10 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         while held[slot] and held[slot] != key:
             slot = (slot + 1) & (slots - 1)
         held[slot] = key
+        earlier[b] = times[slot]
         times[slot] += 1
         at[b] = <int32_t>slot
+        keep_two(&most[slot], &second[slot], linear[0, b])
         grouped[0, group[b]] += 1.0
         for k in range(3):
             grouped[k + 1, group[b]] += column[0 if k == 0 else 1 if k == 1 else 3, b]
@@ -697,6 +738,9 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         for k in range(5):
             out[f, b] = linear[k, b]; f += 1
         out[f, b] = times[at[b]]; f += 1
+        out[f, b] = earlier[b]; f += 1
+        value = second[at[b]] if linear[0, b] >= most[at[b]] else most[at[b]]
+        out[f, b] = linear[0, b] - value if times[at[b]] > 1 else 0.0; f += 1
         k = group[b]
         out[f, b] = log1p(grouped[0, k]); f += 1
         out[f, b] = share(grouped[1, k], page); f += 1
@@ -804,18 +848,21 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
 
 
 def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, const int32_t[::1] owner,
-                     const int32_t[::1] group, const uint8_t[::1] level, const double[::1] weight,
-                     const double[::1] probability, const double[::1] rank):
+                     const int32_t[::1] group, const uint64_t[::1] text_key, const uint8_t[::1] level,
+                     const double[::1] weight, const double[::1] probability, const double[::1] rank):
     """What the blocks around a block were given, one row a feature (see plain_scoring.context_features)."""
     cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
     if tree.shape[0] != 7 or tree.shape[1] != size or not size:
         raise ValueError("columns of different lengths")
-    if not (group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n):
+    if not (group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n) or (
+        text_key.shape[0] != n
+    ):
         raise ValueError("columns of different lengths")
     cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
-    cdef Py_ssize_t b, i, k, f, best, heading = -1, following, from_, to
+    cdef Py_ssize_t b, i, k, f, best, heading = -1, following, slot, slots = 64
     cdef int32_t o, p
-    cdef double value, sign, page, likely
+    cdef double sign, page, likely
+    cdef uint64_t key
     for i in range(1, size):
         if not 0 <= parent[i] < i or not 0 <= first[i] <= last[i] <= n or not -1 <= item[i] <= i or not -1 <= outer[i] <= i:
             raise ValueError(f"node {i} does not fit")
@@ -837,9 +884,22 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         value_of[i] = (likes[last[i]] - likes[first[i]]) - 0.5 * (words[last[i]] - words[first[i]]) + depth[i] * 1e-6
     cdef int32_t[::1] meet = np.zeros(size, np.int32)
     best = fill_best(parent, depth, value_of, meet)
+    while slots < 2 * n:
+        slots *= 2
+    cdef uint64_t[::1] held = np.zeros(slots, np.uint64)
+    cdef int32_t[::1] at = np.zeros(n, np.int32)
+    cdef double[::1] most = np.full(slots, NOTHING), second = np.full(slots, NOTHING), earlier = np.zeros(n)
     groups = np.zeros((3, n + 1))
     cdef double[:, ::1] grouped = groups
     for b in range(n):
+        key = text_key[b] | 1
+        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
+        while held[slot] and held[slot] != key:
+            slot = (slot + 1) & (slots - 1)
+        held[slot] = key
+        at[b] = <int32_t>slot
+        earlier[b] = most[slot] if most[slot] > NOTHING else -1.0
+        keep_two(&most[slot], &second[slot], probability[b])
         grouped[0, group[b]] += column[0, b]
         grouped[1, group[b]] += column[1, b]
         if probability[b] > grouped[2, group[b]]:
@@ -892,6 +952,9 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         out[f, b] = log1p(likely); f += 1
         out[f, b] = share(sure[n], page); f += 1
         out[f, b] = log1p(sure[n]); f += 1
+        out[f, b] = earlier[b]; f += 1
+        sign = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
+        out[f, b] = probability[b] - sign if sign > NOTHING else 1.0; f += 1
         if f != CONTEXTS:
             raise ValueError(f"{f} features, {CONTEXTS} have names")
         if level[b]:

@@ -20,6 +20,7 @@ __all__ = [
     "HEARD_WORDS",
     "MARK",
     "MOST_TOKENS",
+    "NOTHING",
     "TOKEN_BITS",
     "WORD_BITS",
     "block_features",
@@ -45,6 +46,8 @@ SHINGLE_BITS = 16
 """A map of shingles has 65,536 bits."""
 ITEMS = 3
 """Siblings of one style that make a list of repeated items."""
+NOTHING = -1e9
+"""Below every score: there was none."""
 PROSE_CHARACTERS = 25
 """Shorter blocks say nothing for their container, as in readability's scoring."""
 
@@ -96,7 +99,7 @@ FEATURES: tuple[str, ...] = (
     *_OWN,
     *(f"in_{name}" for name in SHOWN_MARKS),
     *(f"linear_{part}" for part in ("all", "words", "near", "mid", "far")),
-    *"copies group_size group_share group_words group_link_share group_linear".split(),
+    *"copies earlier_copies copy_gap group_size group_share group_words group_link_share group_linear".split(),
     *(f"{which}_{name}" for which in ("item", "outer") for name in _ITEM),
     *(f"above{k}_{name}" for k in range(5) for name in _CONTAINER),
     *"above_pictures above_fields".split(),
@@ -115,7 +118,7 @@ CONTEXTS: tuple[str, ...] = tuple(
     "given_around30 given_last8 given_next8 given_above0 given_above1 given_above2 given_above3 given_above4 "
     "given_item given_list given_outer given_outer_list given_group given_group_most best_up best_down best_side "
     "best_share best_given heading_given section_given next_heading_given likely_before rank likely_share "
-    "likely_words sure_share sure_words".split()
+    "likely_words sure_share sure_words earlier_copy_given copy_gap_given".split()
 )
 """Rows of `context_features`, in order."""
 
@@ -235,9 +238,9 @@ def block_words(
         if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
             raise ValueError(f"block {b} lies outside the runs")
         row = dict.fromkeys(COUNTS, 0)
-        key, heard = _FNV_START, 0
-        before = [0, 0]
-        for word, length in _words_of_block(text, run_start, range(first_run[b], first_run[b + 1]), linked, strong, row):
+        key, first, second = _FNV_START, 0, 0
+        words = _words_of_block(text, run_start, range(first_run[b], first_run[b + 1]), linked, strong, row)
+        for heard, (word, length) in enumerate(words):
             key = (key * _GOLDEN + word) & _ALL_BITS
             value = mixed(word)
             row["short"] += length <= 3
@@ -245,12 +248,11 @@ def block_words(
             row["in_title"] += value in in_title
             row["in_summary"] += value in in_summary
             if heard >= 2 and len(data_map):
-                place = _shingle(*before, word)
+                place = _shingle(first, second, word)
                 row["in_data"] += int(data_map[place >> 3]) >> (place & 7) & 1
-            before = [before[1], word]
+            first, second = second, word
             if heard < HEARD_WORDS:
                 ids.append(value >> (64 - WORD_BITS))
-            heard += 1
         if row["chars"]:
             said.append(b)
             rows.append(list(row.values()))
@@ -312,8 +314,8 @@ def node_tokens(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Tokens of what each node calls itself: its tag, and the pieces of its `told` attributes (class, id, role).
 
-    A name is cut at what is no ASCII letter and before a capital after a small letter; each piece of two letters or more
-    is a token, and so is each pair of neighbours within one name.
+    A name is cut at what is no ASCII letter and before a capital after a small letter; each piece of two letters or
+    more is a token, and so is each pair of neighbours within one name.
     """
     if len(attr_start) != len(attr_node) + 1 or len(told) != len(attr_node):
         raise ValueError("columns of different lengths")
@@ -367,9 +369,7 @@ def _fnv(word: str) -> int:
     return value
 
 
-def token_sums(
-    ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDArray[np.int16]
-) -> NDArray[np.int32]:
+def token_sums(ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDArray[np.int16]) -> NDArray[np.int32]:
     """The sum of the weights of each row's tokens."""
     if len(offsets) and offsets[-1] > len(ids):
         raise ValueError("offsets outside the tokens")
@@ -477,8 +477,13 @@ def _best(parent: list[int], value: list[float]) -> tuple[int, list[int]]:
     return best, meet
 
 
+def _rows(tree: NDArray[np.int32]) -> list[list[int]]:
+    rows: list[list[int]] = tree.tolist()
+    return rows
+
+
 def _check_places(parent: list[int], tree: NDArray[np.int32], owner: list[int], group: list[int], n: int) -> None:
-    first, last, _, item, outer = tree.tolist()[:5]
+    first, last, _, item, outer = _rows(tree)[:5]
     for i in range(1, len(parent)):
         fits = 0 <= parent[i] < i and 0 <= first[i] <= last[i] <= n and -1 <= item[i] <= i and -1 <= outer[i] <= i
         if not fits:
@@ -486,6 +491,21 @@ def _check_places(parent: list[int], tree: NDArray[np.int32], owner: list[int], 
     for b in range(n):
         if not 0 <= owner[b] < len(parent) or not 0 <= group[b] < n:
             raise ValueError(f"block {b} does not fit")
+
+
+def _copies(keys: list[int], value: list[float]) -> tuple[dict[int, list[float]], list[list[float]]]:
+    """What the blocks of each text have, highest first; and for each block what the earlier ones with its text have."""
+    found: dict[int, list[float]] = {}
+    earlier = []
+    for key, mine in zip(keys, value, strict=True):
+        earlier.append(list(found.get(key, ())))
+        found.setdefault(key, []).append(mine)
+    return {key: sorted(values, reverse=True) for key, values in found.items()}, earlier
+
+
+def _rival(values: list[float], mine: float) -> float:
+    """The highest value of the others, given all, highest first; one's own where there are no others."""
+    return mine if len(values) < 2 else values[1] if mine >= values[0] else values[0]
 
 
 def _next_heading(level: list[int]) -> list[int]:
@@ -523,7 +543,7 @@ def block_features(
         raise ValueError("columns of different lengths")
     ups, owners, groups, levels = parent.tolist(), owner.tolist(), group.tolist(), level.tolist()
     _check_places(ups, tree, owners, groups, n)
-    first, last, depth, item, outer, same, place = tree.tolist()
+    first, last, depth, item, outer, same, place = _rows(tree)
     count = {name: [float(value) for value in counts[:, k].tolist()] for name, k in _COLUMN.items()}
     line = linear.tolist()
     size_of = count["words"]
@@ -571,11 +591,10 @@ def block_features(
     if title >= 0:
         titled[owners[title]] = 1.0
     bests = [_best(ups, score), _best(ups, liking), _best(ups, titled)]
-    times: dict[int, int] = {}
     keys = [key | 1 for key in text_key.tolist()]
+    copies, earlier = _copies(keys, line[0])
     grouped = [[0.0] * 4 for _ in range(n)]
     for b in range(n):
-        times[keys[b]] = times.get(keys[b], 0) + 1
         for k, value in enumerate((1.0, size_of[b], count["link_words"][b], size_of[b] * line[0][b])):
             grouped[groups[b]][k] += value
     after = _next_heading(levels)
@@ -601,7 +620,9 @@ def block_features(
         row += [1.0 if mark[o] & MARK[name] else 0.0 for name in SHOWN_MARKS]
         row += [line[k][b] for k in range(5)]
         many, said, linked, leaning = grouped[groups[b]]
-        row += [times[keys[b]], log1p(many), _share(said, page), log1p(_share(said, many))]
+        alike = copies[keys[b]]
+        row += [len(alike), len(earlier[b]), line[0][b] - _rival(alike, line[0][b])]
+        row += [log1p(many), _share(said, page), log1p(_share(said, many))]
         row += [_share(linked, said), _share(leaning, said)]
         for i in (item[o], outer[o]):
             if i < 0:
@@ -660,6 +681,7 @@ def context_features(
     tree: NDArray[np.int32],
     owner: NDArray[np.int32],
     group: NDArray[np.int32],
+    text_key: NDArray[np.uint64],
     level: NDArray[np.uint8],
     weight: NDArray[np.float64],
     probability: NDArray[np.float64],
@@ -672,11 +694,11 @@ def context_features(
     n, size = len(owner), len(parent)
     if len(tree) != 7 or tree.shape[1] != size or not size:
         raise ValueError("columns of different lengths")
-    if not len(group) == len(level) == len(weight) == len(probability) == len(rank) == n:
+    if not len(group) == len(text_key) == len(level) == len(weight) == len(probability) == len(rank) == n:
         raise ValueError("columns of different lengths")
     ups, owners, groups, levels = parent.tolist(), owner.tolist(), group.tolist(), level.tolist()
     _check_places(ups, tree, owners, groups, n)
-    first, last, depth, item, outer = tree.tolist()[:5]
+    first, last, depth, item, outer = _rows(tree)[:5]
     given, weights = probability.tolist(), weight.tolist()
     hoped = [w * p for w, p in zip(weights, given, strict=True)]
     words, likes = _running(weights), _running(hoped)
@@ -691,6 +713,8 @@ def context_features(
         for i in range(size)
     ]
     best, meet = _best(ups, value)
+    keys = [key | 1 for key in text_key.tolist()]
+    copies, earlier = _copies(keys, given)
     grouped = [[0.0, 0.0, 0.0] for _ in range(n)]
     for b in range(n):
         mine = grouped[groups[b]]
@@ -720,6 +744,8 @@ def context_features(
             given[following] if following < n else -1.0, _share(likes[b], likely), float(rank[b]),
             _share(likely, page), log1p(likely), _share(sure, page), log1p(sure),
         ]  # fmt: skip
+        alike = copies[keys[b]]
+        row += [max(earlier[b], default=-1.0), given[b] - _rival(alike, given[b]) if len(alike) > 1 else 1.0]
         rows.append(row)
         if levels[b]:
             heading = b

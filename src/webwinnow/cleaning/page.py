@@ -16,8 +16,9 @@ from webwinnow.pagetree import PageTree
 
 __all__ = ["NO_CONTENT_BELOW", "PageSettings", "clean", "verdict_of"]
 
-NO_CONTENT_BELOW = 0.15
-"""A page with a lower confidence has no main content: what it would keep is navigation (benchmarks/page_quality.py)."""
+NO_CONTENT_BELOW = 0.3
+"""A page with a lower confidence has no main content: what it would keep is navigation. Pages with content hardly ever
+have so little (last table of benchmarks/page_quality.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,10 @@ import typer
 
 from webwinnow.cleaning import METHODS, CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cli.page import Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
@@ -44,6 +46,9 @@ def clean(
     ] = CstSettings().weight,
     models: Annotated[
         Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
+    ] = None,
+    favor: Annotated[
+        Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
     format: Annotated[
         str | None,
@@ -81,7 +86,10 @@ def clean(
     settings = RunSettings(
         method=method,
         cleaning=CleaningSettings(
-            repeated=RepeatedSettings(share=share), sst=SstSettings(threshold=threshold), cst=CstSettings(weight=weight)
+            repeated=RepeatedSettings(share=share),
+            sst=SstSettings(threshold=threshold),
+            cst=CstSettings(weight=weight),
+            page=PageSettings(favor=favored(favor)),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
         site_by=SiteKey.parse(site_by),

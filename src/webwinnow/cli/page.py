@@ -6,28 +6,33 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from webwinnow.cleaning import METHODS
+from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
 
-__all__ = ["page"]
+__all__ = ["Favor", "favored", "page"]
 
 STDIN = "-"
 LONGEST_SHOWN = 70
 
 PageFormat = StrEnum("PageFormat", ["text", "markdown", "html", "json"])
+Favor = StrEnum("Favor", ["precision", "recall"])
 
 
 def page(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="An HTML file, or - for standard input.")],
     output: Annotated[PageFormat, typer.Option("--format", "-f", help="What to write.")] = PageFormat.text,
     method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = "none",
+    favor: Annotated[
+        Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
+    ] = None,
     url: Annotated[str, typer.Option(help="Where the page is from: relative links are resolved by it.")] = "",
     content_type: Annotated[
         str | None, typer.Option(help="The Content-Type header that came with the page; it may name the charset.")
@@ -49,7 +54,9 @@ def page(
     """
     limits = ParseLimits(max_bytes=max_bytes)
     body = _read(file, max_bytes)
-    clean = clean_page(parse(body, url=url, content_type=content_type, limits=limits), method)
+    settings = CleaningSettings(page=PageSettings(favor=favored(favor)))
+    tree = parse(body, url=url, content_type=content_type, limits=limits)
+    clean = clean_page(tree, method, settings=settings)
     if output is PageFormat.json:
         written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
@@ -60,6 +67,11 @@ def page(
         sys.stderr.write(f"webwinnow: {file}: nothing to show: {clean.tree.reason}\n")
     if explain:
         _explain(clean)
+
+
+def favored(favor: Favor | None) -> Literal["precision", "recall"] | None:
+    """The option as the settings have it."""
+    return None if favor is None else "precision" if favor is Favor.precision else "recall"
 
 
 def _read(file: str, max_bytes: int) -> bytes:
@@ -82,7 +94,8 @@ def _explain(clean: CleanPage) -> None:
     for decision in clean.decisions():
         text = decision.text if len(decision.text) <= LONGEST_SHOWN else decision.text[: LONGEST_SHOWN - 1] + "…"
         sign = "+" if decision.kept else "-"
-        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}\n    {_shown(text)}\n")
+        score = "" if decision.score is None else f" ({decision.score:.2f})"
+        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}\n    {_shown(text)}\n")
 
 
 def _shown(text: str) -> str:

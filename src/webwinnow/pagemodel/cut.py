@@ -28,8 +28,8 @@ def best_cut(
 ) -> tuple[float, float]:
     """The lowest probability that stays, and the expected F of the page then.
 
-    Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two sums
-    is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
+    Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two
+    sums is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
     """
     if not len(probability) or not words.any():
         return np.inf, 0.0

@@ -219,7 +219,15 @@ def context_features(reading: Reading, probability: NDArray[np.float64]) -> NDAr
     rank[order] = np.cumsum(words[order]) / max(words.sum(), 1.0)
     tree = reading.blocks.tree
     return kernels.context_features(
-        tree.parent, reading.places, reading.owner, reading.group, reading.level, words, probability, rank
+        tree.parent,
+        reading.places,
+        reading.owner,
+        reading.group,
+        reading.text_key,
+        reading.level,
+        words,
+        probability,
+        rank,
     )
 
 

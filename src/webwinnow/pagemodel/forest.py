@@ -39,6 +39,13 @@ class Forest:
         scores: NDArray[np.float64] = sums / LEAF_SCALE + self.bias[output]
         return scores
 
+    def logits_of(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        """All outputs for one row of features."""
+        leaf = ((row[self.feature] > self.border) << np.arange(self.feature.shape[1])).sum(axis=1)
+        sums = self.leaves[:, np.arange(len(leaf)), leaf].sum(axis=1, dtype=np.int64)
+        scores: NDArray[np.float64] = sums / LEAF_SCALE + self.bias
+        return scores
+
     def fits(self, features: int) -> bool:
         """Whether the arrays belong together and ask only for features that there are."""
         if not (self.feature.ndim == self.border.ndim == 2 and self.leaves.ndim == 3 and self.bias.ndim == 1):
@@ -47,7 +54,8 @@ class Forest:
         return (
             self.border.shape == (trees, levels)
             and self.leaves.shape == (len(self.bias), trees, 1 << levels)
-            and (self.feature.dtype, self.border.dtype, self.leaves.dtype) == (np.int16, np.float32, np.int16)
+            and self.feature.dtype == self.leaves.dtype == np.dtype(np.int16)
+            and self.border.dtype == np.dtype(np.float32)
             and bool(np.all((self.feature >= 0) & (self.feature < features)))
             and bool(np.isfinite(self.border).all() and np.isfinite(self.bias).all())
         )

@@ -1,8 +1,8 @@
 """`PageModel`: the weights that ship with the package, and what they say of one page: `PageScores`.
 
-A linear model over hashed words and class names gives each block a score; that score and some 170 features of the block,
-its place and its page go through a forest, together with the page's genre; a second forest sees what the first gave the
-blocks around. Trained by `make train`; see CARD.md.
+A linear model over hashed words and class names gives each block a score. That score, features of the block, its place
+and its page, and the page's genre go through a forest; a second forest sees what the first gave the blocks around.
+Trained by `make train`; see CARD.md.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FOREST_PARTS = ("feature", "border", "leaves", "bias")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageScores:
     """What the page model says: for each block that says something (`reading.said`) the calibrated probability of being
-    main content, and for the page the probability of each of `GENRES`. `features` are the rows that the second forest saw.
+    main content, and for the page the probability of each of `GENRES`. `features` is what the second forest saw.
     """
 
     reading: Reading
@@ -83,8 +83,8 @@ class PageScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageModel:
-    """The weights. `calibration` and `confidence` are knots (x ascending, y) of what training measured on held-out pages:
-    the second forest's logit against the share of content, the expected F1 against the F1 that came out.
+    """The weights. `calibration` and `confidence` are knots (x ascending, y) of what training measured on held-out
+    pages: the second forest's logit against the share of content, the expected F1 against the F1 that came out.
     """
 
     linear: Linear
@@ -124,8 +124,7 @@ class PageModel:
     def genre_probability(self, reading: Reading, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The probability of each of `GENRES`."""
         row = np.concatenate((page_features(features, reading.words), self.genre_scores(reading)))
-        column = row.astype(np.float32)[:, None]
-        logits = np.array([self.genre.logits(column, k)[0] for k in range(len(GENRES))])
+        logits = self.genre.logits_of(row.astype(np.float32))
         odds = np.exp(logits - logits.max())
         found: NDArray[np.float64] = np.round(odds / odds.sum(), 6)
         return found
@@ -194,8 +193,19 @@ class PageModel:
                 confidence=found["confidence"],
                 about={key: value for key, value in about.items() if key not in ("format_version", "bias", "features")},
             )
-        except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, RecursionError) as error:
-            raise ModelError(f"{name} is no page model or is damaged ({error}); install again or `make train`") from None
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            OSError,
+            EOFError,
+            zipfile.BadZipFile,
+            RecursionError,
+        ) as error:
+            raise ModelError(
+                f"{name} is no page model or is damaged ({error}); install again or `make train`"
+            ) from None
         if not model._fits():
             raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
         for column in found.values():
@@ -205,7 +215,10 @@ class PageModel:
     def _fits(self) -> bool:
         tables = [getattr(self.linear, part) for part in _LINEAR]
         return (
-            all(t.dtype == np.int16 and t.shape == (1 << bits,) for t, bits in zip(tables, _LINEAR.values(), strict=True))
+            all(
+                t.dtype == np.int16 and t.shape == (1 << bits,)
+                for t, bits in zip(tables, _LINEAR.values(), strict=True)
+            )
             and np.isfinite(self.linear.bias)
             and self.genre_head.dtype == self.genre_names.dtype == np.int16
             and self.genre_head.shape == (1 << HEAD_BITS, len(GENRES))

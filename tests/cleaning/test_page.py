@@ -1,0 +1,118 @@
+"""`page`: one page alone; likely main content stays, with its probability as the score."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import webwinnow
+from webwinnow import SettingsError, clean_page, parse
+from webwinnow.cleaning import CleaningSettings
+from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings
+from webwinnow.pipeline import RunSettings
+
+SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
+STORY = (
+    "<!doctype html><html lang=en><head><title>Late harvest</title></head><body><header><nav><ul>"
+    + "".join(f"<li><a href='/{k}'>Section {k}</a></li>" for k in range(12))
+    + "</ul></nav></header><main><article class=post-content><h1>Late harvest</h1>"
+    + f"<p>{SENTENCE * 3}</p>" * 6
+    + "</article></main><footer class=footer><p>Copyright 2020 Farm News. <a href=/terms>Terms</a></p></footer></body>"
+)
+SECONDS = 20.0
+
+
+def cleaned(page: str, **settings: str) -> webwinnow.CleanPage:
+    return clean_page(parse(page), "page", settings=CleaningSettings(page=PageSettings(**settings)))
+
+
+def test_prose_stays_and_navigation_goes():
+    text = cleaned(STORY).text
+    assert "waited for the rain" in text
+    assert "Section 3" not in text
+    assert "Copyright" not in text
+
+
+def test_record_tells_genre_and_confidence():
+    record = cleaned(STORY).record()
+    assert record["genre"] == "article"
+    assert 0.5 < record["confidence"] <= 1.0
+    assert record["method"] == "page"
+
+
+def test_score_is_the_probability_of_the_blocks():
+    clean = cleaned(STORY)
+    kept = [decision for decision in clean.decisions() if decision.kept]
+    gone = [decision for decision in clean.decisions() if not decision.kept]
+    assert min(decision.score for decision in kept) > max(decision.score for decision in gone)
+    assert clean.verdict.score[clean.verdict.keep].max() <= 1.0
+
+
+def test_hidden_content_is_kept_and_rendered():
+    hidden = STORY.replace("<main>", "<main hidden>")
+    assert "waited for the rain" in cleaned(hidden).text
+    assert "waited for the rain" in cleaned(hidden).markdown
+
+
+def test_page_in_noscript_is_kept():
+    inside = STORY.replace("<main>", "<noscript><main>").replace("</main>", "</main></noscript>")
+    assert "waited for the rain" in cleaned(inside).text
+
+
+def test_page_of_navigation_only_has_no_main_content():
+    links = "".join(f"<li><a href='/{k}'>Menu {k}</a></li>" for k in range(40))
+    record = cleaned(f"<title>Menu</title><nav class=menu><ul>{links}</ul></nav>").record()
+    assert record["outcome"] == "dropped"
+    assert record["reason"] == "no main content"
+    assert record["confidence"] < NO_CONTENT_BELOW
+
+
+def test_recall_keeps_at_least_what_precision_keeps():
+    keeps = [cleaned(STORY, favor=favor).verdict.keep_runs for favor in ("precision", "recall")]
+    assert not (keeps[0] & ~keeps[1]).any()
+
+
+def test_another_favor_is_refused():
+    with pytest.raises(SettingsError, match="favor"):
+        PageSettings(favor="both")  # type: ignore[arg-type]
+
+
+def test_settings_survive_the_way_to_a_worker():
+    settings = RunSettings(method="page", cleaning=CleaningSettings(page=PageSettings(favor="recall")))
+    assert RunSettings.from_plain(json.loads(json.dumps(settings.to_plain()))) == settings
+
+
+def test_extract_takes_the_method():
+    assert "waited for the rain" in webwinnow.extract(STORY, method="page")
+
+
+def test_same_page_same_verdict():
+    mine, again = cleaned(STORY).verdict, cleaned(STORY).verdict
+    assert np.array_equal(mine.keep, again.keep)
+    assert np.array_equal(mine.score, again.score)
+
+
+MANY = 200_000
+HOSTILE = {
+    "empty": "",
+    "one block": "word",
+    "siblings": "<p>a b c</p>" * MANY,
+    "nested": "<div>x" * MANY,
+    "inline": "<p>" + "<b>x</b> " * MANY,
+    "same items": "<ul>" + "<li class=i><a href=x>item</a>" * (MANY // 2),
+    "headings": "<h2>a</h2>" * MANY,
+    "classes": "".join(f"<p class='a{k} b-{k}'>x</p>" for k in range(MANY // 4)),
+    "one word": "<p>" + "x" * 2_000_000,
+    "json-ld": '<script type="application/ld+json">' + '"description": "' * 15_000 + "</script><p>x",
+}
+
+
+@pytest.mark.parametrize("page", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_pages_are_cleaned_soon(page: str):
+    tree = parse(page)
+    started = time.process_time()
+    clean_page(tree, "page")
+    assert time.process_time() - started < SECONDS

@@ -1,0 +1,46 @@
+"""The cut: of all sets of blocks the one with the highest expected F."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webwinnow.pagemodel.cut import BETA, best_cut, expected_f
+
+ROUNDING = 1e-6
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20).map(lambda p: p / 20), st.integers(0, 30)), min_size=1, max_size=8),
+    st.sampled_from(list(BETA)),
+)
+def test_no_set_of_blocks_has_a_higher_expected_f(blocks: list[tuple[float, int]], favor):
+    probability, words = np.array([p for p, _ in blocks]), np.array([w for _, w in blocks], np.int32)
+    lowest, found = best_cut(probability, words, favor)
+    sets = (np.array(kept, np.bool_) for kept in product((False, True), repeat=len(blocks)))
+    best = max(expected_f(kept, probability, words, BETA[favor]) for kept in sets)
+    assert found == pytest.approx(best, abs=2 * ROUNDING)
+    assert expected_f(probability >= lowest, probability, words, BETA[favor]) == pytest.approx(best, abs=2 * ROUNDING)
+
+
+def test_precision_keeps_no_more_and_recall_no_less():
+    probability, words = np.array([0.9, 0.6, 0.45, 0.3, 0.1]), np.full(5, 10, np.int32)
+    cuts = [best_cut(probability, words, favor)[0] for favor in ("precision", None, "recall")]
+    assert cuts[0] > cuts[1] > cuts[2]
+
+
+def test_by_hand():
+    # 10 words sure, 10 words with 0.4: one block gives 2 * 10 / (10 + 14), both give 2 * 14 / (20 + 14)
+    lowest, found = best_cut(np.array([1.0, 0.4]), np.array([10, 10], np.int32))
+    assert (lowest, found) == (1.0, pytest.approx(20 / 24, abs=ROUNDING))
+
+
+@pytest.mark.parametrize("words", [[], [0, 0]])
+def test_a_page_without_words_keeps_nothing(words: list[int]):
+    lowest, found = best_cut(np.ones(len(words)), np.array(words, np.int32))
+    assert found == 0.0
+    assert lowest > 1.0

@@ -1,0 +1,135 @@
+"""The page model's kernels: the compiled ones against their plain twins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from webwinnow._kernels import nearest, plain_scoring
+from webwinnow.pagemodel import features
+from webwinnow.pagemodel.features import Reading, block_features, context_features, read
+from webwinnow.parse import parse
+
+compiled_scoring = pytest.importorskip("webwinnow._kernels.compiled_scoring")
+
+NAMES = [name for name in plain_scoring.__all__ if name.islower()]
+ENGINES = {
+    "compiled": SimpleNamespace(nearest=nearest, **{name: getattr(compiled_scoring, name) for name in NAMES}),
+    "plain": SimpleNamespace(nearest=nearest, **{name: getattr(plain_scoring, name) for name in NAMES}),
+}
+
+
+def with_both(monkeypatch: pytest.MonkeyPatch, work):
+    """What `work` gives with the compiled kernels and with the plain ones."""
+    found = []
+    for engine in ENGINES.values():
+        monkeypatch.setattr(features, "kernels", engine)
+        found.append(work())
+    return found
+
+
+def assert_same(mine: np.ndarray, theirs: np.ndarray) -> None:
+    assert mine.dtype == theirs.dtype
+    assert mine.shape == theirs.shape
+    assert np.array_equal(mine, theirs)
+
+
+def assert_twins_agree(page: str | bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = parse(page)
+    mine, theirs = with_both(monkeypatch, lambda: read(tree))
+    for name in Reading.__slots__:
+        if name != "blocks":
+            assert_same(getattr(mine, name), getattr(theirs, name))
+    rng = np.random.default_rng(len(page))
+    scores, heading = rng.normal(size=(5, len(mine.said))).round(1), rng.normal(size=len(mine.said))
+    assert_same(*with_both(monkeypatch, lambda: block_features(mine, scores, heading)))
+    given_ = rng.random(len(mine.said)).round(1)
+    assert_same(*with_both(monkeypatch, lambda: context_features(mine, given_)))
+
+
+@pytest.mark.parametrize("page", sorted((Path(__file__).parent / "golden").glob("*.html")), ids=lambda page: page.stem)
+def test_twins_see_the_same_features_in_golden_pages(page: Path, monkeypatch: pytest.MonkeyPatch):
+    assert_twins_agree(page.read_bytes(), monkeypatch)
+
+
+PAGES = {
+    "empty": "",
+    "blank": "<p> \n </p>",
+    "one word": "x",
+    "told": '<title>A b c</title><meta name=description content="one two three four"><p>one two three four A!',
+    "json-ld": '<script type="application/ld+json">{"@type":"Product","description":"red \\"old\\" shoes"}</script>'
+    "<p>red old shoes</p>",
+    "copies": "<h2>a b</h2><p>c d</p><p>c d</p><ul><li>c d<li>c d<li>e</ul><h1>a b</h1>",
+    "items": "<div>" + "".join(f"<div class=i><a href=x>n {k}</a> $5.00</div>" for k in range(5)) + "</div>",
+    "names": '<div class="navBar main-nav  a1b--c_d HTMLDoc é-x" id=Side role="main"><p itemprop=name>x</p></div>',
+    "many names": f'<p class="{" ".join("ab-cd" for _ in range(90))}">x</p>',
+    "scripts": "<p>漢字。 かな、 ไทย ¿é_1 İstanbul ٣ ²</p><p>😀 𝒳y £3 ₹4 «q» “r” © |</p>",
+    "hidden": "<div hidden><p>a, b. C!</p></div><noscript><p>d</p></noscript><pre>e: f</pre>",
+    "controls": "<p>a\x1cb\x85c\u2028d</p>",
+}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
+def test_twins_see_the_same_features(page: str, monkeypatch: pytest.MonkeyPatch):
+    assert_twins_agree(page, monkeypatch)
+
+
+PARTS = (
+    "<div>|</div>|<p>|</p>|<li class=x>|<h1>|<h3>|</h3>|<a href=y>|</a>|<b>|</b>|a|word, |A b c. |12 |\u4e2d|<img>|"
+    "<input>|<table><tr><td>|<div hidden>|<br>"
+).split("|")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=60))
+@example(["<h1>", "a", "<h1>", "a"])
+def test_twins_see_the_same_features_in_any_page(parts: list[str]):
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        assert_twins_agree("".join(parts), monkeypatch)
+
+
+@given(st.text())
+@example("ǅ İ ß ﬁ")
+def test_twins_find_the_same_word_keys_and_shingles(text: str):
+    assert_same(compiled_scoring.word_keys(text), plain_scoring.word_keys(text))
+    assert_same(compiled_scoring.shingle_map(text), plain_scoring.shingle_map(text))
+
+
+@given(st.integers(0, 6), st.integers(1, 3), st.integers(0, 5), st.integers(0, 2**32 - 1))
+def test_twins_score_forests_alike(trees: int, levels: int, blocks: int, seed: int):
+    rng = np.random.default_rng(seed)
+    forest = (
+        rng.integers(0, 4, (trees, levels)).astype(np.int16),
+        rng.normal(size=(trees, levels)).astype(np.float32),
+        rng.integers(-32_767, 32_768, (trees, 1 << levels)).astype(np.int16),
+    )
+    columns = rng.normal(size=(4, blocks)).astype(np.float32)
+    assert_same(compiled_scoring.forest_sums(columns, *forest), plain_scoring.forest_sums(columns, *forest))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_kernels_refuse_what_does_not_fit_together(engine: str):
+    kernels = ENGINES[engine]
+    ids, offsets = np.array([0, 9], np.int32), np.array([0, 2], np.int32)
+    with pytest.raises(ValueError, match="no weight of token 9"):
+        kernels.token_sums(ids, offsets, np.zeros(4, np.int16))
+    with pytest.raises(ValueError, match="parent"):
+        kernels.sums_above(np.array([-1, 5], np.int32), np.zeros(2, np.int32))
+    with pytest.raises(ValueError, match="no feature"):
+        kernels.forest_sums(
+            np.zeros((1, 1), np.float32),
+            np.array([[3]], np.int16),
+            np.zeros((1, 1), np.float32),
+            np.zeros((1, 2), np.int16),
+        )
+    with pytest.raises(ValueError, match="outside the text"):
+        none = np.zeros(0, np.uint64)
+        kernels.block_words(
+            "ab", np.array([0, 9], np.int32), np.array([0, 1]), np.ones(1, bool), np.ones(1, bool), none, none,
+            np.zeros(0, np.uint8),
+        )  # fmt: skip
