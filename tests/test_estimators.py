@@ -126,3 +126,8 @@ def test_the_estimators_are_found_under_webwinnow():
 def test_one_page_instead_of_a_list_is_refused():
     with pytest.raises(SettingsError, match="list of pages"):
         SiteTextCleaner().fit("<p>hello")
+
+
+def test_an_estimator_that_may_learn_nothing_is_refused():
+    with pytest.raises(SettingsError, match="learn_pages is 0"):
+        SiteFeatureWeighter(learn_pages=0).fit(PAGES)

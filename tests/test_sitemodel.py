@@ -85,3 +85,34 @@ def test_no_pages_make_a_model_that_knows_nothing():
     model = webwinnow.learn([])
     assert model.pages == 0
     assert webwinnow.SiteModel.from_bytes(model.to_bytes()).clean("<p>x").text == "x\n"
+
+
+def test_one_page_is_not_taken_for_a_list_of_pages():
+    with pytest.raises(SettingsError, match="not one page"):
+        webwinnow.learn("<p>one page")
+
+
+def test_a_model_that_counted_no_texts_refuses_to_look_for_repeated_ones(tmp_path):
+    model = webwinnow.learn(["<p>a</p>", "<p>b</p>", "<p>c</p>"], parts=frozenset({"sst"}))
+    model.save(tmp_path / "m.npz")
+    for found in (model, webwinnow.SiteModel.load(tmp_path / "m.npz")):
+        with pytest.raises(ModelError, match="has not counted texts"):
+            found.clean("<p>a</p>", "repeated")
+
+
+def test_models_are_saved_and_loaded_by_a_path_or_its_name(tmp_path):
+    webwinnow.learn(["<p>a</p>"], "a.example").save(str(tmp_path / "m.npz"))
+    assert webwinnow.SiteModel.load(str(tmp_path / "m.npz")).site == "a.example"
+    assert [file.name for file in tmp_path.iterdir()] == ["m.npz"]
+
+
+def test_a_cleaner_takes_the_site_key_of_the_command_line():
+    cleaner = SiteCleaner(site_by="none")
+    cleaner.add(PageRecord(url="http://a.example/", body=b"<p>a"))
+    cleaner.add(PageRecord(url="http://b.example/", body=b"<p>b"))
+    assert list(cleaner.sites) == [""]
+
+
+def test_a_cleaner_that_may_learn_nothing_is_refused():
+    with pytest.raises(SettingsError, match="learn_pages is 0"):
+        SiteCleaner(learn_pages=0)

@@ -54,6 +54,8 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Each page's site and tree."""
         if isinstance(pages, str | bytes):
             raise SettingsError("expected a list of pages, not one page")
+        if self.learn_pages < 1:
+            raise SettingsError(f"learn_pages is {self.learn_pages}: expected 1 or more")
         key = SiteKey.parse(self.site_by)
         found = []
         for page in pages:

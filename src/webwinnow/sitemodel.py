@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.errors import SettingsError
 from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
@@ -44,8 +45,12 @@ class SiteModel(SiteKnowledge):
         return clean_page(tree_of(page), method_name, self, settings)
 
 
-def learn(pages: Iterable[PageRecord | PageTree], site: str = "", parts: frozenset[str] = ALL_PARTS) -> SiteModel:
+def learn(
+    pages: Iterable[PageRecord | PageTree | bytes | str], site: str = "", parts: frozenset[str] = ALL_PARTS
+) -> SiteModel:
     """Learn how a site is built from its pages: replicas count once, then the 500 whose addresses hash lowest."""
+    if isinstance(pages, str | bytes):
+        raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
     return SiteModel.learn(choose_pages(keyed), site, parts)
 
@@ -63,6 +68,7 @@ class SiteCleaner:
     """Cleans pages as they arrive, of one site or of many; each page improves what is known of its site.
 
     A page is learned before it is cleaned. Replicas are learned once, and no more than `learn_pages` pages of a site.
+    `site_by` as in `SiteKey`.
     """
 
     def __init__(
@@ -70,12 +76,14 @@ class SiteCleaner:
         method_name: str = "sst",
         settings: CleaningSettings | None = None,
         *,
-        site_by: SiteKey | None = None,
+        site_by: SiteKey | str = "host",
         learn_pages: int = LEARNED_PAGES,
     ) -> None:
+        if learn_pages < 1:
+            raise SettingsError(f"learn_pages is {learn_pages}: expected 1 or more")
         self.method = method(method_name)
         self.settings = settings or CleaningSettings()
-        self.site_by = site_by or SiteKey()
+        self.site_by = SiteKey.parse(site_by) if isinstance(site_by, str) else site_by
         self.learn_pages = learn_pages
         self.sites: dict[str, _Site] = {}
 

@@ -62,6 +62,11 @@ def test_title_is_what_head_and_heading_agree_on(head: str, headings: list[str],
     assert about(head + "<body>" + "".join(f"<h1>{heading}</h1><p>x" for heading in headings)).title == title
 
 
+def test_link_of_a_heading_to_itself_is_no_part_of_the_title():
+    page = "<title>How to winnow — Grain 1.0</title><h1>How to winnow<a class=headerlink href=#how>¶</a></h1>"
+    assert about(page).title == "How to winnow"
+
+
 def test_name_of_the_site_is_cut_off_the_title():
     page = '<meta property=og:site_name content="A Post"><title>A Post - Grain and chaff - parted</title>'
     assert about(page).title == "Grain and chaff - parted"

@@ -193,3 +193,11 @@ def test_nothing_is_left_beside_the_output(webwinnow, write_crawl, make_pages, t
     crawl = write_crawl(make_pages("a.example", 3))
     webwinnow("clean", crawl, "-o", tmp_path / "out.jsonl")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.jsonl", "out.jsonl"]
+
+
+def test_a_run_to_standard_output_leaves_no_working_files(webwinnow, make_pages, write_crawl, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    crawl = write_crawl(make_pages("a.example", 4))
+    assert webwinnow("clean", crawl, "-o", "-", env={"TMPDIR": str(scratch)}).returncode == 0
+    assert not list(scratch.iterdir())

@@ -121,6 +121,100 @@ def test_names_of_sites_are_no_paths(tmp_path):
 
 
 def test_a_page_that_cannot_be_read_is_counted(webwinnow, make_pages, write_crawl, tmp_path):
-    pages = [*make_pages("a.example", 4), {"url": "http://a.example/deep", "html": "<div>" * 300_000}]
+    pages = [*make_pages("a.example", 4), {"url": "http://a.example/without-html"}]
     done = webwinnow("learn", write_crawl(pages), "-o", tmp_path / "m")
     assert "sites learned from 5 pages" in done.stderr
+    assert "1 pages could not be read: " in done.stderr
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--threshold", "2"], "between 0 and 1, not at 2.0"),
+        (["--threshold", "nan"], "between 0 and 1, not at nan"),
+        (["--site-by", "page"], "no site key 'page'"),
+    ],
+)
+def test_a_setting_without_meaning_is_refused_before_anything_is_written(
+    webwinnow, make_pages, write_crawl, tmp_path, arguments, told
+):
+    done = webwinnow("learn", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "m", *arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_input_that_is_not_there_makes_no_folder(webwinnow, tmp_path):
+    assert webwinnow("learn", tmp_path / "nothing.warc", "-o", tmp_path / "m").returncode == 2
+    assert not (tmp_path / "m").exists()
+
+
+def test_models_do_not_go_into_a_file(webwinnow, make_pages, write_crawl, tmp_path):
+    (tmp_path / "m").write_text("mine")
+    done = webwinnow("learn", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "m")
+    assert done.returncode == 2
+    assert "is a file; expected a folder" in done.stderr
+    assert (tmp_path / "m").read_text() == "mine"
+
+
+@pytest.mark.parametrize("called", [("models", "show"), ("models", "merge", "-o", "out"), ("clean", "-o", "out")])
+def test_a_folder_without_models_is_refused(webwinnow, make_pages, write_crawl, tmp_path, called):
+    (tmp_path / "empty").mkdir()
+    given = [write_crawl(make_pages("a.example", 4)), "--models"] if called[0] == "clean" else []
+    done = webwinnow(*called, *given, tmp_path / "empty", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is no folder of models; make one with: webwinnow learn" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_summary_says_how_many_pages_are_of_unknown_sites(webwinnow, make_pages, write_crawl, tmp_path):
+    webwinnow("learn", write_crawl(make_pages("a.example", 5)), "-o", tmp_path / "m")
+    other = write_crawl(make_pages("b.example", 5), "other.jsonl")
+    done = webwinnow("clean", other, "-o", tmp_path / "o.jsonl", "--method", "sst", "--models", tmp_path / "m")
+    assert "      5  nothing is known of this site" in done.stderr
+
+
+def test_sites_in_turn_are_cleaned_as_sites_in_a_row_are(webwinnow, make_pages, write_crawl, tmp_path):
+    sites = [make_pages(f"s{k}.example", 4) for k in range(20)]
+    in_a_row = write_crawl([page for pages in sites for page in pages], "row.jsonl")
+    in_turn = write_crawl([page for pages in zip(*sites, strict=True) for page in pages], "turn.jsonl")
+    webwinnow("learn", in_a_row, "-o", tmp_path / "m", "-q")
+    for crawl in (in_a_row, in_turn):
+        out = tmp_path / f"clean-{crawl.name}"
+        done = webwinnow("clean", crawl, "-o", out, "--method", "sst", "--models", tmp_path / "m", "--jobs", 1)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "clean-row.jsonl").read_bytes() == (tmp_path / "clean-turn.jsonl").read_bytes()
+
+
+def test_names_of_sites_do_not_command_the_terminal(webwinnow, make_pages, write_crawl, tmp_path):
+    pages = [page | {"site": "a\x1b[2Jb"} for page in make_pages("a.example", 4)]
+    learned = webwinnow("learn", write_crawl(pages), "-o", tmp_path / "m", "--site-by", "column", "--try-thresholds")
+    shown = webwinnow("models", "show", tmp_path / "m")
+    drawn = webwinnow("models", "show", *(tmp_path / "m").glob("*.model.npz"))
+    for done in (learned, shown, drawn):
+        assert done.stdout.startswith("a?[2Jb: 4 pages")
+
+
+def test_a_model_is_not_shown_under_the_name_of_another_site(webwinnow, make_pages, write_crawl, tmp_path):
+    webwinnow("learn", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "m", "-q")
+    shown = webwinnow("models", "show", *(tmp_path / "m").glob("*.model.npz"), "--site", "b.example")
+    assert shown.returncode == 2
+    assert "is the model of 'a.example', not of 'b.example'" in shown.stderr
+
+
+def test_folders_with_different_sites_merge_into_one(webwinnow, make_pages, write_crawl, tmp_path):
+    for site in ("a.example", "b.example"):
+        webwinnow("learn", write_crawl(make_pages(site, 4)), "-o", tmp_path / site, "-q")
+    merged = webwinnow("models", "merge", tmp_path / "a.example", tmp_path / "b.example", "-o", tmp_path / "both")
+    assert "2 sites of 2 folders merged" in merged.stderr
+    for site in ("a.example", "b.example"):
+        for file in (tmp_path / site).iterdir():
+            assert (tmp_path / "both" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_models_are_not_merged_into_one_of_the_merged_folders(webwinnow, make_pages, write_crawl, tmp_path):
+    webwinnow("learn", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "m", "-q")
+    merged = webwinnow("models", "merge", tmp_path / "m", "-o", tmp_path / "m")
+    assert merged.returncode == 2
+    assert "is one of the folders to merge" in merged.stderr

@@ -52,7 +52,7 @@ def try_thresholds(model: SiteKnowledge, trees: Sequence[PageTree], tried: Seque
 def shown_trials(model: SiteKnowledge, trees: Sequence[PageTree], trials: Sequence[Trial]) -> Iterator[str]:
     """The trials as lines for people."""
     every = [count_words(tree.text, tree.run_start, tree.visible[tree.run_owner]) for tree in trees]
-    yield f"{model.site}: {len(trees)} pages, {sum(every):,} words; the site's own threshold is {model.threshold:.3f}"
+    yield f"{model.shown_name}: {len(trees)} pages, {sum(every):,} words; threshold {model.threshold:.3f}"
     for trial in trials:
         sign = "*" if trial.threshold == model.threshold else " "
         share = sum(trial.kept_words) / max(sum(every), 1)

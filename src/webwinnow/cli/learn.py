@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import thresholds
+from webwinnow.cleaning import CleaningSettings, thresholds
+from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import ModelError
 from webwinnow.pagetree import PageTree
@@ -60,11 +61,18 @@ def learn(
 
         webwinnow learn crawl.warc.gz -o models --try-thresholds
     """
-    settings = RunSettings(method="sst", site_by=SiteKey.parse(site_by), jobs=jobs, learn_pages=pages, keep_trees=True)
-    folder = ModelFolder(out, make=True)
+    settings = RunSettings(
+        method="sst",
+        cleaning=CleaningSettings(sst=SstSettings(threshold=threshold)),
+        site_by=SiteKey.parse(site_by),
+        jobs=jobs,
+        learn_pages=pages,
+        keep_trees=True,
+    )
 
     def settle(site: str, trees: list[PageTree]) -> None:
         """Set a threshold by hand, show what a row of them would do."""
+        folder = ModelFolder(out)
         model = folder.find(site)
         assert model is not None
         if threshold is not None:
@@ -106,14 +114,16 @@ def merge(
 
         webwinnow models merge monday tuesday -o both
     """
-    found: dict[str, list[SiteSums]] = defaultdict(list)
+    found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
-        for _, sums in ModelFolder(folder).sums():
-            found[sums.site].append(sums)
+        if folder.resolve() == out.resolve():
+            raise ModelError(f"{out} is one of the folders to merge; expected another for what comes out")
+        for file in ModelFolder(folder).sums():
+            found[file.name].append(file)
     target = ModelFolder(out, make=True)
-    for site, several in sorted(found.items()):
-        merged = SiteSums.merge(several)
-        target.save(site, SiteKnowledge.of(merged).to_bytes(), merged.to_bytes())
+    for _, files in sorted(found.items()):
+        merged = SiteSums.merge(map(SiteSums.load, files))
+        target.save(merged.site, SiteKnowledge.of(merged).to_bytes(), merged.to_bytes())
     sys.stderr.write(f"{len(found):,} sites of {len(folders):,} folders merged into {out}\n")
 
 
@@ -132,16 +142,19 @@ def show(
         webwinnow models show models --site www.example.org
     """
     if path.is_file():
-        lines = list(picture(SiteKnowledge.load(path), depth))
-    elif site is not None:
-        model = ModelFolder(path).find(site)
-        if model is None:
-            raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
+        model = SiteKnowledge.load(path)
+        if site not in (None, model.site):
+            raise ModelError(f"{path} is the model of {model.site!r}, not of {site!r}; leave --site out")
         lines = list(picture(model, depth))
+    elif site is not None:
+        found = ModelFolder(path).find(site)
+        if found is None:
+            raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
+        lines = list(picture(found, depth))
     else:
         known = [SiteKnowledge.load(file) for file in ModelFolder(path).models()]
         lines = [
-            f"{model.site}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
+            f"{model.shown_name}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
             f"threshold {model.threshold:.3f}"
             for model in known
         ]

@@ -1,4 +1,4 @@
-"""The day of publication: what the page declares, then what it shows, then what its address says."""
+"""The day of publication: what the page's address says, then what the page declares, then what it shows."""
 
 from __future__ import annotations
 

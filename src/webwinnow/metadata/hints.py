@@ -25,6 +25,8 @@ MAX_RUNS = 64
 MAX_ATTRIBUTES = 60_000
 """Headings, titles, runs after the title, marked elements, runs of text and characters of attributes that are looked
 at: the page's own come first, then those of its lists and comments."""
+PERMALINK = " ¶"
+"""What documentation puts at the end of a heading as a link to it (Sphinx, MkDocs)."""
 
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
@@ -106,7 +108,7 @@ class Hints:
         tree = self.tree
         found = []
         for node in np.flatnonzero(tree.tag == TAG_CODE["h1"])[:MAX_HEADINGS].tolist():
-            text = "" if tree.flags[node] & HIDDEN else line(self.text(node))
+            text = "" if tree.flags[node] & HIDDEN else line(self.text(node)).rstrip(PERMALINK)
             if text:
                 found.append((node, text))
         return found

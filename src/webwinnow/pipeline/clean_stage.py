@@ -62,7 +62,8 @@ class _Gathered:
         self.counts.add(
             Counts(
                 outcomes={outcome: 1},
-                reasons={} if reason is None else {reason: 1},
+                reasons={reason: 1} if reason is not None and outcome != "kept" else {},
+                remarks={reason: 1} if reason is not None and outcome == "kept" else {},
                 kept_words=kept_words,
                 all_words=all_words,
                 repeats=[(pages, text, site) for pages, text in repeats],

@@ -21,6 +21,7 @@ __all__ = ["Learned", "learn_sites"]
 
 SAMPLE_PAGES = 20
 """Pages shown for a row of thresholds (thesis 5.3)."""
+SHOWN_ERRORS = 8
 
 
 class _Site(NamedTuple):
@@ -69,6 +70,8 @@ def learn_sites(
     ):
         parse_all(pages, store, pool, settings, tell)
         learned.pages, learned.failed_pages = store.page_count(), store.failed_count()
+        for error, count in store.errors(SHOWN_ERRORS):
+            note(f"{count:,} pages could not be read: {error}")
         done = 0
 
         def keep(answer: Answer) -> None:

@@ -62,7 +62,11 @@ def run(
 
     pages = open_pages(inputs, on_problem=note, limits=read_limits)
     folder, is_passing = _run_folder(out, tmp, inputs, resume=resume)
-    identity = {"inputs": [_identity(given) for given in inputs], "settings": settings.result_settings()}
+    identity = {
+        "inputs": [_identity(given) for given in inputs],
+        "models": None if settings.models is None else _identity(settings.models),
+        "settings": settings.result_settings(),
+    }
     tell = on_progress or (lambda _stage, _done, _total: None)
     try:
         with RunStore(folder, identity, resume=resume) as store:
@@ -80,12 +84,15 @@ def run(
             store.finish()
     finally:
         if is_passing:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder.parent, ignore_errors=True)
     return Summary(total, sites, counts, replicas, time.monotonic() - started, tuple(problems))
 
 
 def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> tuple[Path, bool]:
-    """The run's private folder, and whether it goes whatever happens: what cannot be resumed leaves nothing behind."""
+    """The run's private folder, and whether it goes whatever happens: what cannot be resumed leaves nothing behind.
+
+    One that goes is the only thing in a folder made for it, which goes with it.
+    """
     path = Path(out).absolute()
     if str(out) == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
         if resume:

@@ -117,6 +117,14 @@ class RunStore:
         count: int = self._index.execute("SELECT count(*) FROM pages WHERE error IS NOT NULL").fetchone()[0]
         return count
 
+    def errors(self, most: int) -> list[tuple[str, int]]:
+        """Why pages could not be read, and how many: the most frequent first, at most so many."""
+        return self._index.execute(
+            "SELECT error, count(*) AS pages FROM pages WHERE error IS NOT NULL "
+            "GROUP BY error ORDER BY pages DESC, error LIMIT ?",
+            (most,),
+        ).fetchall()
+
     def sites(self) -> Iterator[tuple[str, int]]:
         """The sites in order, each with its number of pages."""
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")

@@ -19,6 +19,9 @@ class Counts:
 
     outcomes: dict[str, int] = field(default_factory=dict)
     reasons: dict[str, int] = field(default_factory=dict)
+    """Why pages were dropped or failed."""
+    remarks: dict[str, int] = field(default_factory=dict)
+    """What is to be said of pages that were kept."""
     kept_words: int = 0
     all_words: int = 0
     repeats: list[tuple[int, str, str]] = field(default_factory=list)
@@ -26,7 +29,11 @@ class Counts:
 
     def add(self, other: Counts) -> None:
         """Add what another has counted."""
-        for mine, theirs in ((self.outcomes, other.outcomes), (self.reasons, other.reasons)):
+        for mine, theirs in (
+            (self.outcomes, other.outcomes),
+            (self.reasons, other.reasons),
+            (self.remarks, other.remarks),
+        ):
             for name, count in theirs.items():
                 known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
                 mine[known] = mine.get(known, 0) + count
@@ -39,6 +46,7 @@ class Counts:
         return {
             "outcomes": self.outcomes,
             "reasons": self.reasons,
+            "remarks": self.remarks,
             "kept_words": self.kept_words,
             "all_words": self.all_words,
             "repeats": self.repeats,
@@ -50,6 +58,7 @@ class Counts:
         return cls(
             outcomes=plain["outcomes"],
             reasons=plain["reasons"],
+            remarks=plain["remarks"],
             kept_words=plain["kept_words"],
             all_words=plain["all_words"],
             repeats=[(pages, text, site) for pages, text, site in plain["repeats"]],
@@ -97,10 +106,14 @@ class Summary:
         ]
         if self.replicas is not None:
             told.append(f"  replicas (same words as another page of their site): {self.replicas:,}")
-        if self.counts.reasons:
-            told.append("  why pages were dropped or failed:")
-            most = sorted(self.counts.reasons.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
-            told += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
+        for title, counted in (
+            ("why pages were dropped or failed", self.counts.reasons),
+            ("remarks on pages that were kept", self.counts.remarks),
+        ):
+            if counted:
+                told.append(f"  {title}:")
+                most = sorted(counted.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
+                told += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
         if self.counts.repeats:
             told.append("  most repeated blocks (pages, text, site):")
             for pages, text, site in self.counts.repeats:

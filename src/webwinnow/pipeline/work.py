@@ -32,9 +32,27 @@ __all__ = ["Workshop", "failed_page"]
 SHOWN_REPEATS = 5
 """Most repeated blocks that a site reports to the summary."""
 SHOWN_CHARACTERS = 80
+OPEN_MODELS = 16
+"""Models that a worker holds at a time."""
 
 Ref = tuple[int, int]
 """Where a packed tree lies in the spool: offset and length."""
+
+
+class _KnownSites:
+    """The models of a folder; those asked for last stay open, since a crawl goes from site to site and back."""
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self.folder = folder
+        self.open: dict[str, SiteKnowledge | None] = {}
+
+    def model(self, site: str) -> SiteKnowledge | None:
+        """The model of a site; None for a site that the folder does not know."""
+        found = self.open.pop(site) if site in self.open else self.folder.find(site)
+        self.open[site] = found
+        if len(self.open) > OPEN_MODELS:
+            del self.open[next(iter(self.open))]
+        return found
 
 
 class Workshop:
@@ -46,7 +64,7 @@ class Workshop:
         self.beat = beat
         self.spool: int | None = None
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
-        self.models = None if self.settings.models is None else ModelFolder(Path(self.settings.models))
+        self.known = None if self.settings.models is None else _KnownSites(ModelFolder(Path(self.settings.models)))
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
         """Do one item of a task."""
@@ -72,9 +90,7 @@ class Workshop:
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
         if self.settings.spools_trees:
             return name, page_key(url), exact_fingerprint(tree), tree_to_bytes(tree)
-        if self.models is not None and (self.model_of is None or self.model_of[0] != name):
-            self.model_of = (name, self.models.find(name))
-        model = self.model_of[1] if self.model_of is not None else None
+        model = self.known.model(name) if self.known is not None and self.method.learns else None
         return name, 0, "", marshal.dumps(self._cleaned(tree, model, name, page_id))
 
     def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
@@ -92,7 +108,10 @@ class Workshop:
         return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A page to (record line, rejected lines, outcome, reason, kept words, all words, repeats of its site)."""
+        """A page to (record line, rejected lines, outcome, reason, kept words, all words, repeats of its site).
+
+        The reason of a kept page is a remark on it.
+        """
         url, page_id, ref, error = page
         if error is not None:
             return failed_page(url, page_id, site["name"], self.settings, error)
@@ -108,9 +127,8 @@ class Workshop:
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning))
         record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
-        outcome = record["outcome"]
-        reason = record["reason"] if outcome != "kept" else None
-        return record_line(record), rejected, outcome, reason, record["kept_words"], record["all_words"], []
+        counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
+        return record_line(record), rejected, *counted, []
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError
 from webwinnow.markup import STYLE_VERSION
 
-__all__ = ["FORMAT_VERSION", "Column", "pack", "unpack", "within"]
+__all__ = ["FORMAT_VERSION", "Column", "pack", "unpack", "within", "write_whole"]
 
 FORMAT_VERSION = 2
 LARGEST_COLUMN = 400_000_000
@@ -54,6 +56,16 @@ def unpack(
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, RecursionError, NotImplementedError) as error:
         raise ModelError(f"{name} is not a webwinnow {kind} or is damaged ({error}); learn the site again") from None
     return about, columns
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all: who reads meanwhile, or after a kill, finds no half of it."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def within(indexes: Column, size: int, lowest: int = 0) -> bool:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import pack, unpack
+from webwinnow.site.archive import pack, unpack, write_whole
 from webwinnow.site.finish import SiteTree, finish
 from webwinnow.site.noise import NoiseMap
-from webwinnow.site.sums import ALL_PARTS, CUTS, LABEL_COLUMNS, SiteSums, label_columns, labels_of
+from webwinnow.site.sums import ALL_PARTS, CUTS, LABEL_COLUMNS, TEXTS, SiteSums, label_columns, labels_of
 from webwinnow.site.threshold import choose_threshold
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 
@@ -47,6 +47,8 @@ class SiteKnowledge:
     threshold: float = 0.0
     labels: dict[int, str] = field(default_factory=dict)
     """What people may call an element, by its style."""
+    has_texts: bool = True
+    """Whether texts were counted: without, none is known to repeat."""
 
     @property
     def pages(self) -> int:
@@ -77,11 +79,19 @@ class SiteKnowledge:
             text_pages=pages[said_twice],
             threshold=threshold,
             labels=_labels_in(sums.labels, found.values()),
+            has_texts=TEXTS in sums.parts,
             **found,
         )
 
+    @property
+    def shown_name(self) -> str:
+        """The site's name as people read it, without what a terminal would obey."""
+        return "".join(c if c.isprintable() else "?" for c in self.site) or "(no name)"
+
     def pages_that_say(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """On how many learned pages each text stands; 1 for a text that was never seen twice."""
+        if not self.has_texts:
+            raise ModelError(f"the model of {self.site or 'this site'} has not counted texts; learn it again with them")
         if not len(self.text_key):
             return np.ones(len(keys), np.int32)
         at = np.minimum(np.searchsorted(self.text_key, keys), len(self.text_key) - 1)
@@ -115,7 +125,7 @@ class SiteKnowledge:
             tree: SiteTree | None = getattr(self, name)
             if tree is not None:
                 columns |= {f"{name}_{column}": values for column, values in tree.columns().items()}
-        return pack(KIND, {"site": self.site, "threshold": self.threshold}, columns)
+        return pack(KIND, {"site": self.site, "threshold": self.threshold, "texts": self.has_texts}, columns)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
@@ -124,10 +134,11 @@ class SiteKnowledge:
             tree: {f"{tree}_{column}": dtype for column, dtype in SiteTree.column_types().items()} for tree in _TREES
         }
         about, columns = unpack(KIND, data, name, _COLUMNS | LABEL_COLUMNS, groups.values())
-        site, threshold = about.get("site"), about.get("threshold")
+        site, threshold, has_texts = about.get("site"), about.get("threshold"), about.get("texts", True)
         keys, counts, pages = columns["text_key"], columns["text_pages"], columns["page_keys"]
         sound = (
             isinstance(site, str)
+            and isinstance(has_texts, bool)
             and isinstance(threshold, int | float)
             and 0 <= threshold <= 1
             and len(keys) == len(counts)
@@ -150,6 +161,7 @@ class SiteKnowledge:
             text_pages=counts,
             threshold=float(threshold or 0),
             labels=labels_of(columns, name),
+            has_texts=bool(has_texts),
             **trees,
         )
 
@@ -159,14 +171,14 @@ class SiteKnowledge:
             raise SettingsError(f"the threshold must lie between 0 and 1, not at {threshold}")
         return replace(self, threshold=threshold)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write the model to a file."""
-        path.write_bytes(self.to_bytes())
+        write_whole(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path | str) -> Self:
         """Read a model from a file."""
-        return cls.from_bytes(path.read_bytes(), str(path))
+        return cls.from_bytes(Path(path).read_bytes(), str(path))
 
 
 def _tree(kind: str, columns: dict[str, NDArray[Any]], name: str) -> SiteTree:

@@ -18,7 +18,7 @@ SHOWN_CHILDREN = 30
 
 def picture(model: SiteKnowledge, depth: int = SHOWN_DEPTH) -> Iterator[str]:
     """The model line by line; below `depth`, below noise and below what is meaningful throughout, nothing is drawn."""
-    yield f"{model.site or '(no name)'}: {model.pages:,} pages learned"
+    yield f"{model.shown_name}: {model.pages:,} pages learned"
     yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
     if model.cst is not None:
         yield f"compressed structure tree: {len(model.cst):,} elements, {len(model.cst.feature):,} features"

@@ -18,7 +18,7 @@ from webwinnow.errors import ModelError
 from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.markup import canonical_class
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import Column, pack, unpack, within
+from webwinnow.site.archive import Column, pack, unpack, within, write_whole
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 
 __all__ = ["ALL_PARTS", "TEXTS", "SiteSums", "block_keys"]
@@ -116,7 +116,11 @@ class SiteSums:
         merged = cls(given[0].site, given[0].parts)
         merged.keys = [key for one in given for key in one.keys]
         if len(set(merged.keys)) < len(merged.keys):
-            raise ModelError(f"parts of the site {merged.site} share pages; each page may be learned once")
+            shared = len(merged.keys) - len(set(merged.keys))
+            raise ModelError(
+                f"parts of the site {merged.site} share pages ({shared:,}); each page may be learned once: "
+                "learn all the pages together"
+            )
         for one in given:
             merged.said.update(one.said)
             merged.labels |= one.labels
@@ -164,14 +168,14 @@ class SiteSums:
                 sums.known[tree] = _checked(height, found, columns["page_keys"], name)
         return sums
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path | str) -> None:
         """Write the sums to a file."""
-        path.write_bytes(self.to_bytes())
+        write_whole(Path(path), self.to_bytes())
 
     @classmethod
-    def load(cls, path: Path) -> SiteSums:
+    def load(cls, path: Path | str) -> SiteSums:
         """Read sums from a file."""
-        return cls.from_bytes(path.read_bytes(), str(path))
+        return cls.from_bytes(Path(path).read_bytes(), str(path))
 
 
 def page_fingerprint(tree: PageTree) -> int:
