@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def extract(html: bytes | str, url: str | None = None, output: str = "text", *, method: str = "none") -> str:
+def extract(html: bytes | str, url: str | None = None, output: str = "text", *, method: str = "combined") -> str:
     """One page in; its text, Markdown or sanitised HTML out (`output="text"|"markdown"|"html"`).
 
     Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.

@@ -10,7 +10,7 @@ import numpy as np
 
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
-from webwinnow.cleaning import REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
@@ -40,12 +40,12 @@ class Decision(NamedTuple):
 
 def clean_page(
     tree: PageTree,
-    method_name: str = "none",
+    method_name: str = DEFAULT_METHOD,
     model: SiteKnowledge | None = None,
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""
-    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings()))
+    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

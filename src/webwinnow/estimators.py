@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.fingerprint import exact_fingerprint
@@ -135,7 +135,7 @@ class SiteTextCleaner(_SiteEstimator):
     def __init__(
         self,
         *,
-        method: str = "sst",
+        method: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
         site_by: str = "host",
         learn_pages: int = LEARNED_PAGES,
@@ -154,7 +154,9 @@ class SiteTextCleaner(_SiteEstimator):
         """The text of each page, cleaned with what is known of its site."""
         check_is_fitted(self)
         clean, settings = method(self.method).clean, self.settings or CleaningSettings()
-        texts = [CleanPage(tree, clean(tree, self.models_.get(site), settings)).text for site, tree in self._sites(X)]
+        texts = [
+            CleanPage(tree, clean(tree, self.models_.get(site), settings, None)).text for site, tree in self._sites(X)
+        ]
         return np.array(texts, object)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002

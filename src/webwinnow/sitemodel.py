@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import SettingsError
 from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.records import PageRecord
@@ -38,7 +39,7 @@ class SiteModel(SiteKnowledge):
     def clean(
         self,
         page: PageRecord | PageTree | bytes | str,
-        method_name: str = "sst",
+        method_name: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
     ) -> CleanPage:
         """Clean a page of this site, one that was learned or another."""
@@ -73,7 +74,7 @@ class SiteCleaner:
 
     def __init__(
         self,
-        method_name: str = "sst",
+        method_name: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
         *,
         site_by: SiteKey | str = "host",
@@ -91,22 +92,23 @@ class SiteCleaner:
         """Learn one more page, and clean it with what is known by now."""
         tree = tree_of(page)
         record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
-        known = self._learned(self.site_by.of(record), tree)
-        return CleanPage(tree, self.method.clean(tree, known, self.settings))
+        evidence = PageEvidence.of(tree) if self.method.scores else None
+        known = self._learned(self.site_by.of(record), tree, evidence)
+        return CleanPage(tree, self.method.clean(tree, known, self.settings, evidence))
 
     def model(self, site: str) -> SiteModel | None:
         """What is known of a site by now, all its pages so far in it."""
         known = self.sites.get(site)
         return None if known is None else SiteModel.of(known.sums)
 
-    def _learned(self, name: str, tree: PageTree) -> SiteModel | None:
+    def _learned(self, name: str, tree: PageTree, evidence: PageEvidence | None) -> SiteModel | None:
         if not self.method.learns:
             return None
         site = self.sites.setdefault(name, _Site(SiteSums(name, self.method.parts)))
         key = page_fingerprint(tree)
         if key not in site.pages and len(site.pages) < self.learn_pages:
             site.pages.add(key)
-            site.sums.add(tree)
+            site.sums.add(tree, evidence)
         if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
             site.model = SiteModel.of(site.sums)
         return site.model

@@ -43,11 +43,11 @@ def test_menu_and_footer_are_noise_and_the_story_is_meaningful():
 
 
 def test_text_of_a_learned_page_is_its_story():
-    assert SITE.clean(page(1)).text == f"Title1\n\n{STORIES[1]}\n"
+    assert SITE.clean(page(1), "sst").text == f"Title1\n\n{STORIES[1]}\n"
 
 
 def test_words_that_every_page_has_in_a_place_go_run_by_run():
-    clean = SITE.clean(page(3), settings=CleaningSettings(sst=SstSettings(threshold=0.5)))
+    clean = SITE.clean(page(3), "sst", settings=CleaningSettings(sst=SstSettings(threshold=0.5)))
     tree, verdict = clean.tree, clean.verdict
     kept = {tree.run(r).strip(): bool(verdict.keep_runs[r]) for r in range(tree.run_count)}
     assert not kept["By"]
@@ -55,12 +55,12 @@ def test_words_that_every_page_has_in_a_place_go_run_by_run():
 
 
 def test_a_page_that_was_not_learned_is_mapped():
-    assert SITE.clean(page(4).replace("Title4", "Unheard")).text.startswith("Unheard")
-    assert "Home" not in SITE.clean(page(4).replace("Title4", "Unheard")).text
+    assert SITE.clean(page(4).replace("Title4", "Unheard"), "sst").text.startswith("Unheard")
+    assert "Home" not in SITE.clean(page(4).replace("Title4", "Unheard"), "sst").text
 
 
 def test_another_class_on_body_and_one_more_box_do_not_bring_the_menu_back():
-    text = SITE.clean(page(4, extra="<section><p>Breaking <b>now</b></p></section>", body=" class=special")).text
+    text = SITE.clean(page(4, extra="<section><p>Breaking <b>now</b></p></section>", body=" class=special"), "sst").text
     assert "Home" not in text
     assert "Breaking now" in text
 
@@ -71,8 +71,8 @@ def test_what_the_tree_does_not_have_is_possibly_meaningful():
 
 
 def test_threshold_0_removes_only_what_never_varies_and_1_nearly_all():
-    assert STORIES[0] in SITE.clean(page(0), settings=CleaningSettings(sst=SstSettings(threshold=0.0))).text
-    assert SITE.clean(page(0), settings=CleaningSettings(sst=SstSettings(threshold=1.0))).text == ""
+    assert STORIES[0] in SITE.clean(page(0), "sst", settings=CleaningSettings(sst=SstSettings(threshold=0.0))).text
+    assert SITE.clean(page(0), "sst", settings=CleaningSettings(sst=SstSettings(threshold=1.0))).text == ""
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1])
@@ -92,7 +92,7 @@ def test_unknown_site_and_too_few_pages_keep_all_and_say_so(model, note):
 
 
 def test_hidden_text_stays_hidden():
-    assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>")).text
+    assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>"), "sst").text
 
 
 def test_trials_show_what_goes_at_each_threshold():

@@ -36,8 +36,8 @@ __all__ = [
     "sums_above",
     "sums_by_key",
     "token_sums",
-    "way_keys",
     "topmost",
+    "way_keys",
     "word_keys",
     "word_spans",
 ]

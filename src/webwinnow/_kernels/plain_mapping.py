@@ -98,9 +98,7 @@ def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.
     return found
 
 
-def way_keys(
-    parent: NDArray[np.int32], style: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def way_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Two keys of where each node stands: the styles from the root down to it, and its own and those of two above.
 
     Neither knows positions: all items of a list share theirs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webwinnow.cleaning.registry import METHODS, CleaningSettings, Method, method
+from webwinnow.cleaning.registry import DEFAULT_METHOD, METHODS, CleaningSettings, Method, method
 from webwinnow.cleaning.verdict import REASONS, Verdict
 
-__all__ = ["METHODS", "REASONS", "CleaningSettings", "Method", "Verdict", "method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "REASONS", "CleaningSettings", "Method", "Verdict", "method"]

@@ -1,11 +1,11 @@
 """Method `combined`, the default: page evidence and site evidence on each block, in one probability.
 
-Two readings of a site are weighed by how likely each is. On a site of written pages (articles, threads, documentation) the
-page model's log odds are moved by what the site shows: the same text elsewhere and a place that is always filled alike
-speak against a block, the page model's mean there and a place that each page fills anew speak for it. On a site of records
-(products, players, jobs) whatever the site does not repeat is the record. Which it is, is read off the site as a whole,
-and believed the more, the more pages there are; with one page only the page model speaks. All numbers are in
-`combined.json`, made by `make train`.
+Two readings of a site are weighed by how likely each is. On a site of written pages (articles, threads,
+documentation) the page model's log odds are moved by what the site shows: the same text elsewhere and a place that is
+always filled alike speak against a block, the page model's mean there and a place that each page fills anew speak for
+it. On a site of records (products, players, jobs) whatever the site does not repeat is the record. Which it is, is read
+off the site as a whole, and believed the more, the more pages there are; with one page only the page model speaks. All
+numbers are in `combined.json`, made by `make train`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
-from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict, without_site
+from webwinnow.cleaning.verdict import Verdict, without_site
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
@@ -100,16 +100,8 @@ def clean(
         shares = asked.share
     confidence = pages.expected_quality(probability, evidence.words)
     keep = probability >= pages.cut(probability, evidence.words, settings.favor)
-    return verdict_of(
-        tree,
-        evidence,
-        keep,
-        probability=probability,
-        confidence=confidence,
-        method="combined",
-        reasons=None if shares is None else (shares >= REPEATED_SHARE, REPEATED_REASON),
-        note=note,
-    )
+    repeated = None if shares is None else shares >= REPEATED_SHARE
+    return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
 
 
 def joined(

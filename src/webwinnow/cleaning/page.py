@@ -8,9 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import blank_runs, nearest
-from webwinnow.cleaning.verdict import CONTENT_REASON, HIDDEN_REASON, NO_CONTENT_REASON, UNLIKELY_REASON, Verdict
+from webwinnow.blocks import cut
+from webwinnow.cleaning.verdict import (
+    CONTENT_REASON,
+    HIDDEN_REASON,
+    NO_CONTENT_REASON,
+    REPEATED_REASON,
+    UNLIKELY_REASON,
+    Verdict,
+)
 from webwinnow.errors import SettingsError
-from webwinnow.pagemodel import Favor, PageModel, PageScores
+from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagemodel.cut import BETA
 from webwinnow.pagetree import PageTree
 
@@ -36,37 +44,54 @@ def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel
     """Keep the blocks that are likely main content, hidden ones too: scripts reveal them."""
     settings = settings or PageSettings()
     model = model or PageModel.load()
-    scores = model.score(tree)
-    confidence = model.expected_quality(scores.probability, scores.words)
-    lowest = model.cut(scores.probability, scores.words, settings.favor)
-    return verdict_of(tree, scores, scores.probability >= lowest, confidence=confidence, method="page")
+    evidence = PageEvidence.of(tree, model)
+    confidence = model.expected_quality(evidence.probability, evidence.words)
+    lowest = model.cut(evidence.probability, evidence.words, settings.favor)
+    return verdict_of(tree, evidence, evidence.probability, evidence.probability >= lowest, confidence, method="page")
 
 
 def verdict_of(
-    tree: PageTree, scores: PageScores, keep: NDArray[np.bool_], *, confidence: float, method: str
+    tree: PageTree,
+    evidence: PageEvidence,
+    probability: NDArray[np.float64],
+    keep: NDArray[np.bool_],
+    confidence: float,
+    *,
+    method: str,
+    repeated: NDArray[np.bool_] | None = None,
+    note: str | None = None,
 ) -> Verdict:
-    """The verdict that keeps some of the scored blocks; none where the page shows no main content."""
+    """The verdict that keeps some of the scored blocks; none where the page shows no main content.
+
+    `repeated` marks blocks that, if they go, go because the site repeats them.
+    """
     empty = confidence < NO_CONTENT_BELOW
-    kept = np.zeros(len(scores.reading.blocks), np.bool_)
-    kept[scores.reading.said] = keep & (not empty)
-    probability = np.zeros(len(kept), np.float32)
-    probability[scores.reading.said] = scores.probability
-    of_run = scores.reading.blocks.of_run()
+    blocks = cut(tree)
+    of_run = blocks.of_run()
+    kept, chance = np.zeros(len(blocks), np.bool_), np.zeros(len(blocks), np.float32)
+    kept[evidence.said] = keep & (not empty)
+    chance[evidence.said] = probability
     keep_runs = kept[of_run]
     nodes = _around(tree, keep_runs)
     score = np.zeros(len(tree), np.float32)
-    np.maximum.at(score, tree.run_owner, probability[of_run])
+    np.maximum.at(score, tree.run_owner, chance[of_run])
     gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
+    run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
+    if repeated is not None:
+        again = np.zeros(len(blocks), np.bool_)
+        again[evidence.said] = repeated
+        run_reason[again[of_run] & (run_reason == gone)] = REPEATED_REASON
     return Verdict(
         method=method,
         keep=nodes,
         keep_runs=keep_runs,
         reason=_reasons(nodes, tree.visible, gone),
-        run_reason=_reasons(keep_runs, tree.visible[tree.run_owner], gone),
+        run_reason=run_reason,
         score=score,
         weight=nodes.astype(np.float32),
         kind=np.zeros(len(tree), np.uint8),
-        genre=scores.genre,
+        note=note,
+        genre=evidence.genre,
         confidence=confidence,
     )
 

@@ -6,18 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import cst, none, page, repeated, sst
+from webwinnow.cleaning import combined, cst, none, page, repeated, sst
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import SettingsError
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import TEXTS
+from webwinnow.site.sums import BLOCKS, TEXTS
 
-__all__ = ["METHODS", "CleaningSettings", "Method", "method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,49 +39,66 @@ class CleaningSettings:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way of cleaning: `clean(tree, model, settings)`; `parts` are what it wants to be learned of the site."""
+    """A way of cleaning: `clean(tree, model, settings, evidence)`; `parts` are what it wants to be learned of the site.
+
+    `evidence` is what the page model has said of the page already, if it has been asked.
+    """
 
     name: str
     about: str
     parts: frozenset[str]
-    clean: Callable[[PageTree, SiteKnowledge | None, CleaningSettings], Verdict]
+    clean: Callable[[PageTree, SiteKnowledge | None, CleaningSettings, PageEvidence | None], Verdict]
 
     @property
     def learns(self) -> bool:
         """Whether it wants a model of the site."""
         return bool(self.parts)
 
+    @property
+    def scores(self) -> bool:
+        """Whether it learns a site from what the page model says of its pages."""
+        return BLOCKS in self.parts
+
 
 METHODS: dict[str, Method] = {
     found.name: found
     for found in (
-        Method("none", "keep everything visible", frozenset(), lambda tree, _, __: none.clean(tree)),
+        Method(
+            "combined",
+            "join what the page shows with what its site does",
+            frozenset({BLOCKS}),
+            lambda tree, model, settings, evidence: combined.clean(tree, model, settings.page, evidence),
+        ),
+        Method("none", "keep everything visible", frozenset(), lambda tree, *_: none.clean(tree)),
         Method(
             "repeated",
             "drop only what the site repeats",
             frozenset({TEXTS}),
-            lambda tree, model, settings: repeated.clean(tree, model, settings.repeated),
+            lambda tree, model, settings, _: repeated.clean(tree, model, settings.repeated),
         ),
         Method(
             "sst",
             "drop what is noise in the site style tree (thesis 4.2)",
             frozenset({"sst"}),
-            lambda tree, model, settings: sst.clean(tree, model, settings.sst),
+            lambda tree, model, settings, _: sst.clean(tree, model, settings.sst),
         ),
         Method(
             "cst",
             "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)",
             frozenset({"cst"}),
-            lambda tree, model, settings: cst.clean(tree, model, settings.cst),
+            lambda tree, model, settings, _: cst.clean(tree, model, settings.cst),
         ),
         Method(
             "page",
             "keep what the page alone shows to be its main content",
             frozenset(),
-            lambda tree, _, settings: page.clean(tree, settings.page),
+            lambda tree, _, settings, __: page.clean(tree, settings.page),
         ),
     )
 }
+
+
+DEFAULT_METHOD = "combined"
 
 
 def method(name: str) -> Method:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
@@ -30,7 +30,7 @@ def clean(
         list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
     ],
     out: Annotated[str, typer.Option("--out", "-o", help="Where the records go: a file, a folder, or -.")],
-    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = "repeated",
+    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
     site_by: Annotated[
         str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
     ] = "host",

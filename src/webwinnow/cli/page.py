@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from webwinnow.cleaning import METHODS, CleaningSettings
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import InputError, PageRefused
@@ -29,7 +29,7 @@ Favor = StrEnum("Favor", ["precision", "recall"])
 def page(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="An HTML file, or - for standard input.")],
     output: Annotated[PageFormat, typer.Option("--format", "-f", help="What to write.")] = PageFormat.text,
-    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = "none",
+    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from webwinnow.pagemodel.cut import Favor, best_cut, expected_f
+from webwinnow.pagemodel.evidence import PageEvidence
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.model import PageModel, PageScores
 
-__all__ = ["GENRES", "Favor", "PageModel", "PageScores", "best_cut", "expected_f"]
+__all__ = ["GENRES", "Favor", "PageEvidence", "PageModel", "PageScores", "best_cut", "expected_f"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
 from webwinnow.site.choose import LEARNED_PAGES
@@ -35,7 +35,7 @@ class RunSettings:
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
-    method: str = "none"
+    method: str = DEFAULT_METHOD
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     site_by: SiteKey = field(default_factory=SiteKey)
     also: tuple[str, ...] = ()

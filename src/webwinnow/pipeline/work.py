@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
 from webwinnow.cleaning import method
@@ -17,6 +18,7 @@ from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import InputError
 from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.io.jsonl import record_line
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.pipeline.settings import RunSettings
@@ -24,7 +26,7 @@ from webwinnow.records import PageRecord
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import TEXTS, SiteSums, block_keys
+from webwinnow.site.sums import TEXTS, SiteSums, block_keys, page_fingerprint
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -84,14 +86,18 @@ class Workshop:
     ) -> tuple[str, int, str, bytes]:
         """A page to (site, key, exact fingerprint, what the spool keeps).
 
-        The spool keeps the packed tree; or, where the method learns nothing from the site, the finished answer.
+        The spool keeps the packed tree, with what the page model says of it if the method learns from that; or, where
+        the method learns nothing from the site, the finished answer.
         """
         name = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
         if self.settings.spools_trees:
-            return name, page_key(url), exact_fingerprint(tree), tree_to_bytes(tree)
+            packed = tree_to_bytes(tree)
+            if self.settings.learns and self.method.scores:
+                packed = marshal.dumps((packed, PageEvidence.of(tree).to_bytes(), page_fingerprint(tree)))
+            return name, page_key(url), exact_fingerprint(tree), packed
         model = self.known.model(name) if self.known is not None and self.method.learns else None
-        return name, 0, "", marshal.dumps(self._cleaned(tree, model, name, page_id))
+        return name, 0, "", marshal.dumps(self._cleaned(tree, None, model, name, page_id))
 
     def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
         """Chosen pages to (model, its most repeated blocks)."""
@@ -120,11 +126,26 @@ class Workshop:
             model, repeats = self._model(site)
             self.model_of = (site["name"], model)
         model = self.model_of[1] if self.model_of is not None else None
-        *answer, _ = self._cleaned(tree_from_bytes(self._read(ref)), model, site["name"], page_id)
+        *answer, _ = self._cleaned(*self._page(ref)[:2], model, site["name"], page_id)
         return *answer, repeats
 
-    def _cleaned(self, tree: PageTree, model: SiteKnowledge | None, site: str, page_id: str | None) -> tuple[Any, ...]:
-        clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning))
+    def _page(self, ref: Ref) -> tuple[PageTree, PageEvidence | None, int]:
+        """What the spool keeps of a page: its tree, what the page model says of it, its fingerprint."""
+        packed = self._read(ref)
+        if not self.method.scores:
+            return tree_from_bytes(packed), None, 0
+        tree, evidence, key = marshal.loads(packed)
+        return tree_from_bytes(tree), PageEvidence.from_bytes(evidence), key
+
+    def _cleaned(
+        self,
+        tree: PageTree,
+        evidence: PageEvidence | None,
+        model: SiteKnowledge | None,
+        site: str,
+        page_id: str | None,
+    ) -> tuple[Any, ...]:
+        clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning, evidence))
         record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
         counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
@@ -138,16 +159,31 @@ class Workshop:
         return self._learned(site["chosen"])
 
     def _learned(self, refs: list[Ref]) -> tuple[SiteKnowledge, list[tuple[int, str]]]:
-        last: list[PageTree] = []
+        if not refs:
+            return SiteKnowledge.of(SiteSums(parts=self.method.parts)), []
+        if self.method.scores:
+            return self._learned_from_scores(refs)
+        sums = SiteSums(parts=self.method.parts | {TEXTS})
+        for ref in refs:
+            self.beat()
+            tree = tree_from_bytes(self._read(ref))
+            sums.add(tree)
+        model = SiteKnowledge.of(sums)
+        blocks = cut(tree)
+        return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
-        def trees() -> Iterator[PageTree]:
-            for ref in refs:
-                self.beat()
-                last[:] = [tree_from_bytes(self._read(ref))]
-                yield last[0]
-
-        model = SiteKnowledge.learn(trees(), parts=self.method.parts | {TEXTS})
-        return model, _most_repeated(model, last[0]) if last else []
+    def _learned_from_scores(self, refs: list[Ref]) -> tuple[SiteKnowledge, list[tuple[int, str]]]:
+        """Learn a site from what the page model says of its pages; their trees stay packed."""
+        sums = SiteSums(parts=self.method.parts)
+        for ref in refs:
+            self.beat()
+            _, packed, key = marshal.loads(self._read(ref))
+            evidence = PageEvidence.from_bytes(packed)
+            sums.add_evidence(key, evidence)
+        model = SiteKnowledge.of(sums)
+        texts = cut(self._page(refs[-1])[0]).texts()
+        said = [texts[b] for b in evidence.said.tolist()]
+        return model, _most_repeated(said, model.block_table.pages_that_say(evidence.text))
 
     def _open_spool(self, path: str) -> None:
         if self.spool is None:
@@ -178,11 +214,8 @@ def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
             yield _line(about | {"xpath": decision.xpath, "reason": decision.reason, "text": decision.text})
 
 
-def _most_repeated(model: SiteKnowledge, page: PageTree) -> list[tuple[int, str]]:
+def _most_repeated(texts: list[str], pages: NDArray[np.integer[Any]]) -> list[tuple[int, str]]:
     """The blocks of one learned page that most pages repeat, longest first among equals."""
-    blocks = cut(page)
-    pages = model.pages_that_say(block_keys(blocks))
-    texts = blocks.texts()
     found = {texts[b]: int(pages[b]) for b in np.flatnonzero(pages > 1).tolist() if len(texts[b]) > 1}
     most = sorted(found.items(), key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))[:SHOWN_REPEATS]
     return [(count, text[:SHOWN_CHARACTERS]) for text, count in most]

@@ -1,7 +1,7 @@
-"""What a site's pages show of its blocks: on how many a text stands, how a place is filled, what the page model says of it.
+"""What a site's pages show of its blocks: on how many a text stands, how a place is filled, how the page model sees it.
 
-A place is a way (`PageEvidence.way`): the styles of an element and of the two around it, positions left out, so the items
-of a list, and the fields of a record, share theirs.
+A place is a way (`PageEvidence.way`): the styles of an element and of the two around it, positions left out, so the
+items of a list share theirs.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ class BlockRows:
 class SiteEvidence:
     """What a site shows of the blocks of one page, the page itself left out. One entry a block.
 
-    `share`, `copies`: on which share, on how many of the other pages the text stands. `known`: 0 to 1, how well the place
-    is known; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times
-    `known`; `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
+    `share`, `copies`: on which share, on how many of the other pages the text stands. `known`: 0 to 1, how well the
+    place is known; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks that other pages
+    repeat, times `known`; `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
     """
 
     share: NDArray[np.float64]
@@ -129,9 +129,9 @@ KNOWN_AT, ENOUGH = 3.0, 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockTable:
-    """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text is
-    repeated, sum of log odds; and the site as a whole: the mean genre of its pages, what the page model expects to reach
-    alone, how much of the text that is not repeated is prose, and how much stands in fields.
+    """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text
+    is repeated, sum of log odds; and the site as a whole: the mean genre of its pages, what the page model expects to
+    reach alone, how much of the text that is not repeated is prose, and how much stands in fields.
     """
 
     text_key: Keys
@@ -170,7 +170,7 @@ class BlockTable:
         """What the other pages show of a page's blocks; `learned` if the page itself is among the `pages` counted."""
         own = 1 if learned else 0
         others = max(pages - own, 1)
-        text_pages = _looked_up(self.text_key, self.text_pages, evidence.text, missing=1)
+        text_pages = self.pages_that_say(evidence.text)
         copies = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
         _, of_way = np.unique(evidence.way, return_inverse=True)
         ways = int(of_way.max(initial=-1)) + 1
@@ -185,15 +185,17 @@ class BlockTable:
         on_pages = np.maximum(found["pages"] - own, 0).astype(np.float64)
         counted = np.minimum(blocks, ENOUGH)
         known = counted / (counted + KNOWN_AT)
-        mean = np.where(
-            blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit
-        )
+        mean = np.where(blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
         fixed = known * np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
         field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
         return SiteEvidence(
             share=np.minimum(copies / others, 1.0), copies=copies, known=known, mean=mean, fixed=fixed, field=field
         )
+
+    def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
+        """On how many pages each text stands; 1 for a text that was never seen twice."""
+        return _looked_up(self.text_key, self.text_pages, text, missing=1)
 
     def columns(self) -> dict[str, Column]:
         """The arrays by name."""
@@ -242,7 +244,7 @@ def _looked_up(keys: Keys, values: NDArray[np.int64], wanted: Keys, missing: int
 def _whole(
     rows: BlockRows, new: NDArray[np.bool_], way_pages: NDArray[np.int64], way_blocks: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """The site as a whole: mean genre, expected F1, and of the words that are not repeated those in prose and in fields."""
+    """The site as a whole: mean genre, expected F1, and of the words not repeated those in prose and in fields."""
     pages = len(rows.page_key)
     if not pages:
         return np.zeros(len(GENRES) + 3)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import pack, unpack, write_whole
+from webwinnow.site.blocks import BlockTable
 from webwinnow.site.finish import SiteTree, finish
 from webwinnow.site.noise import NoiseMap
-from webwinnow.site.sums import ALL_PARTS, CUTS, LABEL_COLUMNS, TEXTS, SiteSums, label_columns, labels_of
+from webwinnow.site.sums import ALL_PARTS, BLOCKS, CUTS, LABEL_COLUMNS, TEXTS, SiteSums, label_columns, labels_of
 from webwinnow.site.threshold import choose_threshold
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 
@@ -45,6 +46,7 @@ class SiteKnowledge:
     sst: SiteTree | None = None
     cst: SiteTree | None = None
     threshold: float = 0.0
+    blocks: BlockTable | None = None
     labels: dict[int, str] = field(default_factory=dict)
     """What people may call an element, by its style."""
     has_texts: bool = True
@@ -78,6 +80,7 @@ class SiteKnowledge:
             text_key=key[said_twice],
             text_pages=pages[said_twice],
             threshold=threshold,
+            blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts else None,
             labels=_labels_in(sums.labels, found.values()),
             has_texts=TEXTS in sums.parts,
             **found,
@@ -96,6 +99,18 @@ class SiteKnowledge:
             return np.ones(len(keys), np.int32)
         at = np.minimum(np.searchsorted(self.text_key, keys), len(self.text_key) - 1)
         return np.where(self.text_key[at] == keys, self.text_pages[at], 1).astype(np.int32)
+
+    @cached_property
+    def learned(self) -> frozenset[int]:
+        """The fingerprints of the pages learned."""
+        return frozenset(self.page_keys.tolist())
+
+    @property
+    def block_table(self) -> BlockTable:
+        """What the site shows of its blocks."""
+        if self.blocks is None:
+            raise ModelError(f"the model of {self.site or 'this site'} has no table of blocks; learn it again with one")
+        return self.blocks
 
     @cached_property
     def noise(self) -> NoiseMap:
@@ -121,6 +136,8 @@ class SiteKnowledge:
         """The model as a `.npz` archive; the same model gives the same bytes."""
         columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _COLUMNS}
         columns |= label_columns(self.labels)
+        if self.blocks is not None:
+            columns |= {f"{BLOCKS}_{column}": values for column, values in self.blocks.columns().items()}
         for name in _TREES:
             tree: SiteTree | None = getattr(self, name)
             if tree is not None:
@@ -133,6 +150,7 @@ class SiteKnowledge:
         groups = {
             tree: {f"{tree}_{column}": dtype for column, dtype in SiteTree.column_types().items()} for tree in _TREES
         }
+        groups[BLOCKS] = {f"{BLOCKS}_{column}": dtype for column, dtype in BlockTable.column_types().items()}
         about, columns = unpack(KIND, data, name, _COLUMNS | LABEL_COLUMNS, groups.values())
         site, threshold, has_texts = about.get("site"), about.get("threshold"), about.get("texts", True)
         keys, counts, pages = columns["text_key"], columns["text_pages"], columns["page_keys"]
@@ -150,7 +168,7 @@ class SiteKnowledge:
             raise ModelError(f"{name} is damaged: its parts do not fit together; learn the site again")
         trees = {}
         for tree, group in groups.items():
-            if group.keys() <= columns.keys():
+            if tree in _TREES and group.keys() <= columns.keys():
                 trees[tree] = _tree(
                     tree, {column: columns[f"{tree}_{column}"] for column in SiteTree.column_types()}, name
                 )
@@ -160,6 +178,7 @@ class SiteKnowledge:
             text_key=keys,
             text_pages=counts,
             threshold=float(threshold or 0),
+            blocks=_blocks(columns, name) if groups[BLOCKS].keys() <= columns.keys() else None,
             labels=labels_of(columns, name),
             has_texts=bool(has_texts),
             **trees,
@@ -186,6 +205,13 @@ def _tree(kind: str, columns: dict[str, NDArray[Any]], name: str) -> SiteTree:
         return SiteTree.of_columns(CUTS[kind], columns)
     except ValueError as error:
         raise ModelError(f"{name} is damaged: its {kind} {error}; learn the site again") from None
+
+
+def _blocks(columns: dict[str, NDArray[Any]], name: str) -> BlockTable:
+    try:
+        return BlockTable.of_columns({column: columns[f"{BLOCKS}_{column}"] for column in BlockTable.column_types()})
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of blocks {error}; learn the site again") from None
 
 
 def _labels_in(labels: dict[int, str], trees: Iterable[SiteTree]) -> dict[int, str]:

@@ -17,16 +17,18 @@ from webwinnow.blocks import Blocks, cut
 from webwinnow.errors import ModelError
 from webwinnow.fingerprint import exact_fingerprint
 from webwinnow.markup import canonical_class
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column, pack, unpack, within, write_whole
+from webwinnow.site.blocks import BlockRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 
 __all__ = ["ALL_PARTS", "TEXTS", "SiteSums", "block_keys"]
 
 KIND = "site sums"
-TEXTS, LABELS = "texts", "labels"
+TEXTS, LABELS, BLOCKS = "texts", "labels", "blocks"
 CUTS = {"sst": SST_CUT, "cst": CST_CUT}
-ALL_PARTS = frozenset({TEXTS, LABELS, *CUTS})
+ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, *CUTS})
 """What can be learned: in how many pages a text stands; names of elements for people; the site style tree; the
 compressed structure tree."""
 LONGEST_LABEL = 60
@@ -65,6 +67,7 @@ class SiteSums:
         self.known: dict[str, StyleTree] = {}
         """Trees over pages that were not added here but merged or read."""
         self.grown = 0
+        self.rows: list[BlockRows] = []
         self.labels: dict[int, str] = {}
         """What people may call an element, by its style."""
 
@@ -73,9 +76,11 @@ class SiteSums:
         """How many pages were added."""
         return len(self.keys)
 
-    def add(self, tree: PageTree) -> None:
-        """Add one page."""
+    def add(self, tree: PageTree, evidence: PageEvidence | None = None) -> None:
+        """Add one page; what the page model says of it is asked for where it is wanted and not given."""
         self.keys.append(page_fingerprint(tree))
+        if BLOCKS in self.parts:
+            self.rows.append(BlockRows.of_page(self.keys[-1], evidence or PageEvidence.of(tree)))
         if TEXTS in self.parts:
             self.said.update(np.unique(block_keys(cut(tree))).tolist())
         if LABELS in self.parts:
@@ -85,6 +90,13 @@ class SiteSums:
         if self.cuts:
             self.grower.add(tree)
             self.grown += 1
+
+    def add_evidence(self, key: int, evidence: PageEvidence) -> None:
+        """Add a page of which only the blocks are wanted; `key` is its `page_fingerprint`."""
+        if self.parts != {BLOCKS}:
+            raise ModelError("a page without its tree shows nothing but its blocks")
+        self.keys.append(key)
+        self.rows.append(BlockRows.of_page(key, evidence))
 
     def page_keys(self) -> NDArray[np.uint64]:
         """Fingerprints of the pages, ascending."""
@@ -96,6 +108,10 @@ class SiteSums:
         pages = np.fromiter(self.said.values(), np.int32, len(self.said))
         order = np.argsort(key)
         return key[order], pages[order]
+
+    def blocks(self) -> BlockRows:
+        """The blocks of all pages."""
+        return BlockRows.merge(self.rows)
 
     def trees(self) -> dict[str, StyleTree]:
         """The raw trees by part."""
@@ -124,6 +140,7 @@ class SiteSums:
         for one in given:
             merged.said.update(one.said)
             merged.labels |= one.labels
+            merged.rows += one.rows
         trees = [one.trees() for one in given]
         for name in merged.cuts:
             found = [tree[name] for tree in trees if name in tree]
@@ -136,6 +153,8 @@ class SiteSums:
         key, pages = self.texts()
         columns: dict[str, Column] = {"page_keys": self.page_keys(), "text_key": key, "text_pages": pages}
         columns |= label_columns(self.labels)
+        if BLOCKS in self.parts:
+            columns |= {f"{BLOCKS}_{column}": values for column, values in self.blocks().columns().items()}
         for name, tree in self.trees().items():
             columns |= {f"{name}_{column}": getattr(tree, column) for column in _tree_types()}
         return pack(KIND, {"site": self.site, "parts": sorted(self.parts)}, columns)
@@ -144,6 +163,7 @@ class SiteSums:
     def from_bytes(cls, data: bytes, name: str = "the sums") -> SiteSums:
         """Read sums back; everything in them is checked. Raises `ModelError`."""
         groups = {tree: {f"{tree}_{column}": dtype for column, dtype in _tree_types().items()} for tree in CUTS}
+        groups[BLOCKS] = {f"{BLOCKS}_{column}": dtype for column, dtype in BlockRows.column_types().items()}
         wanted = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32} | LABEL_COLUMNS
         about, columns = unpack(KIND, data, name, wanted, groups.values())
         site, parts = about.get("site"), about.get("parts")
@@ -162,6 +182,8 @@ class SiteSums:
         sums.keys = columns["page_keys"].tolist()
         sums.said = Counter(dict(zip(key.tolist(), pages.tolist(), strict=True)))
         sums.labels = labels_of(columns, name)
+        if BLOCKS in sums.parts and groups[BLOCKS].keys() <= columns.keys():
+            sums.rows = [_rows(columns, name)]
         for tree, height in sums.cuts.items():
             if groups[tree].keys() <= columns.keys():
                 found = {column: columns[f"{tree}_{column}"] for column in _tree_types()}
@@ -176,6 +198,13 @@ class SiteSums:
     def load(cls, path: Path | str) -> SiteSums:
         """Read sums from a file."""
         return cls.from_bytes(Path(path).read_bytes(), str(path))
+
+
+def _rows(columns: dict[str, Column], name: str) -> BlockRows:
+    try:
+        return BlockRows.of_columns({column: columns[f"{BLOCKS}_{column}"] for column in BlockRows.column_types()})
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of blocks {error}; learn the site again") from None
 
 
 def page_fingerprint(tree: PageTree) -> int:
