@@ -193,3 +193,13 @@ def test_nothing_is_left_beside_the_output(webwinnow, write_crawl, make_pages, t
     crawl = write_crawl(make_pages("a.example", 3))
     webwinnow("clean", crawl, "-o", tmp_path / "out.jsonl")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.jsonl", "out.jsonl"]
+
+
+def test_method_page_cleans_a_crawl(webwinnow, records, write_crawl, make_pages, tmp_path):
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", write_crawl(make_pages("a.example", 3)), "-o", out, "--method", "page", "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    for record in records(out):
+        assert record["method"] == "page"
+        assert record["genre"]
+        assert 0.0 <= record["confidence"] <= 1.0
