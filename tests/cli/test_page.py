@@ -263,3 +263,13 @@ def test_the_installed_script_is_the_same_command(page: Path) -> None:
         pytest.skip("webwinnow is not installed as a script beside this Python")
     ran = subprocess.run([script, "page", page], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout == rendered("text")
+
+
+def test_method_page_tells_genre_and_confidence_and_explains_with_probabilities(page: Path) -> None:
+    ran = webwinnow_("page", page, "--method", "page", "--favor", "recall", "--format", "json", "--explain")
+    assert ran.returncode == DONE
+    record = json.loads(ran.stdout)
+    assert record["method"] == "page"
+    assert record["genre"]
+    assert 0.0 <= record["confidence"] <= 1.0
+    assert re.search(r"\(\d\.\d\d\)\n", ran.stderr)

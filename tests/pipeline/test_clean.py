@@ -201,3 +201,13 @@ def test_a_run_to_standard_output_leaves_no_working_files(webwinnow, make_pages,
     crawl = write_crawl(make_pages("a.example", 4))
     assert webwinnow("clean", crawl, "-o", "-", env={"TMPDIR": str(scratch)}).returncode == 0
     assert not list(scratch.iterdir())
+
+
+def test_method_page_cleans_a_crawl(webwinnow, records, write_crawl, make_pages, tmp_path):
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", write_crawl(make_pages("a.example", 3)), "-o", out, "--method", "page", "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    for record in records(out):
+        assert record["method"] == "page"
+        assert record["genre"]
+        assert 0.0 <= record["confidence"] <= 1.0

@@ -508,15 +508,20 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
     cdef uint64_t[::1] held = np.zeros(slots, np.uint64), path = np.zeros(size, np.uint64)
     cdef int32_t[::1] count = np.zeros(slots, np.int32), at = np.zeros(size, np.int32)
     for i in range(size):
-        low, high = 0, n
-        while low < high:
-            middle = (low + high) >> 1
-            if block_start[middle] < text_start[i]:
-                low = middle + 1
-            else:
-                high = middle
+        if not i or text_start[i] < text_start[i - 1]:
+            low, high = 0, n
+            while low < high:
+                middle = (low + high) >> 1
+                if block_start[middle] < text_start[i]:
+                    low = middle + 1
+                else:
+                    high = middle
+        else:  # as in every tree in page order: from where the node before began
+            low = first[i - 1]
+            while low < n and block_start[low] < text_start[i]:
+                low += 1
         first[i] = <int32_t>low
-        high = n
+        high = low + 2 if low + 2 < n and block_start[low + 2] >= text_end[i] else n
         while low < high:
             middle = (low + high) >> 1
             if block_start[middle] < text_end[i]:

@@ -29,6 +29,12 @@ NO_CONTENT_BELOW = 0.3
 have so little (last table of benchmarks/page_quality.py)."""
 
 
+JUDGED_WORDS = 50
+"""A page of fewer words is never said to be without main content: too little is there to tell."""
+HIDDEN_ABOVE = 0.5
+"""What browsers do not show stays only if it is likelier content than not, wherever the page's cut lies."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSettings:
     """`favor`: `precision` or `recall` leans the cut; None balances the two."""
@@ -65,9 +71,11 @@ def verdict_of(
 
     `repeated` marks blocks that, if they go, go because the site repeats them.
     """
-    empty = confidence < NO_CONTENT_BELOW
+    empty = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
     blocks = cut(tree)
     of_run = blocks.of_run()
+    shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
+    keep = keep & (shown | (probability >= HIDDEN_ABOVE))
     kept, chance = np.zeros(len(blocks), np.bool_), np.zeros(len(blocks), np.float32)
     kept[evidence.said] = keep & (not empty)
     chance[evidence.said] = probability

@@ -240,7 +240,8 @@ def page_features(features: NDArray[np.float32], words: NDArray[np.int32]) -> ND
     if not count:
         return np.zeros(2 * len(features), np.float32)
     weight = words / max(float(words.sum()), 1.0)
-    return np.concatenate((features.sum(axis=1, dtype=np.float64) / count, features @ weight)).astype(np.float32)
+    exact = features.astype(np.float64)
+    return np.concatenate((exact.sum(axis=1) / count, exact @ weight)).astype(np.float32)
 
 
 def head_tokens(head: Head) -> NDArray[np.int64]:
