@@ -25,7 +25,7 @@ def test_a_model_cleans_pages_in_any_form(form):
 
 
 def test_a_cleaner_improves_as_pages_arrive():
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner("sst")
     cleaned = [cleaner.add(page("a.example", n)) for n in range(8)]
     assert "Home" in cleaned[0].text
     assert cleaned[0].record()["reason"].startswith("too few pages")
@@ -33,8 +33,15 @@ def test_a_cleaner_improves_as_pages_arrive():
     assert cleaned[7].record()["reason"] is None
 
 
-def test_a_cleaner_knows_each_site_apart():
+def test_the_default_cleaner_says_while_it_knows_too_little():
     cleaner = SiteCleaner()
+    notes = [cleaner.add(page("a.example", n)).record()["reason"] for n in range(3)]
+    assert notes[0].startswith("too few pages")
+    assert notes[1:] == [None, None]
+
+
+def test_a_cleaner_knows_each_site_apart():
+    cleaner = SiteCleaner("sst")
     for n in range(5):
         cleaner.add(page("a.example", n))
     assert "Home" in cleaner.add(page("b.example", 0)).text

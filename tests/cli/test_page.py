@@ -36,7 +36,9 @@ class Ran(NamedTuple):
 
 
 def webwinnow_(*arguments: str | Path, given: bytes = b"", **environment: str) -> Ran:
-    """Run the command; what it writes is read as UTF-8, whatever the locale says."""
+    """Run the command, by default with method `none`; what it writes is read as UTF-8, whatever the locale says."""
+    if arguments[:1] == ("page",) and "--method" not in arguments:
+        arguments = (*arguments, "--method", "none")
     ran = subprocess.run(
         [sys.executable, "-m", "webwinnow", *arguments],
         input=given,
@@ -48,7 +50,7 @@ def webwinnow_(*arguments: str | Path, given: bytes = b"", **environment: str) -
 
 
 def rendered(output: str) -> str:
-    return webwinnow.extract(PAGE, output=output)
+    return webwinnow.extract(PAGE, output=output, method="none")
 
 
 def test_a_file_becomes_text(page: Path) -> None:
@@ -59,6 +61,16 @@ def test_a_file_becomes_text(page: Path) -> None:
 def test_standard_input_becomes_text() -> None:
     ran = webwinnow_("page", "-", given=b"<p>From a pipe</p>")
     assert (ran.returncode, ran.stdout, ran.stderr) == (DONE, "From a pipe\n", "")
+
+
+def test_the_default_leaves_navigation_and_hidden_text_out(page: Path) -> None:
+    ran = webwinnow_("page", page, "--method", "combined")
+    assert (ran.returncode, ran.stdout) == (DONE, "Größe\n\nSome text with a link.\n")
+
+
+@pytest.mark.parametrize("given", ["<p>From a pipe</p>", "ą", "<table><tr><td>7<td>8</table>", "<h1>Only a title</h1>"])
+def test_a_page_of_a_few_words_is_never_empty(given: str) -> None:
+    assert webwinnow_("page", "-", "--method", "combined", given=given.encode()).stdout.strip()
 
 
 def test_text_can_be_asked_for_by_name(page: Path) -> None:
@@ -180,7 +192,7 @@ def test_a_limit_that_is_none_is_bad_usage(page: Path, limit: str) -> None:
 def test_an_unknown_method_is_answered_with_the_methods_there_are(page: Path) -> None:
     ran = webwinnow_("page", page, "--method", "magic")
     assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
-    assert "no cleaning method 'magic'; there are: none, repeated" in ran.stderr
+    assert "no cleaning method 'magic'; there are: combined, none, repeated" in ran.stderr
 
 
 def test_an_unknown_format_is_answered_with_the_formats_there_are(page: Path) -> None:
@@ -261,7 +273,7 @@ def test_the_installed_script_is_the_same_command(page: Path) -> None:
     script = Path(sys.executable).with_name("webwinnow")
     if not script.exists():
         pytest.skip("webwinnow is not installed as a script beside this Python")
-    ran = subprocess.run([script, "page", page], capture_output=True, encoding="utf-8", check=True)
+    ran = subprocess.run([script, "page", page, "--method", "none"], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout == rendered("text")
 
 

@@ -1,4 +1,4 @@
-"""Whole sites with truth, as the combiner sees them.
+"""Whole sites with truth, as `cleaning.combined` sees them.
 
 News sites with the text of each page, shop and reference sites with the values that must survive.
 """
@@ -33,8 +33,7 @@ _YEAR = re.compile(r"/\d{4}$")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SitePage:
-    """A page: its evidence, the words of its blocks, the true text, and for each true value the blocks that spell it.
-    """
+    """A page: its evidence, the words of its blocks, the true text, and the blocks that spell each true value."""
 
     page_id: str
     evidence: PageEvidence

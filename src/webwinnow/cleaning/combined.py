@@ -1,26 +1,21 @@
 """Method `combined`, the default: page evidence and site evidence on each block, in one probability.
 
-Two readings of a site are weighed by how likely each is. On a site of written pages (articles, threads,
-documentation) the page model's log odds are moved by what the site shows: the same text elsewhere and a place that is
-always filled alike speak against a block, the page model's mean there and a place that each page fills anew speak for
-it. On a site of records (products, players, jobs) whatever the site does not repeat is the record. Which it is, is read
-off the site as a whole, and believed the more, the more pages there are; with one page only the page model speaks. All
-numbers are in `combined.json`, made by `make train`.
+Two readings of a site are mixed by how likely each is. On a site of written pages (articles, threads, documentation)
+the page model's log odds are moved by what the site shows: the same text on other pages and a place that is filled
+alike speak against a block; the page model's mean at that place, and a place that each page fills anew, speak for it.
+On a site of records (products, players, restaurants) whatever the site does not repeat is the record. Which it is, is
+read off the site as a whole and believed the more, the more pages there are; with one page only the page model speaks.
+
+The constants are few and round; `benchmarks/run.py sites` shows what they do on sites that no part has learned from.
 """
 
 from __future__ import annotations
-
-import json
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
-from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagetree import PageTree
@@ -28,54 +23,30 @@ from webwinnow.site.blocks import SiteEvidence
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import page_fingerprint
 
-__all__ = ["RECORD_FEATURES", "SITE_FEATURES", "WRITTEN_FEATURES", "Combiner", "clean", "joined"]
+__all__ = ["LEAST_PAGES", "clean", "joined", "record_share"]
 
-SHIPPED = Path(__file__).with_name("combined.json")
-WRITTEN_FEATURES = ("page", "mean", "some_pages", "share", "copies", "fixed", "field")
-RECORD_FEATURES = ("page", "some_pages", "share", "copies", "fixed", "field")
-SITE_FEATURES = ("written", "service", "goods", "expected", "prose", "fields")
+LEAST_PAGES = 2
+SMOOTHED = 0.5
+"""How far a block's log odds go to the mean of its place."""
+REPEATED, REPEATED_AT = 4.0, 0.1
+"""Log odds that a text loses if it stands on this share of the other pages, or more."""
+FIXED = 1.5
+"""Log odds that a block loses in a place whose text is always repeated."""
+FIELD = 2.0
+"""Log odds that a block gains in a place that each page fills once, and each otherwise."""
+RECORD_STEP, RECORD_AT, RECORD_SURE = 30.0, 0.4, 3.0
+"""On a site of records a text on less than 0.4 of the other pages belongs to the record; log odds of at most 3."""
+SITE_STEP, SITE_AT, PROSE_COUNTS, SERVICE_COUNTS = 30.0, 0.7, 0.5, 1.5
+"""A site is written if the share of written genres, with half its share of prose, less 1.5 times that of service pages,
+lies above 0.7."""
 PRIOR_PAGES = 10.0
 """Pages beyond the first at which half of what the site as a whole looks like is believed."""
-LEAST_PAGES = 2
-REPEATED_SHARE = 0.5
+SAID_OFTEN = 0.5
 """A block that goes and stands on so many pages is called repeated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Combiner:
-    """Weights of the three logistic models, each with its bias last."""
-
-    written: NDArray[np.float64]
-    record: NDArray[np.float64]
-    site: NDArray[np.float64]
-
-    @classmethod
-    def load(cls, path: Path | None = None) -> Combiner:
-        """The weights of a file, or those that ship with the package, which are read once."""
-        return _shipped() if path is None else cls.from_json(path.read_text(encoding="utf-8"), str(path))
-
-    @classmethod
-    def from_json(cls, text: str, name: str = "the combiner") -> Combiner:
-        """Read weights. Raises `ModelError` where they do not fit."""
-        try:
-            told = json.loads(text)
-            found = [
-                np.array([*(float(told[part][feature]) for feature in features), float(told[part]["bias"])])
-                for part, features in _PARTS.items()
-            ]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise ModelError(f"{name} holds no weights to combine evidence with ({error}); run `make train`") from None
-        if not all(np.isfinite(part).all() for part in found):
-            raise ModelError(f"{name} holds weights that are no numbers; run `make train`")
-        return cls(*found)
-
-
-_PARTS = {"written": WRITTEN_FEATURES, "record": RECORD_FEATURES, "site": SITE_FEATURES}
-
-
-@cache
-def _shipped() -> Combiner:
-    return Combiner.from_json(SHIPPED.read_text(encoding="utf-8"), str(SHIPPED))
+_WRITTEN = [GENRES.index(genre) for genre in ("article", "documentation", "forum")]
+_SERVICE = GENRES.index("service")
+_PROSE = len(GENRES) + 1
+"""Places in `BlockTable.whole`."""
 
 
 def clean(
@@ -83,71 +54,50 @@ def clean(
     model: SiteKnowledge | None,
     settings: PageSettings | None = None,
     evidence: PageEvidence | None = None,
-    combiner: Combiner | None = None,
 ) -> Verdict:
     """Keep the blocks that page and site together show to be main content; the cut is chosen for this page."""
     settings = settings or PageSettings()
     evidence = evidence or PageEvidence.of(tree)
-    pages = PageModel.load()
     note = without_site(model, LEAST_PAGES)
-    probability = evidence.probability
-    shares: NDArray[np.float64] | None = None
+    probability, repeated = evidence.probability, None
     if note is None and model is not None:
         table = model.block_table
-        learned = page_fingerprint(tree) in model.learned
-        asked = table.ask(evidence, model.pages, learned=learned)
-        probability = joined(evidence, asked, table.whole, model.pages, combiner or Combiner.load())
-        shares = asked.share
-    confidence = pages.expected_quality(probability, evidence.words)
-    keep = probability >= pages.cut(probability, evidence.words, settings.favor)
-    repeated = None if shares is None else shares >= REPEATED_SHARE
+        asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
+        probability = joined(evidence, asked, table.whole, model.pages)
+        repeated = asked.share >= SAID_OFTEN
+    page_model = PageModel.load()
+    confidence = page_model.expected_quality(probability, evidence.words)
+    keep = probability >= page_model.cut(probability, evidence.words, settings.favor)
     return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
 
 
-def joined(
-    evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int, combiner: Combiner
-) -> NDArray[np.float64]:
+def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:
     """The probability that each block is main content, by page and site."""
-    is_record = _logistic(site_features(whole) @ combiner.site[:-1] + combiner.site[-1])
-    believed = is_record * (pages - 1) / (pages - 1 + PRIOR_PAGES)
-    written = _logistic(written_features(evidence, asked) @ combiner.written[:-1] + combiner.written[-1])
-    record = _logistic(record_features(evidence, asked) @ combiner.record[:-1] + combiner.record[-1])
-    found: NDArray[np.float64] = np.round((1 - believed) * written + believed * record, 6)
+    believed = record_share(whole) * (pages - 1) / (pages - 1 + PRIOR_PAGES)
+    found = (1 - believed) * _logistic(_written(evidence, asked)) + believed * _logistic(_record(asked))
+    return np.round(found, 6)
+
+
+def record_share(whole: NDArray[np.float64]) -> float:
+    """How likely a site is one of records (`BlockTable.whole`)."""
+    written = float(whole[_WRITTEN].sum()) + PROSE_COUNTS * float(whole[_PROSE])
+    service = SERVICE_COUNTS * float(whole[_SERVICE])
+    return float(_logistic(np.array(SITE_STEP * (SITE_AT - written + service))))
+
+
+def _written(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
+    """Log odds of main content on a site of written pages."""
+    logit = evidence.logit
+    smoothed = logit + SMOOTHED * asked.known * (asked.mean - logit)
+    against = REPEATED * np.minimum(asked.share / REPEATED_AT, 1.0) + FIXED * asked.fixed
+    is_new = (1 - np.minimum(asked.share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
+    found: NDArray[np.float64] = smoothed - against + FIELD * asked.field * is_new
     return found
 
 
-def written_features(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
-    """`WRITTEN_FEATURES` of each block."""
-    logit = evidence.logit
-    return np.stack(
-        (
-            logit,
-            asked.known * (asked.mean - logit),
-            np.minimum(4 * asked.share, 1.0),
-            asked.share,
-            np.log1p(asked.copies) * asked.known,
-            asked.fixed,
-            asked.field * _new(asked),
-        ),
-        axis=1,
-    )
-
-
-def record_features(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
-    """`RECORD_FEATURES` of each block."""
-    return np.delete(written_features(evidence, asked), WRITTEN_FEATURES.index("mean"), axis=1)
-
-
-def _new(asked: SiteEvidence) -> NDArray[np.float64]:
-    """1 for a text of its own in a place that is filled anew, 0 for what half of the pages repeat."""
-    return (1 - np.minimum(2 * asked.share, 1.0)) * (1 - asked.fixed)
-
-
-def site_features(whole: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`SITE_FEATURES` of a site (`BlockTable.whole`)."""
-    genre = dict(zip(GENRES, whole[: len(GENRES)].tolist(), strict=True))
-    written = genre["article"] + genre["documentation"] + genre["forum"]
-    return np.array([written, genre["service"], genre["product"] + genre["collection"], *whole[len(GENRES) :]])
+def _record(asked: SiteEvidence) -> NDArray[np.float64]:
+    """Log odds of main content on a site of records."""
+    return np.clip(RECORD_STEP * (RECORD_AT - asked.share), -RECORD_SURE, RECORD_SURE)
 
 
 def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,147 @@
+"""`combined`: page and site evidence in one probability; with one page the page model alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import webwinnow
+import webwinnow.pagemodel
+from webwinnow import ModelError, PageRecord, SiteModel, clean_page, parse
+from webwinnow.cleaning import CleaningSettings
+from webwinnow.cleaning.combined import joined, record_share
+from webwinnow.cleaning.page import PageSettings
+from webwinnow.pagemodel import PageEvidence
+from webwinnow.site.sums import BLOCKS, SiteSums
+
+WORDS = "harvest wind miller stone river bread grain field winter sheaf barn straw wheel flour sack".split()
+
+
+def story(n: int) -> str:
+    chance = np.random.default_rng(n)
+    sentences = [" ".join(chance.choice(WORDS, 14)).capitalize() + "." for _ in range(8)]
+    return "".join(f"<p>{' '.join(sentences[k : k + 2])}</p>" for k in range(0, 8, 2))
+
+
+def page(n: int) -> PageRecord:
+    menu = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("News", "Sport", "Weather", "Contact"))
+    promise = "<p>Subscribe to our paper today and read about the harvest, the mill and the weather every morning.</p>"
+    html = (
+        f"<body><nav><ul>{menu}</ul></nav><article><h1>Story {n} of the mill</h1>{story(n)}</article>"
+        f"<div class=promise>{promise}</div><footer><p>All rights reserved by the mill</p></footer>"
+    )
+    return PageRecord(url=f"http://mill.example/{n}", body=html.encode(), ordinal=n)
+
+
+PAGES = [page(n) for n in range(12)]
+SITE = webwinnow.learn(PAGES, "mill.example")
+
+
+def test_what_the_site_repeats_goes_and_the_story_stays():
+    text = SITE.clean(PAGES[3]).text
+    assert "Story 3 of the mill" in text
+    assert "harvest" in text.lower()
+    assert "Subscribe to our paper" not in text
+    assert "All rights reserved" not in text
+
+
+def test_a_page_that_was_not_learned_is_cleaned_with_its_site():
+    text = SITE.clean(page(99)).text
+    assert "Story 99 of the mill" in text
+    assert "Subscribe to our paper" not in text
+
+
+def test_what_goes_because_the_site_repeats_it_says_so():
+    reasons = {decision.text: decision.reason for decision in SITE.clean(PAGES[3]).decisions()}
+    assert reasons["All rights reserved by the mill"].startswith("repeated")
+
+
+@pytest.mark.parametrize("model", [None, webwinnow.learn(PAGES[:1])])
+def test_one_page_is_cleaned_as_the_page_alone_and_says_so(model):
+    tree = parse(PAGES[0].body, url=PAGES[0].url)
+    both, alone = clean_page(tree, "combined", model), clean_page(tree, "page")
+    assert both.text == alone.text
+    assert both.verdict.confidence == alone.verdict.confidence
+    assert both.verdict.note is not None
+
+
+def test_verdict_tells_genre_and_confidence():
+    record = SITE.clean(PAGES[3]).record()
+    assert record["method"] == "combined"
+    assert record["genre"] in webwinnow.pagemodel.GENRES
+    assert 0.0 <= record["confidence"] <= 1.0
+
+
+def test_favor_leans_the_cut():
+    kept = [
+        SITE.clean(PAGES[3], settings=CleaningSettings(page=PageSettings(favor=favor))).kept_words
+        for favor in ("precision", None, "recall")
+    ]
+    assert kept == sorted(kept)
+
+
+def test_evidence_comes_back_as_it_was():
+    evidence = PageEvidence.of(parse(PAGES[0].body))
+    again = PageEvidence.from_bytes(evidence.to_bytes())
+    for name in ("said", "words", "text", "way", "probability", "genre_probability"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(evidence, name))
+
+
+@pytest.mark.parametrize("data", [b"", b"\x01", b"\xff" * 60])
+def test_what_is_no_evidence_is_refused(data):
+    with pytest.raises(ValueError, match="no evidence"):
+        PageEvidence.from_bytes(data)
+
+
+def test_learning_from_evidence_is_learning_from_trees():
+    by_tree, by_evidence = SiteSums("x", frozenset({BLOCKS})), SiteSums("x", frozenset({BLOCKS}))
+    for record in PAGES:
+        tree = parse(record.body)
+        by_tree.add(tree)
+        by_evidence.add_evidence(by_tree.keys[-1], PageEvidence.of(tree))
+    assert by_tree.to_bytes() == by_evidence.to_bytes()
+    assert SiteModel.of(by_tree).to_bytes() == SiteModel.of(by_evidence).to_bytes()
+
+
+def test_the_page_itself_is_left_out_of_what_the_site_shows():
+    tree = parse(PAGES[0].body)
+    evidence = PageEvidence.of(tree)
+    table = SITE.block_table
+    learned = table.ask(evidence, SITE.pages, learned=True)
+    others = webwinnow.learn(PAGES[1:]).block_table.ask(evidence, SITE.pages - 1, learned=False)
+    np.testing.assert_allclose(learned.share, others.share)
+    np.testing.assert_allclose(learned.mean, others.mean, rtol=1e-6, atol=1e-6)
+
+
+def test_the_more_pages_the_more_the_site_as_a_whole_is_believed():
+    evidence = PageEvidence.of(parse(PAGES[0].body))
+    table = SITE.block_table
+    asked = table.ask(evidence, SITE.pages, learned=True)
+    records = np.zeros(len(table.whole))
+    records[webwinnow.pagemodel.GENRES.index("product")] = 1.0
+    assert record_share(records) > 0.99
+    few, many = (joined(evidence, asked, records, pages) for pages in (2, 500))
+    unsaid = asked.share == 0
+    assert (many[unsaid] > 0.9).all()
+    assert (many[asked.share >= 0.5] < 0.1).all()
+    for found in (few, many):
+        assert ((found >= 0) & (found <= 1)).all()
+
+
+def test_articles_make_a_written_site_and_goods_one_of_records():
+    whole = SITE.block_table.whole.copy()
+    for genre, expected in (("article", False), ("forum", False), ("documentation", False), ("product", True)):
+        whole[:7] = 0.0
+        whole[webwinnow.pagemodel.GENRES.index(genre)] = 1.0
+        assert (record_share(whole) > 0.5) is expected
+
+
+def test_a_model_without_blocks_says_so():
+    model = webwinnow.learn(PAGES, parts=frozenset({"texts"}))
+    with pytest.raises(ModelError, match="no table of blocks"):
+        model.clean(PAGES[0])
+
+
+def test_an_empty_page_and_a_page_of_one_word_are_no_trouble():
+    for html in ("", "<p>x", "<p hidden>x"):
+        assert isinstance(SITE.clean(html).text, str)
