@@ -27,9 +27,9 @@ from speed import command_seconds
 TIMED_PAGES = 300
 PAGE_SECONDS = 60.0
 START_SECONDS = 120.0
-PAGE_METHODS = ("none",)
+PAGE_METHODS = ("none", "page")
 """Our methods that need no site; `page` and `combined` join when they are there."""
-SITE_METHODS = ("none", "repeated")
+SITE_METHODS = ("none", "repeated", "sst", "combined")
 """Our methods on the news sites, through the command."""
 PAGE_TYPES = ("article", "documentation", "service", "forum", "listing", "collection", "product")
 COLUMNS = ("extractor", "word F1", *PAGE_TYPES, "sites-news", "pages/s", "failed")

@@ -32,14 +32,14 @@ REPEATED, REPEATED_AT = 4.0, 0.1
 """Log odds that a text loses if it stands on this share of the other pages, or more."""
 FIXED = 1.5
 """Log odds that a block loses in a place whose text is always repeated."""
-FIELD = 2.0
+FIELD = 1.0
 """Log odds that a block gains in a place that each page fills once, and each otherwise."""
 RECORD_STEP, RECORD_AT, RECORD_SURE = 30.0, 0.4, 3.0
 """On a site of records a text on less than 0.4 of the other pages belongs to the record; log odds of at most 3."""
 SITE_STEP, SITE_AT, PROSE_COUNTS, SERVICE_COUNTS = 30.0, 0.7, 0.5, 1.5
 """A site is written if the share of written genres, with half its share of prose, less 1.5 times that of service pages,
 lies above 0.7."""
-PRIOR_PAGES = 10.0
+PRIOR_PAGES = 20.0
 """Pages beyond the first at which half of what the site as a whole looks like is believed."""
 SAID_OFTEN = 0.5
 """A block that goes and stands on so many pages is called repeated."""

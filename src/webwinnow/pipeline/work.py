@@ -26,7 +26,7 @@ from webwinnow.records import PageRecord
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import TEXTS, SiteSums, block_keys, page_fingerprint
+from webwinnow.site.sums import TEXTS, SiteSums, block_keys, short_fingerprint
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -92,10 +92,10 @@ class Workshop:
         name = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
         tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
         if self.settings.spools_trees:
-            packed = tree_to_bytes(tree)
+            packed, content = tree_to_bytes(tree), exact_fingerprint(tree)
             if self.settings.learns and self.method.scores:
-                packed = marshal.dumps((packed, PageEvidence.of(tree).to_bytes(), page_fingerprint(tree)))
-            return name, page_key(url), exact_fingerprint(tree), packed
+                packed = marshal.dumps((packed, PageEvidence.of(tree).to_bytes(), short_fingerprint(content)))
+            return name, page_key(url), content, packed
         model = self.known.model(name) if self.known is not None and self.method.learns else None
         return name, 0, "", marshal.dumps(self._cleaned(tree, None, model, name, page_id))
 
@@ -181,9 +181,13 @@ class Workshop:
             evidence = PageEvidence.from_bytes(packed)
             sums.add_evidence(key, evidence)
         model = SiteKnowledge.of(sums)
-        texts = cut(self._page(refs[-1])[0]).texts()
-        said = [texts[b] for b in evidence.said.tolist()]
-        return model, _most_repeated(said, model.block_table.pages_that_say(evidence.text))
+        if len(refs) == 1:
+            return model, []
+        pages = model.block_table.pages_that_say(evidence.text)
+        repeated = np.flatnonzero(pages > 1)
+        blocks = cut(self._page(refs[-1])[0])
+        texts = [" ".join(blocks.text(b).split()) for b in evidence.said[repeated].tolist()]
+        return model, _most_repeated(texts, pages[repeated])
 
     def _open_spool(self, path: str) -> None:
         if self.spool is None:

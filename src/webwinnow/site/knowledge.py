@@ -80,7 +80,7 @@ class SiteKnowledge:
             text_key=key[said_twice],
             text_pages=pages[said_twice],
             threshold=threshold,
-            blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts else None,
+            blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts and sums.pages > 1 else None,
             labels=_labels_in(sums.labels, found.values()),
             has_texts=TEXTS in sums.parts,
             **found,

@@ -23,7 +23,16 @@ from webwinnow.site.archive import Column, pack, unpack, within, write_whole
 from webwinnow.site.blocks import BlockRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 
-__all__ = ["ALL_PARTS", "TEXTS", "SiteSums", "block_keys"]
+__all__ = [
+    "ALL_PARTS",
+    "BLOCKS",
+    "LABELS",
+    "TEXTS",
+    "SiteSums",
+    "block_keys",
+    "page_fingerprint",
+    "short_fingerprint",
+]
 
 KIND = "site sums"
 TEXTS, LABELS, BLOCKS = "texts", "labels", "blocks"
@@ -209,7 +218,12 @@ def _rows(columns: dict[str, Column], name: str) -> BlockRows:
 
 def page_fingerprint(tree: PageTree) -> int:
     """64 bits of what a page says."""
-    return int(exact_fingerprint(tree)[:16], 16)
+    return short_fingerprint(exact_fingerprint(tree))
+
+
+def short_fingerprint(exact: str) -> int:
+    """The first 64 bits of an exact fingerprint."""
+    return int(exact[:16], 16)
 
 
 LABEL_COLUMNS: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}
