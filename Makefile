@@ -27,12 +27,12 @@ $(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.py
 	touch $@
 
 $(VENV)/.bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --quiet --group bench --group train
 	touch $@
 
 run: setup
 	@rm -rf out && mkdir -p out
-	$(BIN)/webwinnow clean samples/docs.warc.gz --method repeated -o out/docs.jsonl --rejected out/rejected.jsonl
+	$(BIN)/webwinnow clean samples/docs.warc.gz -o out/docs.jsonl --rejected out/rejected.jsonl
 	@echo; echo "One record of out/docs.jsonl:"; echo
 	@$(BIN)/python tools/show_record.py out/docs.jsonl out/rejected.jsonl
 

@@ -8,14 +8,16 @@ from collections import Counter
 from pathlib import Path
 
 SHOWN_LINES = 12
+LEAST_KEPT = 100
 SHOWN_REMOVED = 6
 
 
 def main() -> None:
-    """Print the record with the largest share of removed words."""
+    """Print the kept record with the largest share of removed words."""
     out, rejected = map(Path, sys.argv[1:3])
     records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    record = max(records, key=lambda found: 1 - found["kept_words"] / max(1, found["all_words"]))
+    kept = [found for found in records if found["kept_words"] >= LEAST_KEPT] or records
+    record = max(kept, key=lambda found: 1 - found["kept_words"] / max(1, found["all_words"]))
     for name in ("url", "site", "outcome", "title", "lang", "kept_words", "all_words"):
         print(f"  {name:11}{record[name]}")
     print(f"  {'links':11}{len(record['links'])}")
