@@ -14,7 +14,7 @@ def test_models_clean_as_learning_from_the_same_pages_does(webwinnow, make_pages
     learned = webwinnow("learn", crawl, "-o", tmp_path / "models", "--jobs", 2)
     assert learned.returncode == 0, learned.stderr
     assert "2 sites learned from 76 pages" in learned.stderr
-    for method in ("repeated", "sst", "cst"):
+    for method in ("combined", "repeated", "sst", "cst"):
         assert webwinnow("clean", crawl, "-o", tmp_path / "1.jsonl", "--method", method).returncode == 0
         known = webwinnow(
             "clean", crawl, "-o", tmp_path / "2.jsonl", "--method", method, "--models", tmp_path / "models"

@@ -1,0 +1,80 @@
+"""The table of a site's blocks: counts that do not depend on order, and files that are not believed unseen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webwinnow import parse
+from webwinnow.pagemodel import PageEvidence
+from webwinnow.site.blocks import BlockRows, BlockTable
+from webwinnow.site.sums import page_fingerprint
+
+
+def rows(number: int) -> BlockRows:
+    tree = parse(f"<ul><li>Home<li>News</ul><p>a story number {number}</p><p>all rights reserved</p>")
+    return BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree))
+
+
+def columns(one: BlockRows | BlockTable) -> dict[str, list[float]]:
+    return {name: column.tolist() for name, column in one.columns().items()}
+
+
+def test_rows_merge_to_the_same_in_any_order():
+    parts = [rows(number) for number in range(5)]
+    whole = BlockRows.merge(parts)
+    nested = BlockRows.merge([BlockRows.merge(parts[3:]), parts[1], BlockRows.merge([parts[2], parts[0]])])
+    assert columns(whole) == columns(nested)
+    assert columns(BlockTable.of(whole)) == columns(BlockTable.of(nested))
+
+
+def test_texts_are_counted_by_page():
+    table = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)]))
+    evidence = PageEvidence.of(parse("<ul><li>Home<li>News</ul><p>a story number 3</p><p>never said</p>"))
+    assert table.pages_that_say(evidence.text).tolist() == [5, 5, 1, 1]
+
+
+def test_a_place_that_is_always_filled_alike_is_fixed_and_one_filled_anew_is_a_field():
+    parts = []
+    for number in range(10):
+        tree = parse(
+            f"<div class=a><p>the same words</p></div><div class=b><p>words {number} of page {number}</p></div>"
+        )
+        parts.append(BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)))
+    table = BlockTable.of(BlockRows.merge(parts))
+    tree = parse("<div class=a><p>the same words</p></div><div class=b><p>quite other words</p></div>")
+    asked = table.ask(PageEvidence.of(tree), 10, learned=False)
+    assert asked.share.tolist() == [1.0, 0.0]
+    assert asked.fixed[0] > 0.7
+    assert asked.fixed[1] == 0.0
+    assert asked.field[1] > 0.7
+    assert asked.field[0] < 0.3
+
+
+def test_no_rows_make_an_empty_table():
+    table = BlockTable.of(BlockRows.merge([]))
+    asked = table.ask(PageEvidence.of(parse("<p>x y z")), 0, learned=False)
+    assert asked.share.tolist() == [0.0]
+    assert asked.known.tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("way_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 10)],
+)
+def test_damaged_tables_are_refused(name, values):
+    found = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)])).columns()
+    damaged = found | {name: np.array(values, found[name].dtype)}
+    if name == "text_key":
+        damaged["text_pages"] = np.array([2, 2], np.int64)
+    with pytest.raises(ValueError, match=r"length|order|like"):
+        BlockTable.of_columns(damaged)
+
+
+@pytest.mark.parametrize(("name", "values"), [("page", [99]), ("page_genre", [1]), ("words", [1])])
+def test_damaged_rows_are_refused(name, values):
+    found = BlockRows.merge([rows(number) for number in range(3)]).columns()
+    array = np.array(values, found[name].dtype)
+    changed = np.concatenate((array, found[name][1:])) if name == "page" else array
+    with pytest.raises(ValueError, match=r"length|genre|pages"):
+        BlockRows.of_columns(found | {name: changed})
