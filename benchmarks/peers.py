@@ -100,13 +100,19 @@ def _ours(method: str) -> Callable[[], Extract]:
     return make
 
 
+_SEEN = dict.fromkeys(
+    ("page", "combined"),
+    " (its weights were trained on these very pages; held out: docs/page-model.md, section `sites`)",
+)
+"""What a reader must know of a method whose quality here is not that on other pages."""
+
 EXTRACTORS: dict[str, Callable[[], Extract]] = {
     "trafilatura": _trafilatura,
     "readability-lxml": _readability,
     "jusText": _justext,
     "resiliparse, main content": _resiliparse,
     "turbohtml, main text": _turbohtml,
-    **{f"webwinnow, `{method}`": _ours(method) for method in PAGE_METHODS},
+    **{f"webwinnow, `{method}`{_SEEN.get(method, '')}": _ours(method) for method in PAGE_METHODS},
 }
 
 
@@ -237,7 +243,7 @@ def _commands(data: Path, news: list[dict[str, Any]], core: int) -> list[tuple[s
         values = [word_f1(said.get(page["page_id"], ""), page["text"] or "") for page in news]
         per_site = _means([page["site"] for page in news], values)
         empty = [""] * (len(PAGE_TYPES) + 1)
-        name = f"`webwinnow clean --method {method}`, by site"
+        name = f"`webwinnow clean --method {method}`, by site{_SEEN.get(method, '')}"
         rows.append((name, *empty, f"{statistics.mean(per_site.values()):.3f}", f"{count / took:,.0f}", ""))
     return rows
 
