@@ -16,7 +16,7 @@ LAYERS: dict[str, int] = {
     part: layer
     for layer, parts in enumerate(
         (
-            "_version errors urls words dates records markup _kernels",
+            "_version errors arrays urls words dates records markup _kernels",
             "pagetree parse metadata render fingerprint blocks treebytes",
             "site cleaning pagemodel",
             "cleanpage sitemodel estimators docview replicas vectors mining sitemining",

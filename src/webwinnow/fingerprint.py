@@ -17,7 +17,15 @@ from webwinnow.blocks import parting, said_in
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
-__all__ = ["Fingerprint", "distance", "exact_fingerprint", "fingerprint", "simhash"]
+__all__ = [
+    "Fingerprint",
+    "distance",
+    "exact_fingerprint",
+    "fingerprint",
+    "page_fingerprint",
+    "short_fingerprint",
+    "simhash",
+]
 
 SHINGLE_WORDS = 4
 """Words in a shingle. Ours, untuned: step 6 measures it on labelled replicas."""
@@ -77,3 +85,13 @@ def simhash(features: NDArray[np.uint64]) -> int:
 def distance(one: int, other: int) -> int:
     """In how many bits two `near` fingerprints differ."""
     return (one ^ other).bit_count()
+
+
+def page_fingerprint(tree: PageTree) -> int:
+    """64 bits of what a page says."""
+    return short_fingerprint(exact_fingerprint(tree))
+
+
+def short_fingerprint(exact: str) -> int:
+    """The first 64 bits of an exact fingerprint."""
+    return int(exact[:16], 16)

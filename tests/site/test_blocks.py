@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from webwinnow import parse
+from webwinnow.fingerprint import page_fingerprint
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.site.blocks import BlockRows, BlockTable
-from webwinnow.site.sums import page_fingerprint
 
 
 def rows(number: int) -> BlockRows:

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
+from webwinnow.fingerprint import page_fingerprint
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocks import SiteEvidence
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import page_fingerprint
 
 __all__ = ["LEAST_PAGES", "clean", "joined", "record_share"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
 from webwinnow.blocks import cut
 from webwinnow.cleaning.verdict import (
     CONTENT_REASON,
@@ -16,6 +15,7 @@ from webwinnow.cleaning.verdict import (
     REPEATED_REASON,
     UNLIKELY_REASON,
     Verdict,
+    keep_around,
 )
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
@@ -27,8 +27,6 @@ __all__ = ["NO_CONTENT_BELOW", "PageSettings", "clean", "verdict_of"]
 NO_CONTENT_BELOW = 0.3
 """A page with a lower confidence has no main content: what it would keep is navigation. Pages with content hardly ever
 have so little (last table of benchmarks/page_quality.py)."""
-
-
 JUDGED_WORDS = 50
 """A page of fewer words is never said to be without main content: too little is there to tell."""
 HIDDEN_ABOVE = 0.5
@@ -80,7 +78,7 @@ def verdict_of(
     kept[evidence.said] = keep & (not empty)
     chance[evidence.said] = probability
     keep_runs = kept[of_run]
-    nodes = _around(tree, keep_runs)
+    nodes = keep_around(tree, keep_runs)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, chance[of_run])
     gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
@@ -106,17 +104,3 @@ def verdict_of(
 
 def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:
     return np.where(keep, CONTENT_REASON, np.where(visible, gone, HIDDEN_REASON)).astype(np.uint8)
-
-
-def _around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The nodes that hold kept text, hidden or not, and visible ones without any text that stand inside such nodes."""
-    says = ~blank_runs(tree.text, tree.run_start)
-    spoken = np.concatenate(([0], np.cumsum(says)))
-    kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    has_text = spoken[last] > spoken[first]
-    has_kept = kept[last] > kept[first]
-    around = nearest(tree.parent, has_text)
-    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (tree.visible | has_kept)
-    return inside

@@ -87,7 +87,7 @@ class Verdict:
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The nodes that hold kept text, and those without any text (pictures, rules) that stand inside such nodes."""
+    """The nodes that hold kept text, hidden or not, and visible ones without any (pictures, rules) inside such."""
     says = ~blank_runs(tree.text, tree.run_start)
     spoken = np.concatenate(([0], np.cumsum(says)))
     kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
@@ -96,7 +96,8 @@ def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool
     has_text = spoken[last] > spoken[first]
     has_kept = kept[last] > kept[first]
     around = nearest(tree.parent, has_text)
-    return tree.visible & np.where(around >= 0, has_kept[around], False)
+    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (tree.visible | has_kept)
+    return inside
 
 
 def reasons_of_nodes(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.cut import Favor, best_cut
 from webwinnow.pagemodel.features import (
@@ -163,20 +164,15 @@ class PageModel:
 
     def to_bytes(self) -> bytes:
         """The weights as a `.npz` archive; the same weights give the same bytes."""
-        out = io.BytesIO()
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, column in self.columns().items():
-                entry = io.BytesIO()
-                np.save(entry, column, allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue(), zipfile.ZIP_DEFLATED)
-        return out.getvalue()
+        return packed_arrays(self.columns())
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the page model") -> PageModel:
         """Read weights back; everything in them is checked. Raises `ModelError`."""
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                found = {entry.filename.removesuffix(".npy"): _column(archive, entry) for entry in archive.infolist()}
+                names = [entry.removesuffix(".npy") for entry in archive.namelist()]
+                found = {part: read_array(archive, part, LARGEST_COLUMN) for part in names}
             about = json.loads(bytes(found.pop("about")))
             bias = float(about["bias"])
             if about["format_version"] != FORMAT_VERSION or about["features"] != _feature_names():
@@ -193,23 +189,12 @@ class PageModel:
                 confidence=found["confidence"],
                 about={key: value for key, value in about.items() if key not in ("format_version", "bias", "features")},
             )
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            OSError,
-            EOFError,
-            zipfile.BadZipFile,
-            RecursionError,
-        ) as error:
+        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
             raise ModelError(
                 f"{name} is no page model or is damaged ({error}); install again or `make train`"
             ) from None
         if not model._fits():
             raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
-        for column in found.values():
-            column.setflags(write=False)
         return model
 
     def _fits(self) -> bool:
@@ -242,13 +227,6 @@ def _are_knots(knots: NDArray[Any]) -> bool:
         and bool(np.isfinite(knots).all() and (np.diff(knots[0]) > 0).all())
         and bool(((knots[1] >= 0) & (knots[1] <= 1)).all())
     )
-
-
-def _column(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> NDArray[Any]:
-    if entry.file_size > LARGEST_COLUMN:
-        raise ValueError(f"{entry.filename} has {entry.file_size:,} bytes")
-    found: NDArray[Any] = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
-    return found
 
 
 def _feature_names() -> str:

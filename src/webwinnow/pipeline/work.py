@@ -16,7 +16,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import method
 from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import InputError
-from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.fingerprint import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
@@ -26,7 +26,7 @@ from webwinnow.records import PageRecord
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import TEXTS, SiteSums, block_keys, short_fingerprint
+from webwinnow.site.sums import TEXTS, SiteSums, block_keys
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.markup import STYLE_VERSION
 
@@ -28,13 +29,7 @@ Column = NDArray[Any]
 def pack(kind: str, about: dict[str, Any], columns: dict[str, Column]) -> bytes:
     """What is known and its arrays as bytes; the same gives the same bytes."""
     told = about | {"kind": kind, "format_version": FORMAT_VERSION, "style_version": STYLE_VERSION}
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, column in ({"about": _json_column(told)} | columns).items():
-            entry = io.BytesIO()
-            np.save(entry, column, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue(), zipfile.ZIP_DEFLATED)
-    return out.getvalue()
+    return packed_arrays({"about": _json_column(told)} | columns)
 
 
 def unpack(
@@ -53,7 +48,7 @@ def unpack(
                 column: dtype for group in optional if there & group.keys() for column, dtype in group.items()
             }
             columns = {column: _column(archive, column, dtype) for column, dtype in types.items()}
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, RecursionError, NotImplementedError) as error:
+    except NOT_ARRAYS as error:
         raise ModelError(f"{name} is not a webwinnow {kind} or is damaged ({error}); learn the site again") from None
     return about, columns
 
@@ -95,12 +90,8 @@ def _check_versions(kind: str, about: Any, name: str) -> None:
 
 
 def _column(archive: zipfile.ZipFile, name: str, dtype: Any) -> Column:
-    """One array of a file; its size is looked at before it is unpacked."""
-    entry = archive.getinfo(f"{name}.npy")
-    if entry.file_size > LARGEST_COLUMN:
-        raise ValueError(f"{name} has {entry.file_size:,} bytes")
-    found: Column = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+    """One array of a file, if it is of the type that it should be."""
+    found = read_array(archive, name, LARGEST_COLUMN)
     if found.dtype != dtype or found.ndim != 1:
         raise ValueError(f"{name} is a {found.ndim}-dimensional array of {found.dtype}")
-    found.flags.writeable = False
     return found

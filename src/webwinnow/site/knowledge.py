@@ -16,7 +16,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import pack, unpack, write_whole
 from webwinnow.site.blocks import BlockTable
 from webwinnow.site.finish import SiteTree, finish
-from webwinnow.site.noise import NoiseMap
+from webwinnow.site.noise import NoiseMap, importance_of
 from webwinnow.site.sums import ALL_PARTS, BLOCKS, CUTS, LABEL_COLUMNS, TEXTS, SiteSums, label_columns, labels_of
 from webwinnow.site.threshold import choose_threshold
 from webwinnow.site.weights import FeatureWeights, WeightSettings
@@ -71,7 +71,7 @@ class SiteKnowledge:
         found = {name: finish(tree) for name, tree in sums.trees().items()} if sums.pages else {}
         threshold = 0.0
         if "sst" in found:
-            threshold = choose_threshold(found["sst"], NoiseMap(found["sst"]).importance)
+            threshold = choose_threshold(found["sst"], importance_of(found["sst"]))
         key, pages = sums.texts()
         said_twice = pages > 1
         return cls(

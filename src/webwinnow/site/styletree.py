@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import StyleSums, element_keys, leaves_around
 from webwinnow.errors import ModelError
-from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.fingerprint import page_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import page_features
 
@@ -151,11 +151,11 @@ class Grower:
         self.pages: list[int] = []
         self.sums = {cut: StyleSums() for cut in cuts}
 
-    def add(self, tree: PageTree) -> None:
-        """Learn a page."""
+    def add(self, tree: PageTree, fingerprint: int | None = None) -> None:
+        """Learn a page; its `page_fingerprint` is made where it is not given."""
         visible = tree.visible
         found = page_features(tree)
-        self.pages.append(int(exact_fingerprint(tree)[:16], 16))
+        self.pages.append(page_fingerprint(tree) if fingerprint is None else fingerprint)
         for cut, sums in self.sums.items():
             key, sequence, position, kind = element_keys(tree.parent, tree.style, visible, cut)
             sums.add(tree.parent, tree.style, tree.shape, key, sequence, position, kind, found.owner, found.feature)

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.blocks import Blocks, cut
 from webwinnow.errors import ModelError
-from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.fingerprint import page_fingerprint
 from webwinnow.markup import canonical_class
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
@@ -30,8 +30,6 @@ __all__ = [
     "TEXTS",
     "SiteSums",
     "block_keys",
-    "page_fingerprint",
-    "short_fingerprint",
 ]
 
 KIND = "site sums"
@@ -97,7 +95,7 @@ class SiteSums:
                 if style not in self.labels:
                     self.labels[style] = _label(tree, i)
         if self.cuts:
-            self.grower.add(tree)
+            self.grower.add(tree, self.keys[-1])
             self.grown += 1
 
     def add_evidence(self, key: int, evidence: PageEvidence) -> None:
@@ -214,16 +212,6 @@ def _rows(columns: dict[str, Column], name: str) -> BlockRows:
         return BlockRows.of_columns({column: columns[f"{BLOCKS}_{column}"] for column in BlockRows.column_types()})
     except ValueError as error:
         raise ModelError(f"{name} is damaged: its table of blocks {error}; learn the site again") from None
-
-
-def page_fingerprint(tree: PageTree) -> int:
-    """64 bits of what a page says."""
-    return short_fingerprint(exact_fingerprint(tree))
-
-
-def short_fingerprint(exact: str) -> int:
-    """The first 64 bits of an exact fingerprint."""
-    return int(exact[:16], 16)
 
 
 LABEL_COLUMNS: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}
