@@ -51,6 +51,30 @@ def test_a_place_that_is_always_filled_alike_is_fixed_and_one_filled_anew_is_a_f
     assert asked.field[0] < 0.3
 
 
+def test_what_follows_a_label_and_differs_between_pages_is_labelled_even_if_many_pages_say_it():
+    parts = []
+    for number in range(12):
+        cells = "".join(
+            f"<tr><td>{label}<td>{value}"
+            for label, value in (
+                ("Height", f"{number} feet"),
+                ("Genre", "Drama" if number % 2 else "Comedy"),
+                ("Terms", "apply"),
+            )
+        )
+        tree = parse(f"<table>{cells}</table>")
+        parts.append(BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)))
+    table = BlockTable.of(BlockRows.merge(parts))
+    tree = parse("<table><tr><td>Height<td>99 feet<tr><td>Genre<td>Drama<tr><td>Terms<td>apply</table>")
+    asked = table.ask(PageEvidence.of(tree), 12, learned=False)
+    height, genre, terms = asked.labelled[[1, 3, 5]]
+    assert height > 0.7
+    assert genre > 0.3
+    assert terms < 0.2
+    assert asked.labelled[0] == 0.0
+    assert asked.fixed[1] < 0.3 < asked.fixed[0]
+
+
 def test_no_rows_make_an_empty_table():
     table = BlockTable.of(BlockRows.merge([]))
     asked = table.ask(PageEvidence.of(parse("<p>x y z")), 0, learned=False)
@@ -60,7 +84,7 @@ def test_no_rows_make_an_empty_table():
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("way_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 10)],
+    [("way_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 9), ("whole", [-1.0] * 9)],
 )
 def test_damaged_tables_are_refused(name, values):
     found = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)])).columns()

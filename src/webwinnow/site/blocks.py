@@ -1,7 +1,8 @@
 """What a site's pages show of its blocks: on how many a text stands, how a place is filled, how the page model sees it.
 
 A place is a way (`PageEvidence.way`): the styles of an element and of the two around it, positions left out, so the
-items of a list share theirs.
+items of a list share theirs. A finer place is what follows a label: a way right after a text that pages repeat
+("Height", then 6-9), told apart from the other cells of its table by that text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.cut import best_cut
 from webwinnow.pagemodel.evidence import PageEvidence
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.site.archive import Column
@@ -23,10 +23,14 @@ LOGIT_SCALE = 1_000
 """Log odds are summed as integers, so that sums do not depend on their order."""
 LONG_BLOCK = 25
 """Words of a block that is prose."""
-FIELD_SHARE, FIELD_TIMES = 0.8, 1.3
-"""A field is a place on so many of a site's pages, at most so many times a page."""
+LABELLED_SHARE = 0.3
+"""A label on this share of the pages, or more, names something that the site tells; not every page has to."""
+LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
+"""A block counts as a value that the site tells if it is so surely labelled, has at most so many words, and its log
+odds (thousandths; probability 0.3) do not lie below: what follows the label of a box of related stories does not."""
 
 Keys = NDArray[np.uint64]
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,8 +40,6 @@ class BlockRows:
     page_key: Keys
     page_genre: NDArray[np.int64]
     """Millionths, `len(GENRES)` a page, one page after the other."""
-    page_expected: NDArray[np.int64]
-    """Millionths of the F1 that the page model expects to reach alone."""
     page: NDArray[np.int64]
     text: Keys
     way: Keys
@@ -47,11 +49,9 @@ class BlockRows:
     @classmethod
     def of_page(cls, key: int, evidence: PageEvidence) -> BlockRows:
         """The rows of one page."""
-        _, expected = best_cut(evidence.probability, evidence.words)
         return cls(
             page_key=np.array([key], np.uint64),
             page_genre=np.rint(evidence.genre_probability * 1e6).astype(np.int64),
-            page_expected=np.array([round(expected * 1e6)], np.int64),
             page=np.zeros(len(evidence), np.int64),
             text=evidence.text,
             way=evidence.way,
@@ -75,7 +75,6 @@ class BlockRows:
         return cls(
             page_key=keys[order],
             page_genre=genres[order].ravel(),
-            page_expected=np.concatenate([part.page_expected for part in parts])[order],
             page=page[by_page],
             text=np.concatenate([part.text for part in parts])[by_page],
             way=np.concatenate([part.way for part in parts])[by_page],
@@ -97,7 +96,7 @@ class BlockRows:
     def of_columns(cls, columns: dict[str, Column]) -> BlockRows:
         """Rows from arrays of unknown origin. Raises `ValueError` with what does not fit."""
         pages, rows = len(columns["page_key"]), len(columns["page"])
-        if len(columns["page_genre"]) != pages * len(GENRES) or len(columns["page_expected"]) != pages:
+        if len(columns["page_genre"]) != pages * len(GENRES):
             raise ValueError("has pages without a genre")
         if any(len(columns[name]) != rows for name in ("text", "way", "words", "logit")):
             raise ValueError("has columns of different length")
@@ -113,6 +112,7 @@ class SiteEvidence:
     `share`, `copies`: on which share, on how many of the other pages the text stands. `known`: 0 to 1, how well the
     place is known; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks that other pages
     repeat, times `known`; `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
+    `labelled`: 0 to 1, how much it is what follows a label, one value a page that differs between pages.
     """
 
     share: NDArray[np.float64]
@@ -121,6 +121,7 @@ class SiteEvidence:
     mean: NDArray[np.float64]
     fixed: NDArray[np.float64]
     field: NDArray[np.float64]
+    labelled: NDArray[np.float64]
 
 
 KNOWN_AT, ENOUGH = 3.0, 20.0
@@ -130,8 +131,9 @@ KNOWN_AT, ENOUGH = 3.0, 20.0
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockTable:
     """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text
-    is repeated, sum of log odds; and the site as a whole: the mean genre of its pages, what the page model expects to
-    reach alone, how much of the text that is not repeated is prose, and how much stands in fields.
+    is repeated, sum of log odds; places after a label (`after_`) with their pages, blocks, pairs of blocks that say the
+    same, sum of log odds; and the site as a whole (`whole`): the mean genre of its pages, and of what may be content
+    the words of prose and the labelled values a page.
     """
 
     text_key: Keys
@@ -141,8 +143,13 @@ class BlockTable:
     way_blocks: NDArray[np.int64]
     way_fixed: NDArray[np.int64]
     way_logit: NDArray[np.int64]
+    after_key: Keys
+    after_pages: NDArray[np.int64]
+    after_blocks: NDArray[np.int64]
+    after_same: NDArray[np.int64]
+    after_logit: NDArray[np.int64]
     whole: NDArray[np.float64]
-    """Mean probability of each genre; then expected F1, share of prose, share of fields."""
+    """Mean probability of each genre; then words of likely prose a page, likely labelled values a page."""
 
     @classmethod
     def of(cls, rows: BlockRows) -> BlockTable:
@@ -155,6 +162,11 @@ class BlockTable:
         way_pages = _pages_of(of_way, rows.page, len(way), pages)
         way_blocks = np.bincount(of_way, minlength=len(way))
         said_twice = text_pages > 1
+        places = _after_labels(rows, of_text, repeated, pages)
+        on_pages, blocks, same = (
+            _looked_up(places["key"], places[name], places["of"]) for name in ("pages", "blocks", "same")
+        )
+        labelled = _labelled(on_pages, blocks, same, pages)
         return cls(
             text_key=text[said_twice],
             text_pages=text_pages[said_twice],
@@ -163,7 +175,8 @@ class BlockTable:
             way_blocks=way_blocks,
             way_fixed=np.bincount(of_way[repeated], minlength=len(way)),
             way_logit=_summed(of_way, rows.logit, len(way)),
-            whole=_whole(rows, ~repeated, way_pages[of_way], way_blocks[of_way]),
+            **{f"after_{name}": found for name, found in places.items() if name != "of"},
+            whole=_whole(rows, text_pages[of_text], labelled),
         )
 
     def ask(self, evidence: PageEvidence, pages: int, *, learned: bool) -> SiteEvidence:
@@ -189,9 +202,33 @@ class BlockTable:
         fixed = known * np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
         field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
+        after = _after(evidence.text, evidence.way, np.ones(len(evidence), np.bool_))
+        labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
         return SiteEvidence(
-            share=np.minimum(copies / others, 1.0), copies=copies, known=known, mean=mean, fixed=fixed, field=field
+            share=np.minimum(copies / others, 1.0),
+            copies=copies,
+            known=np.maximum(known, after_known),
+            mean=mean + after_known * (after_mean - mean),
+            fixed=fixed * (1 - labelled),
+            field=field,
+            labelled=labelled,
         )
+
+    def _ask_labels(
+        self, evidence: PageEvidence, after: Keys, others: int, own: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """How much each block is a labelled value, how well its place after the label is known, and its mean there."""
+        found = {
+            name: _looked_up(self.after_key, getattr(self, f"after_{name}"), after)
+            for name in ("pages", "blocks", "same", "logit")
+        }
+        has = found["blocks"] > 0
+        pages, blocks = np.where(has, found["pages"] - own, 0), np.where(has, found["blocks"] - own, 0)
+        labelled = _labelled(pages, blocks, found["same"], others)
+        mine = np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64) * own
+        mean = np.where(blocks > 0, (found["logit"] - mine) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
+        counted = np.minimum(np.maximum(blocks, 0), ENOUGH)
+        return labelled, counted / (counted + KNOWN_AT), mean
 
     def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
         """On how many pages each text stands; 1 for a text that was never seen twice."""
@@ -204,19 +241,21 @@ class BlockTable:
     @classmethod
     def column_types(cls) -> dict[str, Any]:
         """The names and types of the arrays."""
-        kinds = {"text_key": np.uint64, "way_key": np.uint64, "whole": np.float64}
+        kinds = {"text_key": np.uint64, "way_key": np.uint64, "after_key": np.uint64, "whole": np.float64}
         return {field.name: kinds.get(field.name, np.int64) for field in fields(cls)}
 
     @classmethod
     def of_columns(cls, columns: dict[str, Column]) -> BlockTable:
         """A table from arrays of unknown origin. Raises `ValueError` with what does not fit."""
-        if len(columns["text_key"]) != len(columns["text_pages"]) or any(
-            len(columns[name]) != len(columns["way_key"]) for name in columns if name.startswith("way_")
+        for of in ("text", "way", "after"):
+            keys = columns[f"{of}_key"]
+            if any(len(columns[name]) != len(keys) for name in columns if name.startswith(f"{of}_")):
+                raise ValueError("has columns of different length")
+            if np.any(keys[1:] <= keys[:-1]):
+                raise ValueError("is not in order")
+        if len(columns["whole"]) != len(GENRES) + 2 or not (
+            np.isfinite(columns["whole"]).all() and (columns["whole"] >= 0).all()
         ):
-            raise ValueError("has columns of different length")
-        if any(np.any(columns[name][1:] <= columns[name][:-1]) for name in ("text_key", "way_key")):
-            raise ValueError("is not in order")
-        if len(columns["whole"]) != len(GENRES) + 3 or not np.isfinite(columns["whole"]).all():
             raise ValueError("does not say what the site is like")
         return cls(**columns)
 
@@ -241,28 +280,56 @@ def _looked_up(keys: Keys, values: NDArray[np.int64], wanted: Keys, missing: int
     return np.where(keys[at] == wanted, values[at], missing)
 
 
-def _whole(
-    rows: BlockRows, new: NDArray[np.bool_], way_pages: NDArray[np.int64], way_blocks: NDArray[np.int64]
+def _after(text: Keys, way: Keys, follows: NDArray[np.bool_]) -> Keys:
+    """The key of each block's place after the text before it; `follows` is false for the first block of a page."""
+    before = np.zeros(len(text), np.uint64)
+    before[1:] = text[:-1]
+    keys: Keys = np.where(follows, before, 0) * _ODD + way
+    return keys
+
+
+def _after_labels(
+    rows: BlockRows, of_text: NDArray[np.int64], repeated: NDArray[np.bool_], pages: int
+) -> dict[str, NDArray[Any]]:
+    """The places that follow a label on more than one page, by key; `of` is each row's key."""
+    first = np.ones(len(rows.page), np.bool_)
+    first[1:] = rows.page[1:] != rows.page[:-1]
+    of_row = _after(rows.text, rows.way, ~first)
+    labels = np.zeros(len(rows.page), np.bool_)
+    labels[1:] = repeated[:-1]
+    key, place = np.unique(of_row[labels & ~first], return_inverse=True)
+    page, text, logit = (column[labels & ~first] for column in (rows.page, of_text, rows.logit))
+    on_pages = _pages_of(place, page, len(key), pages)
+    pairs, times = np.unique(place * (int(of_text.max(initial=0)) + 1) + text, return_counts=True)
+    same = _summed(pairs // (int(of_text.max(initial=0)) + 1), times * (times - 1), len(key))
+    often = on_pages > 1
+    return {
+        "key": key[often],
+        "pages": on_pages[often],
+        "blocks": np.bincount(place, minlength=len(key))[often],
+        "same": same[often],
+        "logit": _summed(place, logit, len(key))[often],
+        "of": of_row,
+    }
+
+
+def _labelled(
+    on_pages: NDArray[np.int64], blocks: NDArray[np.int64], same: NDArray[np.int64], pages: int
 ) -> NDArray[np.float64]:
-    """The site as a whole: mean genre, expected F1, and of the words not repeated those in prose and in fields."""
-    pages = len(rows.page_key)
-    if not pages:
-        return np.zeros(len(GENRES) + 3)
-    said = np.bincount(rows.page, weights=rows.words * new, minlength=pages)
-    prose = np.bincount(rows.page, weights=rows.words * (new & (rows.words >= LONG_BLOCK)), minlength=pages)
-    is_field = (way_pages >= FIELD_SHARE * pages) & (way_blocks < FIELD_TIMES * way_pages)
-    fields_said = np.bincount(rows.page, weights=rows.words * (new & is_field), minlength=pages)
-    genre = rows.page_genre.reshape(pages, len(GENRES)).sum(axis=0) / pages / 1e6
-    return np.round(
-        np.concatenate(
-            (
-                genre,
-                [
-                    rows.page_expected.sum() / pages / 1e6,
-                    float((prose / np.maximum(said, 1)).sum()) / pages,
-                    float((fields_said / np.maximum(said, 1)).sum()) / pages,
-                ],
-            )
-        ),
-        6,
-    )
+    """How much a place after a label holds one value a page, different between pages. `same`: equal pairs of blocks."""
+    counted = np.clip(blocks, 0, ENOUGH)
+    known = counted / (counted + KNOWN_AT)
+    varied = 1 - np.clip(same / np.maximum(blocks * (blocks + 1.0), 1), 0, 1)
+    spread = np.minimum(on_pages / (LABELLED_SHARE * max(pages, 1)), 1)
+    found: NDArray[np.float64] = known * varied * spread / np.maximum(blocks / np.maximum(on_pages, 1), 1)
+    return found
+
+
+def _whole(rows: BlockRows, text_pages: NDArray[np.int64], labelled: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The site as a whole: mean genre; words of likely prose that no other page says, and likely labelled values."""
+    pages = max(len(rows.page_key), 1)
+    genre = rows.page_genre.reshape(-1, len(GENRES)).sum(axis=0) / pages / 1e6
+    prose = (rows.words >= LONG_BLOCK) & (text_pages == 1) & (rows.logit > 0)
+    told = (labelled >= LABELLED_SURE) & (rows.words <= LABELLED_WORDS) & (2 * text_pages < pages)
+    told &= rows.logit >= LABELLED_LIKELY
+    return np.round(np.concatenate((genre, [rows.words[prose].sum() / pages, told.sum() / pages])), 6)
