@@ -126,8 +126,9 @@ def is_short_path(url: str, text: str, paths: list[str], links: int) -> bool:
     if not (1 <= links <= 7 and 2 <= len(text.split()) <= 30):
         return False
     own = urlsplit(url).path
-    upward = [path for path in paths if path != own and own.startswith(path.rstrip("/") + "/")]
-    return bool(_PARTED.search(text)) or len(upward) >= 2
+    upward = {path.rstrip("/") for path in paths if path != own and own.startswith(path.rstrip("/") + "/")}
+    marks = len(_PARTED.findall(text))
+    return len(upward) >= 2 or (marks >= 1 and bool(upward - {""})) or (marks >= 2 and bool(upward))
 
 
 def by_strata(found: list[Region], wanted: int, a_site: int, rng: np.random.Generator) -> list[Region]:
