@@ -1,0 +1,412 @@
+"""`Regions`: what was removed from a page, in pieces that a person would point at: a menu, a notice, a share bar.
+
+A block is too small to have a kind (one `<li>` of a menu), the largest element without kept text too large (a wrapper
+around header, menu and footer). A region is a stretch of neighbouring parts of one element, all removed, that belong
+together. The rule goes down from the root. The parts of an element are its block children and the inline text between
+them; a stretch of removed parts is one region if it
+
+- says no more than a few words, or is inline text only;
+- fills a list, a paragraph, a menu, a small form, or a table of plain cells;
+- is one short section: a title, and what follows up to the next title;
+- fills an element with a message: short text with few links, and its buttons;
+- consists of like parts: of the same tag, attributes and inner tags, all mostly links or all mostly not.
+
+Otherwise it comes apart: like neighbours stay together, a title goes with what follows if that is one, and each other
+part is asked the same question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import blank_runs, nearest
+from webwinnow.blocks import are_parted, parting
+from webwinnow.cleaning.verdict import Verdict
+from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.pagetree import PageTree
+
+__all__ = ["Regions", "regions"]
+
+FEW_WORDS = 10
+"""A stretch of no more words is not parted."""
+FORM_WORDS = 80
+"""A form of more words is a wrapper around a page, as some servers write it."""
+SECTION_WORDS = 120
+"""A titled section, or an item without a class, of more words is looked into."""
+MESSAGE_WORDS = 80
+"""A message of more words is looked into."""
+INSIDE_ALIKE = 0.5
+"""Jaccard index of the tags inside two like parts."""
+MOSTLY = 0.5
+"""A part is of links if this share of its words is."""
+TITLE_WORDS = 4
+"""A block of no more words, none a link, right before a part of links is its title, whatever its tag."""
+SPEAKING_WORDS = 4
+"""A part of fewer words says nothing about its share of links."""
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "legend", "caption", "dt", "summary")
+_CONTROLS = ("input", "select", "textarea", "button")
+_WHOLE = frozenset(TAG_CODE[tag] for tag in "ul ol dl menu dir nav p select address pre figure blockquote".split())
+"""Elements that hold one thing."""
+_TABLES = frozenset(TAG_CODE[tag] for tag in ("table", "tbody", "thead", "tfoot", "tr"))
+_LAID_OUT = ("table", "ul", "ol", "dl", "div", "form", "section", "h1", "h2", "h3")
+"""What stands in the cells of a table that lays out a page, and not in those of a plain one."""
+_FORM = TAG_CODE["form"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Regions:
+    """The removed regions of a page, in page order; no two share a node or a run.
+
+    Region r spans nodes `first_node[r]:last_node[r]` and runs `first_run[r]:last_run[r]`; `node[r]` is the largest
+    element that says nothing else, or the smallest around it where the region is a part of an element.
+    """
+
+    tree: PageTree
+    node: NDArray[np.int32]
+    first_node: NDArray[np.int32]
+    last_node: NDArray[np.int32]
+    first_run: NDArray[np.int32]
+    last_run: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def texts(self) -> list[str]:
+        """The text of every region, white space folded, a blank where a block ends."""
+        tree = self.tree
+        bounds = pairwise(tree.run_start.tolist())
+        parted = np.append(are_parted(tree, parting(tree), np.arange(tree.run_count)), True).tolist()
+        said = [tree.text[a:b] + (" " if gap else "") for (a, b), gap in zip(bounds, parted, strict=False)]
+        spans = zip(self.first_run.tolist(), self.last_run.tolist(), strict=True)
+        return [" ".join("".join(said[first:last]).split()) for first, last in spans]
+
+    def of_run(self) -> NDArray[np.int32]:
+        """For each run the region that it belongs to; -1 for what stays, and for white space outside of regions."""
+        found = np.full(self.tree.run_count, -1, np.int32)
+        for r, (first, last) in enumerate(zip(self.first_run.tolist(), self.last_run.tolist(), strict=True)):
+            found[first:last] = r
+        return found
+
+
+def regions(tree: PageTree, verdict: Verdict) -> Regions:
+    """The removed regions of a page. Every removed run that says something is in exactly one."""
+    page = _Page(tree, ~verdict.keep_runs)
+    found: list[tuple[int, int, int, int, int]] = []
+    work = [0]
+    while work:
+        node = work.pop()
+        for stretch in page.stretches(node):
+            if stretch[0].state == _MIXED:
+                work.append(stretch[0].node)
+                continue
+            for group in [stretch] if page.is_one(node, stretch) else page.groups(stretch):
+                titles, body = [part for part in group if part.is_title], [part for part in group if not part.is_title]
+                parted = page.parted_at(body[0].node) if len(body) == 1 else -1
+                if parted >= 0:
+                    work.append(parted)
+                    if titles:
+                        found.append(page.spanned(node, titles))
+                else:
+                    found.append(page.spanned(node, group))
+    found.sort(key=lambda span: span[3])
+    columns = np.array(found, np.int32).reshape(-1, 5).T
+    return Regions(
+        tree=tree,
+        node=columns[0],
+        first_node=columns[1],
+        last_node=columns[2],
+        first_run=columns[3],
+        last_run=columns[4],
+    )
+
+
+_KEPT, _MIXED, _REMOVED = range(3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A block child (`node`), or an inline child or a run of text (`node` is -1), with what is asked about it."""
+
+    node: int
+    first_node: int
+    last_node: int
+    first_run: int
+    last_run: int
+    state: int
+    is_title: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Page:
+    """A page with sums over its runs and nodes, so that any span can be asked for what it says."""
+
+    tree: PageTree
+    removed: NDArray[np.bool_]
+
+    @cached_property
+    def speaks(self) -> NDArray[np.bool_]:
+        """The runs that say something."""
+        return ~blank_runs(self.tree.text, self.tree.run_start)
+
+    @cached_property
+    def said(self) -> list[int]:
+        """The numbers of those runs."""
+        found: list[int] = np.flatnonzero(self.speaks).tolist()
+        return found
+
+    @cached_property
+    def says(self) -> list[int]:
+        """How many of them stand before each run."""
+        return _sums(self.speaks)
+
+    @cached_property
+    def goes(self) -> list[int]:
+        """How many of those before each run are removed."""
+        return _sums(self.speaks & self.removed)
+
+    @cached_property
+    def run_words(self) -> NDArray[np.int64]:
+        starts, text = self.tree.run_start.tolist(), self.tree.text
+        return np.array([len(text[a:b].split()) for a, b in pairwise(starts)], np.int64)
+
+    @cached_property
+    def words(self) -> list[int]:
+        """Words before each run."""
+        return _sums(self.run_words)
+
+    @cached_property
+    def linked(self) -> list[int]:
+        """Words of links before each run."""
+        return _sums(self.run_words * (self._around("a")[self.tree.run_owner] >= 0))
+
+    @cached_property
+    def controls(self) -> list[int]:
+        """Controls of forms before each node."""
+        return _sums(self.tree.tagged(*_CONTROLS))
+
+    @cached_property
+    def laid_out(self) -> list[int]:
+        """Elements of layout before each node."""
+        return _sums(self.tree.tagged(*_LAID_OUT))
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """Block elements before each node; a line break is none."""
+        return _sums(parting(self.tree) & ~self.tree.tagged("br"))
+
+    @cached_property
+    def heading(self) -> list[int]:
+        """For each run the heading around it, -1 in a link or outside."""
+        owner = self.tree.run_owner
+        found: list[int] = np.where(self._around("a")[owner] < 0, self._around(*_HEADINGS)[owner], -1).tolist()
+        return found
+
+    @cached_property
+    def headed(self) -> list[int]:
+        """How many runs before each say something and stand in a heading."""
+        return _sums((np.array(self.heading, np.int64) >= 0) & self.speaks)
+
+    @cached_property
+    def inside(self) -> list[int]:
+        """For each node the tags in it, as bits; its own too."""
+        found = [1 << min(tag, CUSTOM_TAG) for tag in self.tree.tag.tolist()]
+        parent = self.tree.parent.tolist()
+        for i in range(len(found) - 1, 0, -1):
+            found[parent[i]] |= found[i]
+        return found
+
+    @cached_property
+    def span(self) -> tuple[list[int], list[int]]:
+        """For each node the runs in it."""
+        starts = self.tree.run_start[:-1]
+        first = np.searchsorted(starts, self.tree.text_start)
+        return first.tolist(), np.searchsorted(starts, self.tree.text_end).tolist()
+
+    @cached_property
+    def own_runs(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for r, owner in enumerate(self.tree.run_owner.tolist()):
+            found.setdefault(owner, []).append(r)
+        return found
+
+    def _around(self, *tags: str) -> NDArray[np.int32]:
+        return nearest(self.tree.parent, self.tree.tagged(*tags))
+
+    def parts(self, node: int) -> list[_Part]:
+        """What stands directly inside an element and says something, in page order."""
+        tree, (first, last) = self.tree, self.span
+        found = []
+        child, end = node + 1, int(tree.end[node])
+        while child < end:
+            after = int(tree.end[child])
+            a, b = first[child], last[child]
+            if self.says[b] > self.says[a]:
+                gone, said = self.goes[b] - self.goes[a], self.says[b] - self.says[a]
+                state = _REMOVED if gone == said else _KEPT if gone == 0 else _MIXED
+                is_block = self.blocks[after] > self.blocks[child] or state == _MIXED
+                found.append(_Part(child if is_block else -1, child, after, a, b, state, self._is_title(a, b)))
+            child = after
+        for r in self.own_runs.get(node, ()):
+            if self.says[r + 1] > self.says[r]:
+                at = int(tree.run_before[r])
+                found.append(_Part(-1, at, at, r, r + 1, _REMOVED if self.removed[r] else _KEPT))
+        found.sort(key=lambda part: part.first_run)
+        for k, (part, following) in enumerate(pairwise(found)):
+            if self._introduces(part, following):
+                found[k] = replace(part, is_title=True)
+        return found
+
+    def _introduces(self, part: _Part, following: _Part) -> bool:
+        """Whether a part is a title by its place: short, without links, before links."""
+        return (
+            part.node >= 0
+            and part.state == following.state == _REMOVED
+            and self._words(part) <= TITLE_WORDS < self._words(following)
+            and self.linked[part.last_run] == self.linked[part.first_run]
+            and not self._has_controls(part)
+            and self._of_links(following)
+        )
+
+    def _is_title(self, first: int, last: int) -> bool:
+        """Whether all that these runs say stands in headings, none of it a link."""
+        return self.headed[last] - self.headed[first] == self.says[last] - self.says[first]
+
+    def stretches(self, node: int) -> Iterator[list[_Part]]:
+        """Neighbouring removed parts of an element; parts with kept text inside by themselves."""
+        stretch: list[_Part] = []
+        for part in self.parts(node):
+            if part.state == _REMOVED:
+                stretch.append(part)
+                continue
+            if stretch:
+                yield stretch
+                stretch = []
+            if part.state == _MIXED:
+                yield [part]
+        if stretch:
+            yield stretch
+
+    def parted_at(self, node: int) -> int:
+        """Where an element that is all removed comes apart: itself, or an only child; -1 if it is one region."""
+        while node >= 0:
+            parts = self.parts(node)
+            if self.is_one(node, parts):
+                return -1
+            if len(parts) > 1:
+                return node
+            node = parts[0].node
+        return -1
+
+    def is_one(self, node: int, stretch: list[_Part]) -> bool:
+        """Whether neighbouring removed parts of an element are one region."""
+        first, last = stretch[0], stretch[-1]
+        words = self.words[last.last_run] - self.words[first.first_run]
+        if words <= FEW_WORDS or all(part.node < 0 for part in stretch):
+            return True
+        if len(stretch) == 1:
+            return False
+        tag = int(self.tree.tag[node])
+        titled = sum(map(self._is_titled, stretch))
+        if titled <= 1 and tag in _WHOLE:
+            return True
+        if tag == _FORM and words <= FORM_WORDS:
+            return True
+        if tag in _TABLES and self.laid_out[int(self.tree.end[node])] == self.laid_out[node + 1]:
+            return True
+        if first.is_title and titled == 1 and words <= SECTION_WORDS:
+            return True
+        if titled <= 1 and words <= MESSAGE_WORDS and self._is_message(node, stretch):
+            return True
+        return len(self.groups(stretch)) == 1
+
+    def _is_message(self, node: int, stretch: list[_Part]) -> bool:
+        """Whether an element is filled by text that is mostly no link, without a list of links in it."""
+        first, last = self.span
+        said = self.says[stretch[-1].last_run] - self.says[stretch[0].first_run]
+        whole = _Part(node, node, int(self.tree.end[node]), first[node], last[node], _REMOVED)
+        return (
+            said == self.says[last[node]] - self.says[first[node]]
+            and not self._of_links(whole)
+            and not any(self._of_links(part) and self._words(part) > FEW_WORDS for part in stretch)
+        )
+
+    def _is_titled(self, part: _Part) -> bool:
+        """Whether a part begins with a heading of its own."""
+        return part.is_title or self.heading[self.said[self.says[part.first_run]]] >= part.first_node
+
+    def groups(self, stretch: list[_Part]) -> list[list[_Part]]:
+        """Neighbouring removed parts, like ones together, titles with what follows them."""
+        found: list[list[_Part]] = []
+        for part in stretch:
+            if found and self._goes_with(found[-1], part):
+                found[-1].append(part)
+            else:
+                found.append([part])
+        return found
+
+    def _goes_with(self, group: list[_Part], part: _Part) -> bool:
+        before = group[-1]
+        if before.is_title:
+            return True
+        if part.is_title:
+            return False
+        if before.node < 0 or part.node < 0:
+            return before.node < 0 and part.node < 0
+        return self._alike(before, part) or self._are_small_links(before, part)
+
+    def _alike(self, one: _Part, other: _Part) -> bool:
+        a, b = one.node, other.node
+        if self.tree.style[a] != self.tree.style[b] or self._is_titled(other):
+            return False
+        if self._has_controls(one) != self._has_controls(other):
+            return False
+        words = self._words(one), self._words(other)
+        if max(words) > SECTION_WORDS and self.tree.attribute(a, "class") is None:
+            return False
+        if min(words) >= SPEAKING_WORDS and self._of_links(one) != self._of_links(other):
+            return False
+        both, either = self.inside[a] & self.inside[b], self.inside[a] | self.inside[b]
+        return both.bit_count() >= INSIDE_ALIKE * either.bit_count()
+
+    def _are_small_links(self, one: _Part, other: _Part) -> bool:
+        """Whether both are lines of one menu: single blocks of the same tag, short, links or marks between them."""
+        return self.tree.tag[one.node] == self.tree.tag[other.node] and all(
+            self.blocks[part.last_node] == self.blocks[part.first_node] + 1
+            and self._words(part) <= FEW_WORDS
+            and (self._of_links(part) or self._words(part) == 1)
+            for part in (one, other)
+        )
+
+    def _words(self, part: _Part) -> int:
+        return self.words[part.last_run] - self.words[part.first_run]
+
+    def _has_controls(self, part: _Part) -> bool:
+        return self.controls[part.last_node] > self.controls[part.first_node]
+
+    def _of_links(self, part: _Part) -> bool:
+        return self.linked[part.last_run] - self.linked[part.first_run] >= MOSTLY * self._words(part)
+
+    def spanned(self, node: int, group: list[_Part]) -> tuple[int, int, int, int, int]:
+        """A region as it stands in `Regions`: node, first and last node, first and last run."""
+        first_run, last_run = group[0].first_run, group[-1].last_run
+        if len(group) == 1 and group[0].node >= 0:
+            node = group[0].node
+        first, last = self.span
+        said = self.says[last_run] - self.says[first_run]
+        while node > 1 and self.says[last[up := int(self.tree.parent[node])]] - self.says[first[up]] == said:
+            node = up
+        if self.says[last[node]] - self.says[first[node]] == said:
+            return node, node, int(self.tree.end[node]), first[node], last[node]
+        return node, group[0].first_node, group[-1].last_node, first_run, last_run
+
+
+def _sums(counts: NDArray[np.generic]) -> list[int]:
+    found: list[int] = np.concatenate(([0], np.cumsum(counts))).tolist()
+    return found

@@ -1,0 +1,62 @@
+"""The hand-labelled regions: a list that can be trusted. Their pages are asked where WEBWINNOW_DATA has them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from xxhash import xxh3_64_hexdigest
+
+from webwinnow.cleaning.noise import FAMILIES, KIND_CODE, KINDS
+from webwinnow.cleaning.regions import Regions
+from webwinnow.parse import parse
+
+LABELS = Path(__file__).parents[1] / "tools/labels/noise-blocks.jsonl"
+DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
+ROWS = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+SPAN = ("node", "first_node", "last_node", "first_run", "last_run")
+
+
+def test_kinds_have_distinct_names_and_known_families() -> None:
+    assert len(KIND_CODE) == len(KINDS)
+    assert {kind.family for kind in KINDS} == set(FAMILIES)
+
+
+def test_every_region_has_a_kind_and_none_is_listed_twice() -> None:
+    assert len(ROWS) == 300
+    assert len({row["id"] for row in ROWS}) == 300
+    assert len({(row["file"], row["page_id"], row["first_run"]) for row in ROWS}) == 300
+    assert all(row["kind"] in KIND_CODE for row in ROWS)
+
+
+def test_many_sites_are_drawn_from_and_few_regions_of_each() -> None:
+    sites = Counter((row["file"], row["site"]) for row in ROWS)
+    assert len(sites) >= 30
+    assert max(sites.values()) <= 4
+
+
+def test_consent_banners_and_breadcrumbs_are_there_in_number() -> None:
+    kinds = Counter(row["kind"] for row in ROWS)
+    assert kinds["consent"] >= 10
+    assert kinds["hierarchic-directory"] >= 10
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="WEBWINNOW_DATA names no folder with pages")
+def test_the_labelled_regions_still_read_as_they_did() -> None:
+    by_file = defaultdict(list)
+    for row in ROWS:
+        by_file[row["file"]].append(row)
+    for file, own in by_file.items():
+        wanted = [("page_id", "in", [row["page_id"] for row in own])]
+        table = pq.read_table(DATA / f"{file}.parquet", columns=["page_id", "url", "html"], filters=wanted)
+        pages = {page["page_id"]: page for page in table.to_pylist()}
+        for row in own:
+            tree = parse(pages[row["page_id"]]["html"], url=pages[row["page_id"]]["url"])
+            [text] = Regions(tree=tree, **{name: np.array([row[name]], np.int32) for name in SPAN}).texts()
+            assert xxh3_64_hexdigest(text.encode())[:10] == row["hash"], row["id"]
+            assert tree.xpath(row["node"]) == row["xpath"]

@@ -1,0 +1,149 @@
+"""The pages from which regions are drawn, cleaned as `webwinnow clean` would, and one region as a labeller sees it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from xxhash import xxh3_64_hexdigest
+
+from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.cleanpage import clean_page
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.records import PageRecord
+from webwinnow.sitemodel import learn
+from webwinnow.urls import SiteKey
+
+__all__ = ["FILES", "SINGLE", "CutPage", "context", "cut_pages", "data_folder", "text_hash", "text_of"]
+
+SINGLE = "pages-wcxb"
+FILES = (SINGLE, "sites-news", "sites-swde", "crawl-ics", "sites-docs")
+LEARNED = 40
+"""Pages of a site from which its model is learned."""
+SHOWN_TEXT, SHOWN_LINKS, SHOWN_STEPS = 400, 12, 7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CutPage:
+    """A cleaned page and its removed regions."""
+
+    file: str
+    page_id: str
+    site: str
+    tree: PageTree
+    regions: Regions
+
+
+def data_folder() -> Path:
+    """Where the data are, by WEBWINNOW_DATA."""
+    data = Path(os.environ.get("WEBWINNOW_DATA", ""))
+    if not (data / f"{SINGLE}.parquet").is_file():
+        sys.exit("labels: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet")
+    return data
+
+
+def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> Iterator[CutPage]:
+    """Pages of a file, at most `a_site` of each site drawn by `rng`, with their removed regions.
+
+    Single pages are cleaned alone; others with a model of their site.
+    """
+    rows = defaultdict(list)
+    domain = SiteKey(by="domain")
+    for row in pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"]).to_pylist():
+        if row["url"]:
+            rows[domain.of(PageRecord(url=row["url"], body=b"")) if file == SINGLE else row["site"]].append(row)
+    for site in sorted(rows):
+        own = sorted(rows[site], key=lambda row: row["page_id"])
+        order = rng.permutation(len(own)).tolist()
+        model = None
+        if file != SINGLE:
+            model = learn([parse(own[k]["html"], url=own[k]["url"]) for k in order[:LEARNED]], site)
+        for k in order[:a_site]:
+            tree = parse(own[k]["html"], url=own[k]["url"])
+            verdict = clean_page(tree, "combined", model).verdict
+            yield CutPage(file, own[k]["page_id"], site, tree, regions(tree, verdict))
+
+
+def text_hash(text: str) -> str:
+    """What stands for a region's text in the committed list."""
+    return xxh3_64_hexdigest(text.encode("utf-8"))[:10]
+
+
+def text_of(tree: PageTree, region: dict[str, Any]) -> str:
+    """The text of a listed region."""
+
+    def column(name: str) -> NDArray[np.int32]:
+        return np.array([region[name]], np.int32)
+
+    names = ("node", "first_node", "last_node", "first_run", "last_run")
+    return Regions(tree=tree, **{name: column(name) for name in names}).texts()[0]
+
+
+def context(tree: PageTree, region: dict[str, Any]) -> str:
+    """What a labeller is shown: address, title, place, text, links, controls and pictures."""
+    text = text_of(tree, region)
+    first, last = region["first_node"], region["last_node"]
+    where = int(tree.run_start[region["first_run"]]) / max(len(tree.text), 1)
+    lines = [
+        f"page:  {tree.url[:150]}",
+        f"title: {' '.join(tree.head.title.split())[:110]}",
+        f"place: {_path(tree, region['node'])}{'' if first == region['node'] else ' (a part of it)'}, {where:.0%} down",
+        f"text:  [{len(text.split())} words] {_short(text)}",
+    ]
+    inside = range(first, max(last, first))
+    links = [i for i in inside if tree.tag_name(i) == "a" and tree.attribute(i, "href") is not None]
+    around = int(tree.run_owner[region["first_run"]])
+    while not links and around > 0:
+        links = [around] if tree.tag_name(around) == "a" and tree.attribute(around, "href") is not None else []
+        around = int(tree.parent[around])
+    if links:
+        shown = [
+            f"{' '.join(tree[i].text.split())[:40] or tree.attribute(i, 'title') or '[picture]'}"
+            f" -> {(tree.attribute(i, 'href') or '')[:70]}"
+            for i in links[:SHOWN_LINKS]
+        ]
+        lines.append(f"links: ({len(links)}) " + "; ".join(shown))
+    controls = [_control(tree, i) for i in inside if tree.tag_name(i) in ("input", "select", "textarea", "button")]
+    if controls:
+        lines.append(f"controls: ({len(controls)}) " + ", ".join(controls[:6]))
+    pictures = [
+        tree.attribute(i, "alt") or (tree.attribute(i, "src") or "")[-40:] for i in inside if tree.tag_name(i) == "img"
+    ]
+    if pictures:
+        lines.append(f"pictures: ({len(pictures)}) " + "; ".join(pictures[:4]))
+    if not tree.visible[tree.run_owner[region["first_run"]]]:
+        lines.append("hidden until a script shows it")
+    return "\n".join(line.replace("\n", " ") for line in lines)
+
+
+def _short(text: str) -> str:
+    half = SHOWN_TEXT * 3 // 4
+    return text if len(text) <= SHOWN_TEXT else f"{text[:half]} […] {text[half - SHOWN_TEXT :]}"
+
+
+def _control(tree: PageTree, i: int) -> str:
+    kept = tree.attributes(i)
+    said = kept.get("value") or kept.get("aria-label") or kept.get("title") or ""
+    return f"{tree.tag_name(i)}:{kept.get('type', '')} {said}".strip()[:40]
+
+
+def _path(tree: PageTree, i: int) -> str:
+    steps: list[str] = []
+    while i > 0 and len(steps) < SHOWN_STEPS:
+        kept = tree.attributes(i)
+        named = "".join(f".{name}" for name in (kept.get("class") or "").split()[:3])
+        named += f"#{kept['id']}" if kept.get("id") else ""
+        named += f"[{kept['aria-label']}]" if kept.get("aria-label") else ""
+        steps.append(re.sub(r"\s+", " ", tree.tag_name(i) + named)[:60])
+        i = int(tree.parent[i])
+    return " < ".join(steps)

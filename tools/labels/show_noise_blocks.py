@@ -1,0 +1,75 @@
+"""Print drawn regions for a labeller: `python tools/labels/show_noise_blocks.py [--ids n001-n025] [--kinds]`.
+
+`--blind 0.2` draws a fifth of them by a seed, numbers them and shows no kind; `--ids-out` says which they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from draw_noise_blocks import LABELS
+from noise_pages import context, data_folder, text_hash, text_of
+
+from webwinnow.parse import parse
+
+
+def main() -> None:
+    """Print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--labels", type=Path, default=LABELS)
+    options.add_argument("--ids", default="", help="only these, parted by commas; n001-n025 is a range")
+    options.add_argument("--blind", type=float, default=0.0, help="a share drawn by the seed, numbered, without ids")
+    options.add_argument("--seed", type=int, default=60)
+    options.add_argument("--ids-out", type=Path)
+    options.add_argument("--kinds", action="store_true", help="with the kind that was given")
+    chosen = options.parse_args()
+    rows = [json.loads(line) for line in chosen.labels.read_text(encoding="utf-8").splitlines()]
+    if chosen.ids:
+        rows = [row for row in rows if any(_within(row["id"], part) for part in chosen.ids.split(","))]
+    if chosen.blind:
+        rng = np.random.default_rng(chosen.seed)
+        rows = [rows[k] for k in rng.permutation(len(rows))[: round(chosen.blind * len(rows))].tolist()]
+    if chosen.ids_out:
+        chosen.ids_out.write_text(json.dumps([row["id"] for row in rows]) + "\n", encoding="utf-8")
+    shown = contexts(rows)
+    for number, row in enumerate(rows, 1):
+        name = str(number) if chosen.blind else row["id"]
+        print(f"## {name}{' ' + (row['kind'] or '?') if chosen.kinds and not chosen.blind else ''}")
+        print(shown[row["id"]], end="\n\n")
+
+
+def _within(name: str, part: str) -> bool:
+    first, _, last = part.partition("-")
+    return first <= name <= (last or first)
+
+
+def contexts(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What is shown of each region; a text that is not the one drawn is an error."""
+    data, found = data_folder(), {}
+    by_file = defaultdict(list)
+    for row in rows:
+        by_file[row["file"]].append(row)
+    for file, own in by_file.items():
+        table = pq.read_table(
+            data / f"{file}.parquet",
+            columns=["page_id", "url", "html"],
+            filters=[("page_id", "in", [row["page_id"] for row in own])],
+        )
+        pages = {page["page_id"]: page for page in table.to_pylist()}
+        for row in own:
+            page = pages[row["page_id"]]
+            tree = parse(page["html"], url=page["url"])
+            if text_hash(text_of(tree, row)) != row["hash"]:
+                raise SystemExit(f"{row['id']}: the page reads differently now; draw anew")
+            found[row["id"]] = context(tree, row)
+    return found
+
+
+if __name__ == "__main__":
+    main()
