@@ -19,6 +19,7 @@ __all__ = [
     "context_features",
     "count_words",
     "element_keys",
+    "flowing_text",
     "folded_text",
     "forest_sums",
     "grouped",
@@ -77,6 +78,7 @@ try:
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.compiled_text import flowing_text
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -114,5 +116,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         leaves_around,
         sums_by_key,
     )
+
+    flowing_text = None  # type: ignore[assignment] # its twin is render.text.text_of_passages, which needs a whole page
 
     COMPILED = False
