@@ -18,12 +18,14 @@ __all__ = [
     "block_words",
     "context_features",
     "count_words",
+    "distinct_sums",
     "element_keys",
     "flowing_text",
     "folded_text",
     "forest_sums",
     "grouped",
     "image_hashes",
+    "kept_around",
     "lay_out",
     "leaves_around",
     "link_hashes",
@@ -56,11 +58,12 @@ try:
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.compiled_mapping import align, grouped, kept_around, topmost, way_keys
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
@@ -94,11 +97,12 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.plain_mapping import align, grouped, kept_around, topmost, way_keys
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
