@@ -19,6 +19,7 @@ from webwinnow.errors import PageRefused
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object)
     void* PyUnicode_1BYTE_DATA(object)
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef enum:
     # what the layout must know of a tag, above its 16-bit code
@@ -61,8 +62,7 @@ cdef struct Name:
 cdef Name TAG_TABLE[SLOTS]
 cdef Name ATTRIBUTE_TABLE[SLOTS]
 cdef uint64_t SHAPE_OF_TAG[512]
-cdef uint64_t ROOT_STYLE = vocabulary.style_hash("#root", ())
-cdef uint64_t ROOT_SHAPE = vocabulary.shape_hash("#root", "")
+cdef uint64_t STYLE_OF_TAG[512]
 
 
 cdef inline uint32_t slot_of(const char* text, Py_ssize_t size) noexcept:
@@ -113,6 +113,7 @@ def _fill_tables():
         enter(ATTRIBUTE_TABLE, name.encode(), info)
     for tag, code in vocabulary.TAG_CODE.items():
         SHAPE_OF_TAG[code] = vocabulary.shape_hash(tag, "")
+        STYLE_OF_TAG[code] = vocabulary.style_hash(tag, ())
 
 
 _fill_tables()
@@ -639,7 +640,7 @@ cdef class Layout:
         self.current = -1
         self.last_owner = -1
         push32(&self.attr_start, 0)
-        self.add_node(0, 0, ROOT_STYLE, ROOT_SHAPE)
+        self.add_node(0, 0, STYLE_OF_TAG[0], SHAPE_OF_TAG[0])
         self.current = 0
 
     def __dealloc__(self):
@@ -754,6 +755,7 @@ cdef class Layout:
         cdef int32_t node = self.count
         cdef int flags = (<uint8_t*>self.flags.data)[self.current] & F_INHERITED
         cdef int code
+        cdef uint64_t style
         cdef Py_ssize_t k, role = -1
         if node >= self.max_nodes:
             raise PageRefused(f"the page has more than {self.max_nodes:,} elements; raise the limit to read it")
@@ -784,9 +786,10 @@ cdef class Layout:
                 self.store(node, &attributes[k])
         if node > 1 and self.is_hidden(name, size, info, attributes, count):
             flags |= F_HIDDEN
-        self.add_node(
-            code, flags, self.style_of(name, size, attributes, count), self.shape_of(name, size, code, attributes, role)
+        style = STYLE_OF_TAG[code] if info & KNOWN and self.key.used == <size_t>size else self.style_of(
+            name, size, attributes, count
         )
+        self.add_node(code, flags, style, self.shape_of(name, size, code, attributes, role))
         return node
 
     cdef bint is_hidden(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
@@ -923,14 +926,13 @@ cdef inline bint is_renamed(const char* name, Py_ssize_t size) noexcept:
 
 def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
     """Lay a serialised page out in arrays (see plain.lay_out)."""
-    cdef bytes source = markup.encode("utf-8")
-    cdef const char* at = PyBytes_AS_STRING(source)
-    cdef const char* stop = at + PyBytes_GET_SIZE(source)
+    cdef Py_ssize_t size
+    cdef const char* at = PyUnicode_AsUTF8AndSize(markup, &size)  # no copy of a page in ASCII
+    cdef const char* stop = at + size
     cdef const char* mark
     cdef const char* name
     cdef Attribute attribute
     cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
-    cdef Py_ssize_t size
     while at < stop:
         mark = <const char*>memchr(at, 60, stop - at)  # '<'
         if mark == NULL:
