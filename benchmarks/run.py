@@ -18,6 +18,7 @@ import quality
 import site_cost
 import site_quality
 import speed
+import stages
 import styletree
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -39,6 +40,7 @@ BENCHMARKS = (
         "one core: `none` at least 8 times trafilatura's pages/s; `combined` at least 6 times, and 0.4 of resiliparse",
         speed.clean,
     ),
+    Benchmark("stages", "where the time of `combined` goes on pages-wcxb, CPU of one worker", stages.stages),
     Benchmark("workers", "two workers at least 1.7 times one", speed.workers),
     Benchmark("memory", "50,000 pages of one site, and 50,000 sites of one page: peak under 1 GB", memory.peak),
     Benchmark(

@@ -13,7 +13,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON
 from webwinnow.errors import SettingsError
-from webwinnow.markup import TAG_CODE
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.metadata import metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
@@ -80,11 +80,13 @@ class CleanPage:
     @property
     def links(self) -> list[str]:
         """Where the kept links point: absolute http(s) addresses, each once, in page order."""
-        nodes, hrefs = self.tree.values("href")
-        wanted = self.verdict.keep[nodes] & (self.tree.tag[nodes] == TAG_CODE["a"])
+        tree = self.tree
+        is_link = self.verdict.keep & (tree.tag == TAG_CODE["a"])
+        at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & is_link[tree.attr_node])
         found: dict[str, None] = {}
-        for k in np.flatnonzero(wanted).tolist():
-            target = self.tree.resolve(hrefs[k]) if not hrefs[k].startswith("#") else None
+        for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
+            href = tree.attr_text[start:end]
+            target = tree.resolve(href) if not href.startswith("#") else None
             if target is not None and is_web_link(target):
                 found.setdefault(target)
         return list(found)

@@ -18,11 +18,14 @@ __all__ = [
     "block_words",
     "context_features",
     "count_words",
+    "distinct_sums",
     "element_keys",
+    "flowing_text",
     "folded_text",
     "forest_sums",
     "grouped",
     "image_hashes",
+    "kept_around",
     "lay_out",
     "leaves_around",
     "link_hashes",
@@ -55,11 +58,12 @@ try:
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.compiled_mapping import align, grouped, kept_around, topmost, way_keys
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
@@ -77,6 +81,7 @@ try:
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.compiled_text import flowing_text
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -92,11 +97,12 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.plain_mapping import align, grouped, kept_around, topmost, way_keys
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
@@ -114,5 +120,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         leaves_around,
         sums_by_key,
     )
+
+    flowing_text = None  # type: ignore[assignment] # its twin is render.text.text_of_passages, which needs a whole page
 
     COMPILED = False

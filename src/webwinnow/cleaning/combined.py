@@ -69,9 +69,8 @@ def clean(
         asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
         probability = joined(evidence, asked, table.whole, model.pages)
         repeated = asked.share >= SAID_OFTEN
-    page_model = PageModel.load()
-    confidence = page_model.expected_quality(probability, evidence.words)
-    keep = probability >= page_model.cut(probability, evidence.words, settings.favor)
+    lowest, confidence = PageModel.load().judged(probability, evidence.words, settings.favor)
+    keep = probability >= lowest
     return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
 
 

@@ -49,8 +49,7 @@ def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel
     settings = settings or PageSettings()
     model = model or PageModel.load()
     evidence = PageEvidence.of(tree, model)
-    confidence = model.expected_quality(evidence.probability, evidence.words)
-    lowest = model.cut(evidence.probability, evidence.words, settings.favor)
+    lowest, confidence = model.judged(evidence.probability, evidence.words, settings.favor)
     return verdict_of(tree, evidence, evidence.probability, evidence.probability >= lowest, confidence, method="page")
 
 

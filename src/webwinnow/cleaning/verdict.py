@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
+from webwinnow._kernels import blank_runs, kept_around
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
@@ -89,15 +89,7 @@ class Verdict:
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The nodes that hold kept text, hidden or not, and visible ones without any (pictures, rules) inside such."""
     says = ~blank_runs(tree.text, tree.run_start)
-    spoken = np.concatenate(([0], np.cumsum(says)))
-    kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    has_text = spoken[last] > spoken[first]
-    has_kept = kept[last] > kept[first]
-    around = nearest(tree.parent, has_text)
-    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (tree.visible | has_kept)
-    return inside
+    return kept_around(tree.parent, tree.text_start, tree.text_end, tree.run_start, says, keep_runs, tree.visible)
 
 
 def reasons_of_nodes(
