@@ -68,7 +68,17 @@ def clean(
     page_model = PageModel.load()
     confidence = page_model.expected_quality(probability, evidence.words)
     keep = probability >= page_model.cut(probability, evidence.words, settings.favor)
-    return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
+    return verdict_of(
+        tree,
+        evidence,
+        probability,
+        keep,
+        confidence,
+        method="combined",
+        comments=settings.comments,
+        repeated=repeated,
+        note=note,
+    )
 
 
 def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:
