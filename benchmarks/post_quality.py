@@ -61,20 +61,22 @@ def tables(pages: Sequence, probability: list[np.ndarray]) -> str:
     lines = [
         f"{len(seen)} pages were looked at; on {with_posts} of them readers wrote. {len(rest):,} more are no forums.",
         "",
-        "| above | precision | recall | true text of the other pages flagged | on pages | forum text found |",
-        "|---|---|---|---|---|---|",
+        "| above | precision | recall | recall, pages alike | true text of the other pages flagged | on pages "
+        "| forum text found |",
+        "|---|---|---|---|---|---|---|",
     ]
     for cut in CUTS:
         found = sum(page.words[(p > cut) & post].sum() for page, p, post in seen)
         flagged = sum(page.words[p > cut].sum() for page, p, _ in seen)
         written = sum(page.words[post].sum() for page, _, post in seen)
+        alike = [page.words[(p > cut) & post].sum() / page.words[post].sum() for page, p, post in seen if post.any()]
         wrong = [page.words[(p > cut) & (page.label >= 0.5)].sum() for page, p in rest]
         true = sum(page.words[page.label >= 0.5].sum() for page, _ in rest)
         thread = sum(page.words[(p > cut) & (page.label >= 0.5)].sum() for page, p in forums)
         threads = sum(page.words[page.label >= 0.5].sum() for page, _ in forums)
         lines.append(
-            f"| {cut:.1f} | {found / max(flagged, 1):.3f} | {found / max(written, 1):.3f} | {sum(wrong) / true:.5f} "
-            f"| {sum(words > 0 for words in wrong)} | {thread / threads:.3f} |"
+            f"| {cut:.1f} | {found / max(flagged, 1):.3f} | {found / max(written, 1):.3f} | {np.mean(alike):.3f} "
+            f"| {sum(wrong) / true:.5f} | {sum(words > 0 for words in wrong)} | {thread / threads:.3f} |"
         )
     lines += ["", f"By genre, above {POST_ABOVE}:", "", "| genre | pages | with posts | precision | recall |"]
     lines.append("|---|---|---|---|---|")

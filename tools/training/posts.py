@@ -35,6 +35,9 @@ WORD_POWER = 0.6
 """A block counts words^0.6, the blocks of a page together 1."""
 COUNTS_AS = 3.0
 """What a page that was looked at counts beside another."""
+POSTS_COUNT = 0.3
+"""What its posts count together beside the page, few or many: without it the model heeds only long threads. Of 0.3, 1
+and 2 the first kept a precision of 0.98."""
 STRENGTH = 1.0
 """Inverse regularisation; of 0.05, 0.2 and 1 the last had the highest recall at a precision of 0.96."""
 FORUM = GENRES.index("forum")
@@ -56,7 +59,11 @@ class PostLabels:
             self.post = np.zeros(len(content), np.bool_)
             usable &= content | ~_named_so(page.tree)[page.reading.owner]
         powered = np.where(usable, page.words**WORD_POWER, 0.0)
-        self.weight = powered / max(powered.sum(), 1.0) * (COUNTS_AS if self.looked_at else 1.0)
+        self.weight = powered / max(powered.sum(), 1.0)
+        if self.looked_at:
+            posts = self.weight[self.post]
+            self.weight[self.post] = posts * POSTS_COUNT / max(posts.sum(), 1e-9)
+            self.weight *= COUNTS_AS
 
 
 def looked_at(page: LabelledPage) -> NDArray[np.bool_]:

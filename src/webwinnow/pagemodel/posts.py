@@ -27,8 +27,8 @@ __all__ = ["POOLED", "POSTS_SHIPPED", "POST_ABOVE", "PostModel", "pooled"]
 
 FORMAT_VERSION = 1
 POSTS_SHIPPED = Path(__file__).with_name("posts.npz")
-POST_ABOVE = 0.5
-"""Blocks that are likelier are posts. On pages of other domains 0.98 of the words found so were posts, and 0.76 of
+POST_ABOVE = 0.7
+"""Blocks that are likelier are posts. On pages of other domains 0.98 of the words found so were posts, and 0.80 of
 the words of posts were found (benchmarks/post_quality.py)."""
 POOLED: tuple[str, ...] = tuple("own around list near in_list siblings".split())
 """What the score of a block, the mean scores around it, and its list tell, in the order of `pooling`."""
