@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from webwinnow.cleaning.noise import KIND_CODE
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.posts import ruled
 from webwinnow.io.schema import ordered
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pipeline import RunSettings, run
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
@@ -104,16 +106,19 @@ def test_posts_of_a_forum_stay_unless_refused(method):
 
 
 def test_the_rule_by_itself():
-    post, shown = np.array([True, True, False]), np.array([True, False, True])
+    evidence = PageEvidence.of(parse("<p>a</p><p>b</p><p>c</p>"))
+    evidence = dataclasses.replace(evidence, post=np.array([0.9, 0.9, 0.1]))
+    probability, shown = np.array([0.5, 0.95, 0.5]), np.array([True, False, True])
     none = [False] * 3
 
     def told(*, for_posts: bool, comments: bool | None) -> list[list[bool]]:
-        return [mask.tolist() for mask in ruled(post, shown, for_posts=for_posts, comments=comments)]
+        masks = ruled(evidence, probability, shown, for_posts=for_posts, comments=comments)
+        return [mask.tolist() for mask in masks]
 
     assert told(for_posts=True, comments=None) == [none, none]
-    assert told(for_posts=False, comments=None) == [none, post.tolist()]
+    assert told(for_posts=False, comments=None) == [none, [True, False, False]]
     assert told(for_posts=False, comments=True) == [[True, False, False], none]
-    assert told(for_posts=True, comments=False) == [none, post.tolist()]
+    assert told(for_posts=True, comments=False) == [none, [True, True, False]]
 
 
 def test_another_value_is_refused():

@@ -89,7 +89,7 @@ def verdict_of(
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     keep = keep & (shown | (probability >= HIDDEN_ABOVE))
     for_posts = is_for_posts(evidence, keep)
-    stays, goes = ruled(evidence.is_post, shown, for_posts=for_posts, comments=comments)
+    stays, goes = ruled(evidence, probability, shown, for_posts=for_posts, comments=comments)
     keep = (keep & (not empty) & ~goes) | stays
 
     def over_blocks(of_said: NDArray[Any]) -> NDArray[Any]:

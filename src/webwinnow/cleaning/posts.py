@@ -24,12 +24,21 @@ def is_for_posts(evidence: PageEvidence, keep: NDArray[np.bool_]) -> bool:
 
 
 def ruled(
-    post: NDArray[np.bool_], shown: NDArray[np.bool_], *, for_posts: bool, comments: bool | None
+    evidence: PageEvidence,
+    probability: NDArray[np.float64],
+    shown: NDArray[np.bool_],
+    *,
+    for_posts: bool,
+    comments: bool | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The posts that stay whatever else is known of them, and those that go; `comments` as in `PageSettings`."""
-    none = np.zeros(len(post), np.bool_)
+    """The posts that stay whatever else is known of them, and those that go; `comments` as in `PageSettings`.
+
+    Unasked, a block goes only if it is likelier a post than main content (`probability`): an article that looks like a
+    comment is worse lost than a comment is kept.
+    """
+    post, none = evidence.is_post, np.zeros(len(evidence), np.bool_)
     if comments is None:
-        return none, none if for_posts else post
+        return none, none if for_posts else post & (evidence.post > probability)
     return (post & shown, none) if comments else (none, post)
 
 
