@@ -10,8 +10,10 @@ import numpy as np
 
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
-from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
-from webwinnow.cleaning.verdict import NO_CONTENT_REASON
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS, REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning.noise import KINDS
+from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
+from webwinnow.cleaning.why import Cause
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.metadata import metadata
@@ -36,6 +38,10 @@ class Decision(NamedTuple):
     text: str
     score: float | None = None
     """What decided, where the method has degrees: the probability of being main content."""
+    kind: str = "content"
+    """What the block is for (`cleaning.noise.KINDS`)."""
+    because: tuple[Cause, ...] = ()
+    """What moved the score, strongest first; told if it was asked for, by methods that can."""
 
 
 def clean_page(
@@ -45,15 +51,16 @@ def clean_page(
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""
-    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None))
+    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None), model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanPage:
-    """A page and the verdict on it. Nothing is rendered before it is asked for."""
+    """A page, the verdict on it, and what was known of its site. Nothing is rendered before it is asked for."""
 
     tree: PageTree
     verdict: Verdict
+    model: SiteKnowledge | None = None
 
     @property
     def text(self) -> str:
@@ -104,8 +111,10 @@ class CleanPage:
         without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
         return Dropped("no main content" if without else "nothing left to read")
 
-    def decisions(self) -> Iterator[Decision]:
-        """Block by block, in page order, what was decided."""
+    def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
+        """Block by block, in page order, what was decided; `explain` adds what moved each score, and takes longer."""
+        explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
+        causes = {} if explained is None else explained(self.tree, self.model)
         blocks = cut(self.tree)
         for b, text in enumerate(blocks.texts()):
             if text:
@@ -114,12 +123,20 @@ class CleanPage:
                 reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
                 owners = self.tree.run_owner[runs]
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
-                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text, score)
+                yield Decision(
+                    kept,
+                    REASONS[reason],
+                    self.tree.xpath(int(blocks.owner[b])),
+                    text,
+                    score,
+                    KINDS[int(self.verdict.kind[owners].max())].name,
+                    causes.get(b, ()),
+                )
 
     def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
         about = metadata(self.tree)
-        text = self.text
+        text, comments = self._parted()
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -143,7 +160,18 @@ class CleanPage:
         }
         for output in also:
             record[output] = self.render(output)
+        if comments is not None:
+            record["comments"] = comments
         return record
+
+    def _parted(self) -> tuple[str, str | None]:
+        """The text of the main content, and that of readers' posts where they stay beside it."""
+        posts = self.verdict.post_runs
+        if posts is None:
+            return self.text, None
+        parts = (self.verdict.keep_runs & ~posts, posts)
+        content, comments = (to_text(self.tree, keep_around(self.tree, runs), runs) for runs in parts)
+        return content, comments
 
     @property
     def kept_words(self) -> int:

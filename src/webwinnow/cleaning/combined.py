@@ -70,8 +70,17 @@ def clean(
         probability = joined(evidence, asked, table.whole, model.pages)
         repeated = asked.share >= SAID_OFTEN
     lowest, confidence = PageModel.load().judged(probability, evidence.words, settings.favor)
-    keep = probability >= lowest
-    return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
+    return verdict_of(
+        tree,
+        evidence,
+        probability,
+        probability >= lowest,
+        confidence,
+        method="combined",
+        comments=settings.comments,
+        repeated=repeated,
+        note=note,
+    )
 
 
 def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:

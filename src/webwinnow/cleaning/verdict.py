@@ -14,6 +14,7 @@ from webwinnow.site.knowledge import SiteKnowledge
 __all__ = [
     "CONTENT_REASON",
     "HIDDEN_REASON",
+    "KEPT_POSTS_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
@@ -21,6 +22,7 @@ __all__ = [
     "NOISY_REASON",
     "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
+    "POSTS_REASON",
     "REASONS",
     "REPEATED_REASON",
     "UNLIKELY_REASON",
@@ -44,6 +46,8 @@ REASONS: tuple[str, ...] = (
     "kept: likely main content",
     "unlikely: probably not main content",
     "no main content: nothing on the page reads like it",
+    "posts: readers wrote it; --comments keeps it",
+    "kept: readers wrote it, and --comments was given",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -60,6 +64,8 @@ REASONS: tuple[str, ...] = (
     CONTENT_REASON,
     UNLIKELY_REASON,
     NO_CONTENT_REASON,
+    POSTS_REASON,
+    KEPT_POSTS_REASON,
 ) = range(len(REASONS))
 
 
@@ -69,8 +75,10 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`; `genre` and
-    `confidence`, how good the word F1 is likely to be, are told by methods that know.
+    where a method has no degrees), `kind` what a node is for (`cleaning.noise.KINDS`). `note` is a remark on the whole
+    page for the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be, are told by methods
+    that know. `post_runs` are the runs that stay although they are readers' posts beside the main content: a record
+    has them apart.
     """
 
     method: str
@@ -84,6 +92,7 @@ class Verdict:
     note: str | None = None
     genre: str | None = None
     confidence: float | None = None
+    post_runs: NDArray[np.bool_] | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:

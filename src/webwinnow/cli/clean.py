@@ -13,7 +13,7 @@ from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
-from webwinnow.cli.page import Favor, favored
+from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
@@ -50,6 +50,7 @@ def clean(
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
+    comments: Comments = None,
     format: Annotated[
         str | None,
         typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
@@ -89,7 +90,7 @@ def clean(
             repeated=RepeatedSettings(share=share),
             sst=SstSettings(threshold=threshold),
             cst=CstSettings(weight=weight),
-            page=PageSettings(favor=favored(favor)),
+            page=PageSettings(favor=favored(favor), comments=comments),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
         site_by=SiteKey.parse(site_by),

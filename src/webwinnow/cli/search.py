@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -22,8 +22,20 @@ from webwinnow.search.query import Within
 
 __all__ = ["index", "search"]
 
-WithinOption = StrEnum("WithinOption", [(name, name) for name in get_args(Within)])
-_BOTH = WithinOption(SearchSettings().within)
+
+class WithinOption(StrEnum):
+    """The values of `--in`."""
+
+    two_level = "two-level"
+    abstract = "abstract"
+    full = "full"
+
+
+_WITHIN: dict[WithinOption, Within] = {
+    WithinOption.two_level: "two-level",
+    WithinOption.abstract: "abstract",
+    WithinOption.full: "full",
+}
 
 
 def index(
@@ -82,7 +94,7 @@ def search(
     query: Annotated[str, typer.Argument(help='Words, "phrases", -words that must not be there.')],
     within: Annotated[
         WithinOption, typer.Option("--in", help="Abstracts first, then full texts; or one of the two.")
-    ] = _BOTH,
+    ] = WithinOption.two_level,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results.")] = 10,
     offset: Annotated[int, typer.Option(min=0, help="How many results to pass over.")] = 0,
     site: Annotated[str | None, typer.Option(help="Only pages of this site.")] = None,
@@ -102,7 +114,7 @@ def search(
     """
     told = {"site": site, "type": type, "genre": genre, "category": category, "lang": lang}
     settings = SearchSettings(
-        within=within.value,  # type: ignore[arg-type]  # the option's values are those of Within
+        within=_WITHIN[within],
         limit=limit,
         offset=offset,
         filters={name: value for name, value in told.items() if value},

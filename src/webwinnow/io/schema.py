@@ -50,6 +50,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("text"),
     Field("markdown", optional=True),
     Field("html", optional=True),
+    Field("comments", optional=True),
     Field("links", FieldKind.TEXTS),
     Field("lang"),
     Field("confidence", FieldKind.NUMBER),
@@ -61,7 +62,7 @@ PAGE_FIELDS: Final[Fields] = (
 )
 """What `webwinnow clean` writes for each page."""
 
-CONTENT_FIELDS: Final = frozenset({"text", "markdown", "html"})
+CONTENT_FIELDS: Final = frozenset({"text", "markdown", "html", "comments"})
 """The fields that hold the page itself; the others say something about it."""
 
 

@@ -87,8 +87,8 @@ def search(index: IndexFolder, query: str, settings: SearchSettings | None = Non
     for level, clauses in _plan(asked, settings.within):
         if len(found) >= wanted:
             break
-        count, hits = index.levels[level].find(clauses, settings.filters, wanted, settings.texts)
-        for score, key, shown in hits:
+        count, pages = index.levels[level].find(clauses, settings.filters, wanted, settings.texts)
+        for score, key, shown in pages:
             if key not in found:
                 found[key] = _hit(key, level, score, shown, asked)
     hits = list(found.values())[settings.offset : wanted]
