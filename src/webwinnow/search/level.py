@@ -56,7 +56,8 @@ class Level:
         for name in TEXTS:
             builder.add_text_field(name, tokenizer_name="words", index_option="position")
         builder.add_bytes_field(SHOWN, stored=True, indexed=False)
-        return builder.build()
+        schema: tantivy.Schema = builder.build()
+        return schema
 
     # writing
 
@@ -119,7 +120,7 @@ class Level:
         """How many pages match in one of `texts`, and the best of them: score, key, what is shown."""
         query = self._query(list(clauses), filters, texts)
         searcher = self._reading()
-        found = searcher.search(query, limit=limit, count=True)
+        found: Any = searcher.search(query, limit=limit, count=True)  # the stubs leave out `count`
         hits = []
         for score, address in found.hits:
             page = searcher.doc(address)
@@ -140,7 +141,8 @@ class Level:
         parts = [(how[role], self._anywhere(words, texts)) for words, role in clauses]
         wanted = [query.boolean_query(parts)] if parts else [query.all_query()]
         told = [query.const_score_query(query.term_query(schema, name, value), 0.0) for name, value in filters.items()]
-        return query.boolean_query([(occur.Must, part) for part in (*wanted, *told)])
+        both: tantivy.Query = query.boolean_query([(occur.Must, part) for part in (*wanted, *told)])
+        return both
 
     def _anywhere(self, words: tuple[str, ...], texts: Sequence[str]) -> tantivy.Query:
         """The word, or the words one after the other, in any of `texts`; the best place counts."""
@@ -152,7 +154,8 @@ class Level:
             else:
                 found = query.phrase_query(schema, name, list(words))
             places.append(query.boost_query(found, BOOSTS[name]))
-        return query.disjunction_max_query(places)
+        anywhere: tantivy.Query = query.disjunction_max_query(places)
+        return anywhere
 
 
 def _tantivy() -> Any:
