@@ -59,9 +59,7 @@ def inspect(
         jobs=jobs,
     )
     with shown_progress(quiet=quiet) as progress:
-        found = write_report(
-            inputs, out, settings, tmp=tmp, on_progress=progress.update, on_problem=progress.note
-        )
+        found = write_report(inputs, out, settings, tmp=tmp, on_progress=progress.update, on_problem=progress.note)
     if not quiet:
         left_out = f"; {found.left_out:,} pages left out for want of room" if found.left_out else ""
         sys.stderr.write(

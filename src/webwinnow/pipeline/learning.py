@@ -56,7 +56,7 @@ def learn_sites(
     """Learn every site of a collection and write its model, and its sums unless told not to, into the folder `out`.
 
     `on_sample(site, trees)` is handed up to 20 of the pages that a site was learned from, once its model is written.
-    `sample`, told how many pages each site has, may say how many it is to be instead; sites it leaves out are not learned.
+    `sample`, told how many pages each site has, may say how many of each instead; sites it leaves out are not learned.
     """
     tell = on_progress or (lambda _stage, _done, _total: None)
     note = on_problem or (lambda _: None)

@@ -27,6 +27,8 @@ __all__ = ["MOST_BYTES", "report_html"]
 MOST_BYTES = 20_000_000
 """No report is larger; pages for which there is no room are left out, and the report says so."""
 
+SCRIPTS = ("state.js", "frames.js", "block.js", "dials.js", "pages.js", "tree.js", "start.js")
+"""The viewer's script, in the order in which its parts are joined."""
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -52,7 +54,8 @@ def report_html(
     for s, site in enumerate(sites):
         blobs.append(_blob(f"tree-{s}", site.tree))
         blobs += [_blob(f"page-{s}-{p}", page) for p, page in enumerate(site.pages)]
-    style, script, frame = (_part(name) for name in ("viewer.css", "viewer.js", "frame.css"))
+    style, frame = _part("viewer.css"), _part("frame.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, SCRIPTS)) + "})();\n"
     names = ", ".join(site.about["name"] for site in sites[:3]) + (", …" if len(sites) > 3 else "")
     slots = {
         "title": escape(f"{names} · webwinnow inspect"),

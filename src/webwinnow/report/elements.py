@@ -65,7 +65,7 @@ class ShownTree:
         self.shown, self.number = np.array(shown, np.int64), np.array(number, np.int64)
 
     def columns(self, examples: Examples) -> dict[str, Any]:
-        """The elements as columns; importances in millionths. `spotless`: meaningful throughout below this threshold."""
+        """The elements as columns, importances in millionths. Below `spotless` an element is meaningful throughout."""
         if self.model.sst is None:
             return {"parent": []}
         site, noise = self.model.sst, self.model.noise

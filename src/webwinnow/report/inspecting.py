@@ -23,7 +23,7 @@ from webwinnow.urls import SiteKey
 __all__ = ["Inspected", "ReportSettings", "share_out", "write_report"]
 
 SAMPLE_PAGES = 200
-"""Pages of a report: on `sites-swde` they take about a third of `MOST_BYTES` (docs/inspect.md)."""
+"""Pages of a report: on `sites-swde` they take 2.6 MB (docs/inspect.md)."""
 VIEWER_ROOM = 1_000_000
 """Bytes kept free for the viewer itself and the index."""
 

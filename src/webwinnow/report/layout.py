@@ -119,7 +119,9 @@ def _holds(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def _beside(regions: Regions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The runs of blocks that say something."""
     of_run = regions.blocks.of_run()
-    return (np.bincount(of_run, weights=said, minlength=len(regions.blocks)) > 0)[of_run]
+    speaking = np.bincount(of_run, weights=said, minlength=len(regions.blocks))
+    found: NDArray[np.bool_] = speaking[of_run] > 0
+    return found
 
 
 def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -129,7 +131,8 @@ def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64])
     boxes = np.bincount(tree.parent[kept[_BLOCKS[shown[kept]]]], minlength=len(tree))
     says = np.zeros(len(tree), np.bool_)
     says[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
-    return (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~says
+    found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~says
+    return found
 
 
 def _menus(tree: PageTree, said: NDArray[np.bool_]) -> NDArray[np.intp]:

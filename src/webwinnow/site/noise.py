@@ -20,7 +20,17 @@ from webwinnow.site.importance import (
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.styletree import elements_of_page, pair_key
 
-__all__ = ["EVERYWHERE_ALIKE", "Importance", "Mapped", "Marks", "NoiseMap", "Traced", "importance_of", "mark", "noisy_from"]
+__all__ = [
+    "EVERYWHERE_ALIKE",
+    "Importance",
+    "Mapped",
+    "Marks",
+    "NoiseMap",
+    "Traced",
+    "importance_of",
+    "mark",
+    "noisy_from",
+]
 
 EVERYWHERE_ALIKE = 0.01
 """Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but
