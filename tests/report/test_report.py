@@ -85,6 +85,24 @@ def test_tokens_hold_known_tags_and_every_element_is_closed(soup, data):
     assert page["tokens"].count(NEXT_REGION) == len(page["words"])
 
 
+def tags_of(html):
+    tree = parse(html)
+    page = unpacked(SiteReport.of(learn([tree]), [tree], ("none",)).pages[0])
+    return [SHOWN_TAGS[token] for token in page["tokens"] if isinstance(token, int) and token >= 0]
+
+
+def test_tables_of_data_stay_tables_and_tables_of_layout_do_not():
+    assert "table" in tags_of("<table><tr><td>one<td>two</table>")
+    nested = tags_of("<table><tr><td>menu<td><table><tr><td>one<td>two</table></table>")
+    assert nested.count("table") == 1
+    assert "td" not in tags_of(f"<table><tr><td>menu<td>{'long text ' * 50}</table>")
+
+
+def test_a_list_of_short_links_is_a_menu_and_a_list_of_sentences_is_not():
+    assert "menu" in tags_of("<ul>" + "<li><a href=/>Home</a>" * 4 + "</ul>")
+    assert "menu" not in tags_of("<ul>" + "<li>A sentence that holds no link." * 4 + "</ul>")
+
+
 def test_the_same_input_gives_the_same_report(model, trees):
     first, second = (report_html([SiteReport.of(model, trees, METHODS)], METHODS) for _ in range(2))
     assert first == second

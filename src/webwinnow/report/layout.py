@@ -11,7 +11,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs
+from webwinnow._kernels import blank_runs, nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk
@@ -46,6 +46,8 @@ for _name in SHOWN_TAGS:
     _BLOCKS[_NUMBER[_name]] = _name in BLOCK_TAGS
 MENU_LINKS, MENU_CHARACTERS = 3, 32
 """A list of so many links, of so few characters each on average, and of nothing else, is shown as a row."""
+CELL_CHARACTERS = 300
+"""A table with a longer cell lays out a page: side by side in half a window its columns could not be read."""
 LONGEST_ALT = 120
 _WHITE = re.compile(r"\s+")
 
@@ -61,6 +63,7 @@ def tokens(tree: PageTree, regions: Regions, most: int) -> list[Token]:
     ruled = np.flatnonzero(tree.tagged("hr", "br"))
     keep[ruled] = last >= 0 and ruled < tree.run_owner[last]
     shown[_menus(tree, said)] = _NUMBER["menu"]
+    shown[_in_layout_tables(tree)] = _NUMBER["div"]
     minded = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
     minded[0] = True
     spoken = said | (_beside(regions, said) & blank_runs(tree.text, tree.run_start))
@@ -132,6 +135,19 @@ def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64])
     says = np.zeros(len(tree), np.bool_)
     says[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
     found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~says
+    return found
+
+
+def _in_layout_tables(tree: PageTree) -> NDArray[np.bool_]:
+    """The parts of tables that lay out a page rather than hold data: with tables or long texts in their cells."""
+    tables, cells = tree.tagged("table"), tree.tagged("td", "th")
+    counted = np.concatenate(([0], np.cumsum(tables)))
+    lays_out = tables & (counted[tree.end] - counted[:-1] > 1)
+    around = nearest(tree.parent, tables)
+    long = around[cells & (tree.text_end - tree.text_start > CELL_CHARACTERS)]
+    lays_out[long[long >= 0]] = True
+    parts = tables | cells | tree.tagged("tbody", "thead", "tfoot", "tr", "caption")
+    found: NDArray[np.bool_] = parts & (around >= 0) & lays_out[around]
     return found
 
 

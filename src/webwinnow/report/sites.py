@@ -27,7 +27,7 @@ __all__ = ["CURVE_STEPS", "DEFAULT_METHODS", "SiteReport", "packed"]
 DEFAULT_METHODS = ("combined", "sst")
 CURVE_STEPS = 1000
 """Steps of a dial in the viewer; what the whole sample keeps is told at each of them."""
-MOST_REGIONS = 20_000
+MOST_REGIONS = 8_000
 """Regions of one page that are shown."""
 LONGEST_TITLE = 200
 

@@ -10,7 +10,7 @@ const textOf = (r) => panes[0].spans[r].map((span) => span.textContent).join("")
 function judged(pane, r) {
   const said = page.methods[pane.method], method = methodNamed(pane.method);
   const isKept = keeper(pane.method)(r);
-  const category = categories.find((one) => one.id === categoryOf(pane.method, keeper(pane.method), r));
+  const category = categoryNamed.get(categoryOf(pane.method, keeper(pane.method), r));
   const reason = index.reasons[isKept ? said.kept[r] : said.gone[r]].replace(/^kept: /, "");
   const numbers = [];
   if (said.score[r] !== null) numbers.push(`score ${said.score[r].toFixed(3)}`);

@@ -86,10 +86,10 @@ function refresh() {
 }
 
 function showCounts(pane) {
-  const listed = site.pages[pageNumber];
-  const strong = make("strong", "", `${count(pane.kept)} of ${count(listed.words)}`);
+  const words = page.left_out ? page.words.reduce((sum, n, r) => sum + (page.isHidden[r] ? 0 : n), 0) : site.pages[pageNumber].words;
+  const strong = make("strong", "", `${count(pane.kept)} of ${count(words)}`);
   const sample = sampleKept(pane.method);
-  const small = make("small", "", `words kept, ${percent(pane.kept, listed.words)} · sample ${percent(sample, site.words)}`);
+  const small = make("small", "", `words kept, ${percent(pane.kept, words)} · sample ${percent(sample, site.words)}`);
   small.title = `${count(sample)} of ${count(site.words)} words of the ${site.pages.length} sample pages`;
   pane.counts.replaceChildren(strong, small);
 }
@@ -120,13 +120,17 @@ function showCommand(pane) {
 function compare() {
   const box = $("differ");
   box.replaceChildren();
-  if (shownPanes().length < 2) return;
   let blocks = 0, words = 0;
   for (let r = 0; r < page.words.length; r++) {
     const is = differs(r);
-    for (const pane of panes) pane.class(r, "differs", is);
+    for (const pane of panes) {
+      if (Boolean(pane.differing[r]) === is) continue;
+      pane.differing[r] = is ? 1 : 0;
+      pane.class(r, "differs", is);
+    }
     if (is) { blocks += 1; words += page.words[r]; }
   }
+  if (shownPanes().length < 2) return;
   if (!blocks) {
     box.append("A and B keep the same.");
     return;

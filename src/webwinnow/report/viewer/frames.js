@@ -74,6 +74,7 @@ class Pane {
     const root = made.createElement("div");
     this.spans = page.words.map(() => []);
     this.states = [];
+    this.differing = new Uint8Array(page.words.length);
     let at = root, region = -1;
     for (const token of page.tokens) {
       if (typeof token === "string") {
@@ -149,7 +150,7 @@ class Pane {
 }
 
 function paint(span, state, isFirst, isHidden) {
-  const category = categories.find((one) => one.id === state);
+  const category = categoryNamed.get(state);
   span.dataset.k = state;
   span.hidden = isHidden;
   if (state === "kept") delete span.dataset.f; else span.dataset.f = category.family;

@@ -61,6 +61,7 @@ async function start() {
   if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack the report (it lacks DecompressionStream)");
   index = await unpack("index");
   categories = sortsOf();
+  categoryNamed = new Map(categories.map((category) => [category.id, category]));
   index.sites.forEach((one, number) => $("site").append(new Option(`${one.name} (${one.pages.length})`, number)));
   panes.push(new Pane(0), new Pane(1));
   $("pages-view").hidden = false;

@@ -35,6 +35,7 @@ let tree = null;       // the tree of the site at hand, unpacked
 let siteNumber = 0, pageNumber = -1;
 let held = -1, pointed = -1;
 let categories = [];   // kept, removed, the kinds, hidden
+let categoryNamed = new Map();
 const turned = new Map();  // "site method" -> where a dial was turned to: millionths, or the name of a favour
 const off = new Set(["hidden"]);
 const panes = [];
