@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, features, learn, page, stopwords
+from webwinnow.cli import clean, features, inspect, learn, page, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 app.command("clean")(clean.clean)
 app.command("features")(features.features)
+app.command("inspect")(inspect.inspect)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
 app.command("page")(page.page)
