@@ -26,6 +26,7 @@ __all__ = [
     "lay_out",
     "leaves_around",
     "link_hashes",
+    "lowest_shingles",
     "name_hash",
     "nearest",
     "node_marks",
@@ -37,6 +38,7 @@ __all__ = [
     "sums_by_key",
     "token_sums",
     "topmost",
+    "unite",
     "way_keys",
     "word_keys",
     "word_spans",
@@ -56,6 +58,7 @@ try:
         word_spans,
     )
     from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.compiled_replicas import lowest_shingles, unite
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
@@ -93,6 +96,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         word_spans,
     )
     from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.plain_replicas import lowest_shingles, unite
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,
