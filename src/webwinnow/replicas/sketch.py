@@ -24,7 +24,7 @@ from webwinnow.replicas.settings import ReplicaSettings
 from webwinnow.urls import canonical
 from webwinnow.words import words
 
-__all__ = ["SLOTS", "Sketches", "Standing", "minhash", "near_address", "no_sketch", "seconds", "sketch", "sketch_type"]
+__all__ = ["SLOTS", "Sketches", "Standing", "minhash", "near_address", "no_sketch", "placed", "seconds", "site_hash", "sketch", "sketch_type"]
 
 SLOTS: Final = 128
 """Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
@@ -82,7 +82,7 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
     row["near"] = _hash(near_address(address))
     row["path"] = _hash(_SCHEME_AND_HOST.sub("", address))
     row["named"] = _hash(canonical(standing.canonical)) if standing.canonical else 0
-    row["site"] = _hash(standing.site)
+    row["site"] = site_hash(standing.site)
     row["title"] = _hash(" ".join(words(standing.title or "")))
     row["url_length"] = len(address)
     row["date"] = _day(standing.date)
@@ -93,6 +93,13 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
 def no_sketch(settings: ReplicaSettings | None = None) -> np.void:
     """The row of a page that could not be read: no replica of any."""
     return np.zeros(1, sketch_type((settings or ReplicaSettings()).method))[0]
+
+
+def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, settings: ReplicaSettings) -> bytes:
+    """The bytes of a sketch with what only the run knows; of one without a fingerprint where there are none yet."""
+    row = np.frombuffer(packed, sketch_type(settings.method))[0].copy() if packed else no_sketch(settings)
+    row["site"], row["ordinal"], row["fetched"] = site_hash(site), ordinal, seconds(fetched_at)
+    return row.tobytes()
 
 
 def _word_hashes(text: str) -> Hashes:
@@ -151,6 +158,11 @@ def _day(date: str | None) -> int:
     """A date such as 2026-01-31 as 20260131; 0 if it is none."""
     found = (date or "")[:10].replace("-", "")
     return int(found) if len(found) == 8 and found.isascii() and found.isdigit() else 0
+
+
+def site_hash(site: str) -> int:
+    """What a sketch knows its site by."""
+    return _hash(site)
 
 
 def _hash(text: str) -> int:
