@@ -12,6 +12,7 @@ __all__ = [
     "Pairs",
     "StyleSums",
     "Ways",
+    "agreeing_slots",
     "align",
     "blank_runs",
     "block_features",
@@ -58,7 +59,7 @@ try:
         word_spans,
     )
     from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
-    from webwinnow._kernels.compiled_replicas import lowest_shingles, unite
+    from webwinnow._kernels.compiled_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
@@ -96,7 +97,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         word_spans,
     )
     from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
-    from webwinnow._kernels.plain_replicas import lowest_shingles, unite
+    from webwinnow._kernels.plain_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Compiled: MinHashes and clusters. Each has a twin in plain_replicas.py that says what it means."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 import numpy as np
@@ -84,3 +84,25 @@ def unite(int64_t[::1] parent, const int64_t[::1] one, const int64_t[::1] other)
             parent[a] = b
     for k in range(size):
         parent[k] = parent[parent[k]]
+
+
+def agreeing_slots(const uint16_t[:, :] slots, const int64_t[::1] one, const int64_t[::1] other):
+    """In how many slots the members of each pair agree (see plain_replicas.agreeing_slots)."""
+    cdef Py_ssize_t k, s, width = slots.shape[1], size = slots.shape[0]
+    cdef int32_t same
+    cdef const uint16_t* a
+    cdef const uint16_t* b
+    if one.shape[0] != other.shape[0]:
+        raise ValueError("pairs of different length")
+    if width and slots.strides[1] != sizeof(uint16_t):
+        raise ValueError("the slots of a member lie apart")
+    found = np.zeros(one.shape[0], np.int32)
+    cdef int32_t[::1] agree = found
+    for k in range(one.shape[0]):
+        if not (0 <= one[k] < size and 0 <= other[k] < size):
+            raise ValueError("no such member")
+        a, b, same = &slots[one[k], 0], &slots[other[k], 0], 0
+        for s in range(width):
+            same += a[s] == b[s]
+        agree[k] = same
+    return found

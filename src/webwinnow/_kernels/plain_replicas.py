@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels.plain import mixed
 
-__all__ = ["lowest_shingles", "unite"]
+__all__ = ["agreeing_slots", "lowest_shingles", "unite"]
 
 _GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
@@ -35,6 +35,16 @@ def lowest_shingles(words: NDArray[np.uint64], size: int, slot_bits: int) -> tup
     return np.array(lowest, np.uint64), len(different)
 
 
+def agreeing_slots(slots: NDArray[np.uint16], one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int32]:
+    """In how many slots the members of each pair agree; a row of `slots` is a member."""
+    if len(one) != len(other):
+        raise ValueError("pairs of different length")
+    if any(len(side) and not (side.min() >= 0 and side.max() < len(slots)) for side in (one, other)):
+        raise ValueError("no such member")
+    agree: NDArray[np.int32] = (slots[one] == slots[other]).sum(axis=1, dtype=np.int32)
+    return agree
+
+
 def unite(parent: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]) -> None:
     """Join the clusters of each pair, in place: `parent` names for each member the first of its cluster.
 
@@ -44,7 +54,7 @@ def unite(parent: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.i
         raise ValueError("pairs of different length")
     if np.any(parent < 0) or np.any(parent > np.arange(len(parent))):
         raise ValueError("the parent of a member is an earlier member or itself")
-    if any(len(side) and not (0 <= side.min() and side.max() < len(parent)) for side in (one, other)):
+    if any(len(side) and not (side.min() >= 0 and side.max() < len(parent)) for side in (one, other)):
         raise ValueError("no such member")
     parents = parent.tolist()
 

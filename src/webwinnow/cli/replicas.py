@@ -88,7 +88,9 @@ def replicas(
         )
     if not quiet:
         told = summary.found_replicas.lines() if summary.found_replicas is not None else []
-        head = f"{summary.pages:,} pages of {summary.sites:,} sites in {summary.seconds:.1f} s, {summary.failed:,} failed"
+        head = (
+            f"{summary.pages:,} pages of {summary.sites:,} sites in {summary.seconds:.1f} s, {summary.failed:,} failed"
+        )
         sys.stderr.write("\n".join([head, *told]) + "\n")
     if summary.failed:
         raise typer.Exit(1)

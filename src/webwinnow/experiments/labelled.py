@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from webwinnow.blocks import said_in
 from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
@@ -16,7 +17,7 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.records import PageRecord
-from webwinnow.replicas import telling_text
+from webwinnow.replicas import telling_runs
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
 
@@ -49,7 +50,7 @@ def telling_texts(
     site_by: SiteKey | None = None,
     on_progress: Callable[[str, int, int | None], None] | None = None,
 ) -> dict[str, str]:
-    """By page id what each page says once it is cleaned, each site learned from all its pages (see `telling_text`)."""
+    """By page id what each page says once it is cleaned, each site learned from all its pages (see `telling_runs`)."""
     tell = on_progress or (lambda _stage, _done, _total: None)
     site_by = site_by or SiteKey()
     sites: dict[str, list[tuple[str | None, PageTree]]] = defaultdict(list)
@@ -66,7 +67,7 @@ def telling_texts(
             if page_id in wanted:
                 evidence = PageEvidence.of(tree) if chosen.scores else None
                 verdict = chosen.clean(tree, model, settings, evidence)
-                texts[page_id] = telling_text(tree, verdict, evidence, model, settings)
+                texts[page_id] = said_in(tree, telling_runs(tree, verdict, evidence, model, settings))
                 tell("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())
     if missing:

@@ -99,8 +99,8 @@ class ReplicaResults:
             "",
             "## Fingerprints",
             "",
-            "A threshold is fixed on half of the original pages and tested on the other half, both ways. The margin lies",
-            "between the least alike replica and the most alike other page, over all pairs.",
+            "A threshold is fixed on half of the original pages and tested on the other half, both ways. The margin",
+            "lies between the least alike replica and the most alike other page, over all pairs.",
             "",
             _row(["fingerprint", "cleaning", "threshold", *(f"hit: {kind}" for kind in kinds), "error", "margin"]),
             _row(["---"] * (len(kinds) + 5)),
@@ -143,7 +143,9 @@ def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> Rep
     table, published, default, trials = {}, {}, {}, []
     for cleaning, said in texts.items():
         tokens = {page: words(text) for page, text in said.items()}
-        table[cleaning] = [[_counted(pairs, tokens, share, interval) for share in PERCENTAGES] for interval in INTERVALS]
+        table[cleaning] = [
+            [_counted(pairs, tokens, share, interval) for share in PERCENTAGES] for interval in INTERVALS
+        ]
         same = _same_published(tokens, PERCENTAGE, INTERVAL)
         published[cleaning] = _rates(pairs, [same(pair) for pair in pairs])
         settings = ReplicaSettings()
@@ -228,7 +230,7 @@ def best_threshold(pairs: Sequence[Pair], alike: np.ndarray[Any, Any]) -> float:
 def _rates(pairs: Sequence[Pair], found: Sequence[bool]) -> Rates:
     by_kind: dict[str, list[bool]] = {}
     errors: list[bool] = []
-    for pair, hit in zip(pairs, found, strict=True):
-        (by_kind.setdefault(pair.kind, []) if pair.replica else errors).append(bool(hit))
+    for pair, is_found in zip(pairs, found, strict=True):
+        (by_kind.setdefault(pair.kind, []) if pair.replica else errors).append(bool(is_found))
     hit = {kind: sum(hits) / len(hits) for kind, hits in sorted(by_kind.items())}
     return Rates(hit, sum(errors) / len(errors) if errors else 0.0)

@@ -1,4 +1,4 @@
-"""Replicas of a collection: pages are cleaned as in a cleaning run, records are taken as they are; a line a page comes out."""
+"""Replicas of a collection, a line a page: pages are cleaned as in a cleaning run, records are taken as they are."""
 
 from __future__ import annotations
 
@@ -99,7 +99,9 @@ def _keep_records(
     for ordinal, record in enumerate(records):
         url, page_id, site = (_text(record.get(name)) for name in ("url", "page_id", "site"))
         failed = record.get("outcome") == "failed"
-        store.add_page(PageRow(ordinal, site or "", url or "", page_id, error=_text(record.get("reason")) if failed else None))
+        store.add_page(
+            PageRow(ordinal, site or "", url or "", page_id, error=_text(record.get("reason")) if failed else None)
+        )
         standing = Standing(
             url=url or "", site=site or "", title=_text(record.get("title")), date=_text(record.get("date"))
         )

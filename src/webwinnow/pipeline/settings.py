@@ -17,7 +17,7 @@ from webwinnow.urls import SiteKey
 __all__ = ["Progress", "RunSettings"]
 
 Progress = Callable[[str, int, int | None], None]
-"""Called as progress(stage, done, total): stages are `parse`, `clean`, `replicas` and `write`; total is None while unknown."""
+"""Called as progress(stage, done, total): stages are `parse`, `clean`, `replicas`, `write`; total is None at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,17 @@ class RunStore:
     def commit(self) -> None:
         """Make what was added last through a kill."""
         rows = [
-            (r.ordinal, r.site, r.url, r.page_id, r.key - _SIGN, r.content, *(r.ref or (None, None)), r.error, r.fetched_at)
+            (
+                r.ordinal,
+                r.site,
+                r.url,
+                r.page_id,
+                r.key - _SIGN,
+                r.content,
+                *(r.ref or (None, None)),
+                r.error,
+                r.fetched_at,
+            )
             for r in self._pending
         ]
         with self._index:

@@ -23,7 +23,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import PageRecord
-from webwinnow.replicas import Standing, sketch, telling_text
+from webwinnow.replicas import Standing, page_sketch, telling_runs
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
@@ -160,7 +160,7 @@ class Workshop:
         """What is kept of a page to find its replicas; nothing if nobody asks."""
         if self.settings.replicas is None:
             return b""
-        text = telling_text(clean.tree, clean.verdict, evidence, model, self.settings.cleaning)
+        runs = telling_runs(clean.tree, clean.verdict, evidence, model, self.settings.cleaning)
         standing = Standing(
             url=record["url"],
             site=record["site"],
@@ -168,7 +168,7 @@ class Workshop:
             date=record["date"],
             canonical=clean.tree.head.canonical,
         )
-        return sketch(text, standing, self.settings.replicas).tobytes()
+        return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:

@@ -1,19 +1,19 @@
 """Which pages are alike: sketches to clusters, without comparing each page with each.
 
-Equal texts are joined by sorting. Of the rest, pages that agree in a whole band of slots (Leskovec, Rajaraman and Ullman,
-Mining of Massive Datasets, 3.4) come to stand side by side when the bands are sorted; each is compared with the one
-before it and with the first that has this band, so a band costs n log n at worst, however many pages share it.
+Equal texts are joined by sorting. Of the rest, pages that agree in a whole band of slots (Leskovec, Rajaraman and
+Ullman, Mining of Massive Datasets, 3.4) come to stand side by side when the bands are sorted; each is compared with the
+one before it and with the first that has this band, so a band costs n log n at worst, however many pages share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import unite
+from webwinnow._kernels import agreeing_slots, unite
 from webwinnow.replicas.settings import ReplicaSettings
 from webwinnow.replicas.sketch import SLOTS, Sketches
 
@@ -24,7 +24,7 @@ ROWS: Final = 3
 BANDS: Final = SLOTS // ROWS
 KEY_BYTES: Final = 256_000_000
 """Memory for the keys of bands; more pages are gone through more often."""
-CHUNK: Final = 1 << 16
+CHUNK: Final = 1 << 15
 """Sketches that are looked at in one go."""
 LEAST_SHARE: Final = 0.4
 """A page is no replica of one that says more than 2.5 times as much, even if it is all in there."""
@@ -46,23 +46,24 @@ def joined(sketches: Sketches, settings: ReplicaSettings) -> Places:
 
 
 def _join_equal(sketches: Sketches, first: Places) -> Places:
-    """Join pages that say the same; returns one page, the first, for each different text."""
-    exact = np.ascontiguousarray(sketches["exact"])
-    order = np.argsort(exact, kind="stable")
+    """Join pages that say the same; returns one for each different text, in an order that does not depend on theirs."""
+    exact, *traits = (np.ascontiguousarray(sketches[name]) for name in ("exact", "site", "title", "address"))
+    order = np.lexsort((*traits, exact))
     order = order[np.searchsorted(exact, 1, sorter=order) :]
     is_same = exact[order[1:]] == exact[order[:-1]]
     unite(first, order[:-1][is_same], order[1:][is_same])
-    return np.sort(order[np.append(True, ~is_same)]) if len(order) else order
+    return order[np.append(True, ~is_same)] if len(order) else order
 
 
 def _band_keys(sketches: Sketches, wanted: Places) -> Iterator[NDArray[np.uint32]]:
     """Band by band a key for each wanted page; as many bands at a time as fit into `KEY_BYTES`."""
+    as_they_lie = np.argsort(wanted)
     at_once = max(1, min(BANDS, KEY_BYTES // (4 * max(1, len(wanted)))))
     for band in range(0, BANDS, at_once):
         bands = range(band, min(band + at_once, BANDS))
         keys = np.empty((len(bands), len(wanted)), np.uint32)
         for start in range(0, len(wanted), CHUNK):
-            part = slice(start, start + CHUNK)
+            part = as_they_lie[start : start + CHUNK]
             slots = sketches["slots"][wanted[part], bands[0] * ROWS : (bands[-1] + 1) * ROWS].astype(np.uint64)
             joint = slots[:, ::ROWS]
             for row in range(1, ROWS):
@@ -102,31 +103,37 @@ def alike(
     sketches: Sketches, one: Places, other: Places, settings: ReplicaSettings, *, slack: float = 0.0
 ) -> NDArray[np.bool_]:
     """Whether the pages of each pair are replicas; `slack` lowers what is asked of them."""
-    likeness_, titles_differ = likeness(sketches, one, other)
+    found, titles_differ = likeness(sketches, one, other)
     wanted = np.where(titles_differ, settings.titles_apart, settings.threshold) - slack
-    found: NDArray[np.bool_] = likeness_ >= wanted
-    return found
+    are: NDArray[np.bool_] = found >= wanted
+    return are
 
 
 def likeness(sketches: Sketches, one: Places, other: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """How much the pages of each pair say the same, 0 to 1, and whether they stand on one site under different titles.
 
     It is the share of the shorter page's shingles that the longer one has too, since what cleaning leaves of one copy's
-    noise makes it longer, not different; but 0 where one says much less. Under different titles it is the Jaccard index:
-    there what one page says more may be what matters.
+    noise makes it longer, not different; but 0 where one says much less. Under different titles it is the Jaccard
+    index: there what one page says more may be what matters.
     """
-    a, b = sketches[one], sketches[other]
-    equal = (a["exact"] == b["exact"]) & (a["exact"] != 0)
-    titles_differ = (a["site"] == b["site"]) & (a["title"] != b["title"]) & (a["title"] != 0) & (b["title"] != 0) & ~equal
+    exact, site, title = (_both(sketches, name, one, other) for name in ("exact", "site", "title"))
+    is_equal = (exact[0] == exact[1]) & (exact[0] != 0)
+    titles_differ = (site[0] == site[1]) & (title[0] != title[1]) & (title != 0).all(axis=0) & ~is_equal
     if "slots" not in (sketches.dtype.names or ()):
-        return equal.astype(np.float64), titles_differ
-    jaccard = (a["slots"] == b["slots"]).mean(axis=1)
-    sizes = np.stack([a["shingles"], b["shingles"]]).astype(np.float64)
-    shorter, longer = sizes.min(axis=0), np.maximum(sizes.max(axis=0), 1)
+        return is_equal.astype(np.float64), titles_differ
+    jaccard = agreeing_slots(sketches["slots"], one, other) / SLOTS
+    sizes = _both(sketches, "shingles", one, other).astype(np.float64)
+    shorter, longer = np.maximum(sizes.min(axis=0), 1), sizes.max(axis=0)
     common = jaccard / (1 + jaccard) * (shorter + longer)
-    share = np.minimum(common / np.maximum(shorter, 1), 1.0)
+    share = np.minimum(common / shorter, 1.0)
     share[shorter < LEAST_SHARE * longer] = 0.0
     found = np.where(titles_differ, jaccard, share)
-    found[(a["exact"] == 0) | (b["exact"] == 0)] = 0.0
-    found[equal] = 1.0
+    found[(exact == 0).any(axis=0)] = 0.0
+    found[is_equal] = 1.0
     return found, titles_differ
+
+
+def _both(sketches: Sketches, name: str, one: Places, other: Places) -> NDArray[Any]:
+    """A column for the first and for the second of each pair."""
+    column = sketches[name]
+    return np.stack([column[one], column[other]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ __all__ = ["RELATIONS", "Mirror", "Replicas", "find_replicas"]
 RELATIONS: Final = ("", "copy", "version", "mirror")
 """What a page is to the copy that stays, by code: that copy itself, a copy, an older version, a page of a mirror."""
 _COPY, _VERSION, _MIRROR = 1, 2, 3
+_COLUMNS = ("address", "near", "path", "named", "site", "fetched", "ordinal", "url_length", "date")
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SLACK: Final = 0.2
 """A page that came into a cluster by way of others stays in it if it is not clearly less alike to the copy that stays:
 by four standard errors of the estimate."""
@@ -25,6 +27,9 @@ ROUNDS: Final = 8
 MIRROR_PAGES: Final = 5
 MIRROR_SHARE: Final = 0.5
 """A site mirrors another if so many of its pages, and this share of them, have a replica there. Ours, untuned."""
+
+
+Columns = dict[str, NDArray[Any]]
 
 
 class Mirror(NamedTuple):
@@ -108,7 +113,7 @@ def _chosen(sketches: Sketches, first: Places) -> Places:
     pages = _members(first)
     if not len(pages):
         return stays
-    cluster, rows = first[pages], sketches[_traits(sketches)][pages]
+    cluster, rows = first[pages], _columns(sketches, pages)
     undated = np.uint32(0xFFFFFFFF)
     date = np.where(rows["date"] == 0, undated, rows["date"])
     votes = _votes(cluster, rows)
@@ -124,23 +129,31 @@ def _chosen(sketches: Sketches, first: Places) -> Places:
     return stays
 
 
-def _traits(sketches: Sketches) -> list[str]:
-    return [name for name in sketches.dtype.names or () if name != "slots"]
+def _columns(sketches: Sketches, pages: Places) -> Columns:
+    """What some of the sketches say, but for their fingerprints."""
+    return {name: sketches[name][pages] for name in _COLUMNS}
 
 
-def _votes(cluster: Places, rows: Sketches) -> NDArray[np.int64]:
+def _votes(cluster: Places, rows: Columns) -> NDArray[np.int64]:
     """How many canonical links of a page's cluster name its address."""
     pointing = rows["named"] != 0
-    named = np.stack([cluster[pointing].astype(np.uint64), rows["named"][pointing]], axis=1)
-    asked = np.stack([cluster.astype(np.uint64), rows["address"]], axis=1)
-    _, of = np.unique(np.concatenate([named, asked]), axis=0, return_inverse=True)
-    of = of.reshape(-1)
-    votes: NDArray[np.int64] = np.bincount(of[: len(named)], minlength=int(of.max()) + 1)[of[len(named) :]]
+    named, counted = np.unique(_pair_keys(cluster[pointing], rows["named"][pointing]), return_counts=True)
+    votes = np.zeros(len(cluster), np.int64)
+    if len(named):
+        asked = _pair_keys(cluster, rows["address"])
+        at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
+        votes = np.where(named[at] == asked, counted[at], 0)
     return votes
 
 
+def _pair_keys(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint64]:
+    """One hash for each ordered pair."""
+    keys: NDArray[np.uint64] = (one.astype(np.uint64) + _SPREAD) * _SPREAD ^ other.astype(np.uint64)
+    return keys
+
+
 def _part(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSettings) -> bool:
-    """Let go, in place, what is clearly unlike the copy that stays: of each cluster into a new one. False if nothing is."""
+    """Let go, in place, what is clearly unlike the copy that stays, of each cluster into a new one; whether any is."""
     pages = np.flatnonzero(stays != np.arange(len(stays)))
     if settings.method != "modern" or not len(pages):
         return False
@@ -151,9 +164,7 @@ def _part(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSet
     return bool(len(unlike))
 
 
-def _relations(
-    sketches: Sketches, stays: Places
-) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
+def _relations(sketches: Sketches, stays: Places) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
     """What each page is to the one that stays, and how much alike; which sites mirror another."""
     relation = np.zeros(len(stays), np.uint8)
     similarity = np.ones(len(stays), np.float32)
@@ -161,38 +172,36 @@ def _relations(
     if not len(pages):
         return relation, similarity, ()
     similarity[pages] = likeness(sketches, pages, stays[pages])[0]
-    traits = _traits(sketches)
-    own, its = sketches[traits][pages], sketches[traits][stays[pages]]
+    own, its = _columns(sketches, pages), _columns(sketches, stays[pages])
     is_near = (own["near"] == its["near"]) | ((own["named"] == its["named"]) & (own["named"] != 0))
     is_other_time = np.zeros(len(pages), np.bool_)
     for time in ("date", "fetched"):
         is_other_time |= (own[time] != its[time]) & (own[time] != 0) & (its[time] != 0)
     relation[pages] = np.where(is_near & is_other_time, _VERSION, _COPY)
     mirrors = _mirrors(sketches, own, its)
-    for mirror in mirrors:
-        on_mirror = (own["site"] == mirror.site) & (its["site"] == mirror.of)
-        relation[pages[on_mirror]] = _MIRROR
+    on_mirrors = _pair_keys(*(np.array([mirror[k] for mirror in mirrors], np.uint64) for k in (0, 1)))
+    relation[pages[np.isin(_pair_keys(own["site"], its["site"]), on_mirrors)]] = _MIRROR
     return relation, similarity, mirrors
 
 
-def _mirrors(sketches: Sketches, own: Sketches, its: Sketches) -> tuple[Mirror, ...]:
+def _mirrors(sketches: Sketches, own: Columns, its: Columns) -> tuple[Mirror, ...]:
     """Sites most of whose pages have a replica on one other site: the pages `own` are replicas of `its`."""
     across = own["site"] != its["site"]
-    own, its = own[across], its[across]
-    if not len(own):
-        return ()
-    site_of = np.asarray(sketches["site"])[np.asarray(sketches["exact"]) != 0]
-    sites, sizes = np.unique(site_of, return_counts=True)
-    size_of = dict(zip(sites.tolist(), sizes.tolist(), strict=True))
-    pairs = np.sort(np.stack([own["site"], its["site"]], axis=1), axis=1)
-    found, of, shared = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    same_path = np.bincount(of.reshape(-1), weights=own["path"] == its["path"])
-    lost = np.bincount(of.reshape(-1), weights=own["site"] == pairs[:, 0])
+    here, there = own["site"][across], its["site"][across]
+    pairs = np.sort(np.stack([here, there], axis=1), axis=1)
+    _, at, of, shared = np.unique(
+        _pair_keys(pairs[:, 0], pairs[:, 1]), return_index=True, return_inverse=True, return_counts=True
+    )
+    same_path = np.bincount(of, weights=(own["path"] == its["path"])[across], minlength=len(at))
+    lost = np.bincount(of, weights=here == pairs[:, 0], minlength=len(at))
+    sites, sizes = np.unique(np.asarray(sketches["site"])[np.asarray(sketches["exact"]) != 0], return_counts=True)
     mirrors = []
-    for k, (one, other) in enumerate(found.tolist()):
-        share = {site: min(1.0, int(shared[k]) / size_of[site]) for site in (one, other)}
-        lost_share = {one: lost[k] / shared[k], other: 1 - lost[k] / shared[k]}
-        site, of_site = sorted((one, other), key=lambda s: (-share[s], -lost_share[s], s))
-        if shared[k] >= MIRROR_PAGES and share[site] >= MIRROR_SHARE:
-            mirrors.append(Mirror(site, of_site, int(shared[k]), share[site], float(same_path[k] / shared[k])))
-    return tuple(sorted(mirrors, key=lambda mirror: (-mirror.pages, mirror.site, mirror.of)))
+    for k in np.flatnonzero(shared >= MIRROR_PAGES).tolist():
+        both, pages = pairs[at[k]], int(shared[k])
+        share = np.minimum(pages / sizes[np.searchsorted(sites, both)], 1.0).tolist()
+        lost_share = (float(lost[k]) / pages, 1 - float(lost[k]) / pages)
+        mirror, mirrored = sorted((0, 1), key=lambda side: (-share[side], -lost_share[side]))
+        if share[mirror] >= MIRROR_SHARE:
+            site, of_site = int(both[mirror]), int(both[mirrored])
+            mirrors.append(Mirror(site, of_site, pages, share[mirror], float(same_path[k]) / pages))
+    return tuple(sorted(mirrors, key=lambda found: (-found.pages, found.site, found.of)))

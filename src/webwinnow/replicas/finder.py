@@ -8,8 +8,8 @@ from webwinnow.cleanpage import CleanPage
 from webwinnow.metadata import metadata
 from webwinnow.replicas.find import Replicas, find_replicas
 from webwinnow.replicas.settings import ReplicaSettings
-from webwinnow.replicas.sketch import Standing, sketch, sketch_type
-from webwinnow.replicas.telling import telling_text
+from webwinnow.replicas.sketch import Standing, page_sketch, sketch, sketch_type
+from webwinnow.replicas.telling import telling_runs
 
 __all__ = ["ReplicaFinder"]
 
@@ -36,11 +36,10 @@ class ReplicaFinder:
     def add(self, page: CleanPage | str, standing: Standing | None = None) -> int:
         """Add a page, cleaned, or its text; returns its number. A cleaned page tells itself where it stands."""
         if isinstance(page, CleanPage):
-            text = telling_text(page.tree, page.verdict)
-            standing = standing or _standing(page)
+            runs = telling_runs(page.tree, page.verdict)
+            row = page_sketch(page.tree, runs, standing or _standing(page), self.settings)
         else:
-            text = page
-        row = sketch(text, standing or Standing(), self.settings)
+            row = sketch(page, standing or Standing(), self.settings)
         row["ordinal"] = len(self)
         self._rows += row.tobytes()
         return len(self) - 1

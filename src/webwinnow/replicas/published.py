@@ -24,7 +24,9 @@ def published_fingerprint(
     chosen = chosen_words(words, percentage, interval)
     if not chosen:
         return None
-    said = " ".join(chosen).encode("utf-8", "replace")  # the paper does not say how they are joined; no word holds a blank
+    said = " ".join(chosen).encode(
+        "utf-8", "replace"
+    )  # the paper does not say how they are joined; no word holds a blank
     return hashlib.md5(said, usedforsecurity=False).digest()
 
 

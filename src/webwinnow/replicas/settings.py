@@ -11,7 +11,7 @@ __all__ = ["REPLICA_METHODS", "SHINGLE_WORDS", "THRESHOLD", "ReplicaSettings"]
 
 REPLICA_METHODS = ("modern", "published")
 SHINGLE_WORDS = 3
-"""Words in a shingle. `webwinnow experiment replicas` measures 1 to 5; 3 leaves the widest margin on the labelled pairs."""
+"""Words in a shingle. `webwinnow experiment replicas` measures 1 to 5; 3 leaves the widest margin (in-sample)."""
 THRESHOLD = 0.7
 """Pages that share so much of what the shorter one says are replicas. On the labelled pairs all replicas lie above and
 all others far below; pages of shops that differ in a colour or a trim lie on both sides (docs/replicas.md)."""

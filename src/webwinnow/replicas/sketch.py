@@ -19,12 +19,27 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow._kernels import lowest_shingles, word_spans
+from webwinnow.blocks import said_in
+from webwinnow.pagetree import PageTree
 from webwinnow.replicas.published import published_fingerprint
 from webwinnow.replicas.settings import ReplicaSettings
 from webwinnow.urls import canonical
 from webwinnow.words import words
 
-__all__ = ["SLOTS", "Sketches", "Standing", "minhash", "near_address", "no_sketch", "placed", "seconds", "site_hash", "sketch", "sketch_type"]
+__all__ = [
+    "SLOTS",
+    "Sketches",
+    "Standing",
+    "minhash",
+    "near_address",
+    "no_sketch",
+    "page_sketch",
+    "placed",
+    "seconds",
+    "site_hash",
+    "sketch",
+    "sketch_type",
+]
 
 SLOTS: Final = 128
 """Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
@@ -67,21 +82,46 @@ class Standing:
 def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = None) -> np.void:
     """The row of a page that says `text`, cleaned or not."""
     settings = settings or ReplicaSettings()
-    row = np.zeros(1, sketch_type(settings.method))[0]
     if settings.method == "published":
-        digest = published_fingerprint(words(text), settings.percentage, settings.interval)
-        row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
-    else:
-        said = _word_hashes(text)
-        if len(said) >= settings.least_words:
-            lowest, row["shingles"] = lowest_shingles(said, settings.shingle_words, _SLOT_BITS)
-            row["slots"] = minhash(lowest)
-            row["exact"] = xxh3_64_intdigest(said.tobytes()) or 1
+        return _published(text, standing, settings)
+    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], standing, settings)
+
+
+def page_sketch(
+    tree: PageTree, runs: NDArray[np.bool_], standing: Standing, settings: ReplicaSettings | None = None
+) -> np.void:
+    """The row of a page of which some text runs count; a word that markup cuts in two counts as two."""
+    settings = settings or ReplicaSettings()
+    if settings.method == "published":
+        return _published(said_in(tree, runs), standing, settings)
+    return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+
+
+def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
+    row = no_sketch(settings)
+    digest = published_fingerprint(words(text), settings.percentage, settings.interval)
+    row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
+    return _standing_in(row, standing)
+
+
+def _modern(said: Hashes, standing: Standing, settings: ReplicaSettings) -> np.void:
+    """The row of a page, given the hashes of its words."""
+    row = no_sketch(settings)
+    if len(said) >= settings.least_words:
+        lowest, row["shingles"] = lowest_shingles(said, settings.shingle_words, _SLOT_BITS)
+        row["slots"] = minhash(lowest)
+        row["exact"] = xxh3_64_intdigest(said.tobytes()) or 1
+    return _standing_in(row, standing)
+
+
+def _standing_in(row: np.void, standing: Standing) -> np.void:
+    """A row with where its page stands."""
     address = canonical(standing.url)
     row["address"] = _hash(address)
     row["near"] = _hash(near_address(address))
     row["path"] = _hash(_SCHEME_AND_HOST.sub("", address))
-    row["named"] = _hash(canonical(standing.canonical)) if standing.canonical else 0
+    named = standing.canonical
+    row["named"] = row["address"] if named == standing.url else _hash(canonical(named)) if named else 0
     row["site"] = site_hash(standing.site)
     row["title"] = _hash(" ".join(words(standing.title or "")))
     row["url_length"] = len(address)
@@ -92,7 +132,8 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
 
 def no_sketch(settings: ReplicaSettings | None = None) -> np.void:
     """The row of a page that could not be read: no replica of any."""
-    return np.zeros(1, sketch_type((settings or ReplicaSettings()).method))[0]
+    row: np.void = np.zeros(1, sketch_type((settings or ReplicaSettings()).method))[0]
+    return row
 
 
 def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, settings: ReplicaSettings) -> bytes:
@@ -100,10 +141,6 @@ def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, setti
     row = np.frombuffer(packed, sketch_type(settings.method))[0].copy() if packed else no_sketch(settings)
     row["site"], row["ordinal"], row["fetched"] = site_hash(site), ordinal, seconds(fetched_at)
     return row.tobytes()
-
-
-def _word_hashes(text: str) -> Hashes:
-    return word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0]
 
 
 def minhash(lowest: Hashes) -> NDArray[np.uint16]:
