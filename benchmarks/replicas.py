@@ -15,19 +15,21 @@ TREES = 400
 ROUNDS = 7
 
 _FIND = """
-import resource, sys, time
+import sys, time
+from pathlib import Path
 import numpy as np
 from webwinnow.replicas import find_replicas, sketch_type
 rows = np.memmap(sys.argv[1], sketch_type(), "r")
 wall, cpu = time.perf_counter(), time.process_time()
 found = find_replicas(rows)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-print(wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, found.count, int(found.cluster.max()) + 1)
+peak = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) * 1024  # ru_maxrss is inherited
+print(wall, cpu, peak, found.count, int(found.cluster.max()) + 1)
 """
 
 
 def _write_sketches(path: Path, count: int) -> tuple[int, int]:
-    """A file of sketches: a tenth equal copies, a fifth near ones, a fifth that share a template; (replicas, others)."""
+    """A file of sketches: a tenth equal copies, a fifth near ones, a fifth of one template; (replicas, others)."""
     import numpy as np
 
     from webwinnow.replicas import sketch_type

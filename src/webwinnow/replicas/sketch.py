@@ -168,7 +168,7 @@ def _lenders() -> NDArray[np.intp]:
 _SCHEME_AND_HOST = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
 _YEAR = r"(?:19|20)\d\d"
 _DATED = re.compile(
-    rf"(?<!\d){_YEAR}(?:[-/._]?(?:0?[1-9]|1[0-2])(?:[-/._]?(?:0?[1-9]|[12]\d|3[01])(?:[T_-]?\d{{4,6}})?)?)?(?!\d)"
+    rf"(?<!\d){_YEAR}(?:[-/._]?(?:1[0-2]|0?[1-9])(?:[-/._]?(?:[12]\d|3[01]|0?[1-9])(?:[T_-]?\d{{4,6}})?)?)?(?!\d)"
     r"|(?<![a-z0-9])v?\d+(?:[._]\d+)+(?![a-z0-9])|(?<![a-z0-9])v\d+(?![a-z0-9])"
 )
 """Dates, time stamps and version numbers in an address."""

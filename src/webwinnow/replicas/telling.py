@@ -37,7 +37,7 @@ def telling_runs(
     model: SiteKnowledge | None = None,
     settings: CleaningSettings | None = None,
 ) -> NDArray[np.bool_]:
-    """The text runs to fingerprint of a page: with `evidence`, what the module says, else all that the verdict keeps."""
+    """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
     if evidence is not None:
         alone = verdict if model is None else clean(tree, None, (settings or CleaningSettings()).page, evidence)
         blocks = cut(tree)
