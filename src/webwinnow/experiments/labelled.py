@@ -67,7 +67,7 @@ def telling_texts(
             if page_id in wanted:
                 evidence = PageEvidence.of(tree) if chosen.scores else None
                 verdict = chosen.clean(tree, model, settings, evidence)
-                texts[page_id] = said_in(tree, telling_runs(tree, verdict, evidence, model, settings))
+                texts[page_id] = said_in(tree, telling_runs(tree, verdict, evidence, model))
                 tell("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())
     if missing:

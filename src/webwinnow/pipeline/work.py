@@ -160,7 +160,7 @@ class Workshop:
         """What is kept of a page to find its replicas; nothing if nobody asks."""
         if self.settings.replicas is None:
             return b""
-        runs = telling_runs(clean.tree, clean.verdict, evidence, model, self.settings.cleaning)
+        runs = telling_runs(clean.tree, clean.verdict, evidence, model)
         standing = Standing(
             url=record["url"],
             site=record["site"],

@@ -77,7 +77,7 @@ def find_replicas(sketches: Sketches, settings: ReplicaSettings | None = None) -
     """Find the replicas among pages, given their sketches in page order; a memory map will do.
 
     The same pages in another order give the same clusters, and the same page of each stays unless two of its pages have
-    the same traits. Memory is some 60 bytes a page and `KEY_BYTES`.
+    the same traits. Memory is some 100 bytes a page and at most `KEY_BYTES`, beside the sketches.
     """
     settings = settings or ReplicaSettings()
     first = joined(sketches, settings)

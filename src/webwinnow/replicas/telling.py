@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning import CleaningSettings, Verdict
-from webwinnow.cleaning.combined import RECORD_AT, clean
-from webwinnow.fingerprint import page_fingerprint
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.cleaning import Verdict
+from webwinnow.cleaning.combined import RECORD_AT
+from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
@@ -31,29 +31,35 @@ LEAST_CONTENT: Final = 10
 
 
 def telling_runs(
-    tree: PageTree,
-    verdict: Verdict,
-    evidence: PageEvidence | None = None,
-    model: SiteKnowledge | None = None,
-    settings: CleaningSettings | None = None,
+    tree: PageTree, verdict: Verdict, evidence: PageEvidence | None = None, model: SiteKnowledge | None = None
 ) -> NDArray[np.bool_]:
     """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
     if evidence is not None:
-        alone = verdict if model is None else clean(tree, None, (settings or CleaningSettings()).page, evidence)
         blocks = cut(tree)
-        words = np.zeros(len(blocks), np.int64)
-        words[evidence.said] = evidence.words
-        kept = alone.keep_runs[blocks.first_run[:-1]]
-        if int(words[kept].sum()) >= LEAST_CONTENT:
-            own = kept & ~_repeated(tree, evidence, model, len(blocks))
-            return (own if words[own].sum() >= LEAST_LEFT * words[kept].sum() else kept)[blocks.of_run()]
+        shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
+        kept = _content(evidence) & (shown | (evidence.probability >= HIDDEN_ABOVE))
+        said = int(evidence.words[kept].sum())
+        if said >= LEAST_CONTENT:
+            own = kept & ~_repeated(evidence, model)
+            told = np.zeros(len(blocks), np.bool_)
+            told[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
+            return told[blocks.of_run()]
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
-def _repeated(tree: PageTree, evidence: PageEvidence, model: SiteKnowledge | None, blocks: int) -> NDArray[np.bool_]:
-    """The blocks that the site says on so many of its other pages that they belong to no record."""
-    found = np.zeros(blocks, np.bool_)
-    if model is not None and model.pages >= SITE_PAGES:
-        learned = page_fingerprint(tree) in model.learned
-        found[evidence.said] = model.block_table.ask(evidence, model.pages, learned=learned).share >= RECORD_AT
+def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
+    """The blocks that method `page` keeps, whichever way the user leans."""
+    probability, words = evidence.probability, evidence.words
+    page_model = PageModel.load()
+    if words.sum() >= JUDGED_WORDS and page_model.expected_quality(probability, words) < NO_CONTENT_BELOW:
+        return np.zeros(len(probability), np.bool_)
+    kept: NDArray[np.bool_] = probability >= page_model.cut(probability, words, None)
+    return kept
+
+
+def _repeated(evidence: PageEvidence, model: SiteKnowledge | None) -> NDArray[np.bool_]:
+    """The blocks that the site says on so many of its pages that they belong to no record."""
+    if model is None or model.pages < SITE_PAGES:
+        return np.zeros(len(evidence), np.bool_)
+    found: NDArray[np.bool_] = model.block_table.pages_that_say(evidence.text) >= RECORD_AT * model.pages
     return found
