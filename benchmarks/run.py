@@ -15,6 +15,7 @@ import mining
 import page_quality
 import peers
 import quality
+import replicas
 import site_cost
 import site_quality
 import speed
@@ -75,6 +76,11 @@ BENCHMARKS = (
         "`combined` on whole sites: 0.97 on sites-news; 0.03 above `page` with a page model that saw no news; on "
         "sites-swde recall 0.97, at most 0.02 repeated, at most 0.5 kept",
         site_quality.sites,
+    ),
+    Benchmark(
+        "replicas",
+        "5,000 fingerprints/s a core from ready trees; replicas among 1,000,000 sketches in seconds, memory bounded",
+        replicas.find,
     ),
     Benchmark("page", "`page`, sites not seen: word F1 0.895 on pages-wcxb, above the best peers", page_quality.page),
 )

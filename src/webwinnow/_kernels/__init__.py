@@ -12,6 +12,7 @@ __all__ = [
     "Pairs",
     "StyleSums",
     "Ways",
+    "agreeing_slots",
     "align",
     "blank_runs",
     "block_features",
@@ -29,6 +30,7 @@ __all__ = [
     "lay_out",
     "leaves_around",
     "link_hashes",
+    "lowest_shingles",
     "name_hash",
     "nearest",
     "node_marks",
@@ -40,6 +42,7 @@ __all__ = [
     "sums_by_key",
     "token_sums",
     "topmost",
+    "unite",
     "way_keys",
     "word_keys",
     "word_spans",
@@ -59,6 +62,7 @@ try:
         word_spans,
     )
     from webwinnow._kernels.compiled_mapping import align, grouped, kept_around, topmost, way_keys
+    from webwinnow._kernels.compiled_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
@@ -98,6 +102,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         word_spans,
     )
     from webwinnow._kernels.plain_mapping import align, grouped, kept_around, topmost, way_keys
+    from webwinnow._kernels.plain_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,

@@ -17,6 +17,7 @@ from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.folder import ModelFolder
 from webwinnow.urls import SiteKey
 
@@ -57,6 +58,9 @@ def clean(
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
     rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
+    replicas: Annotated[
+        bool, typer.Option(help="Find replicas: replica_of in a record names the page of which it is one.")
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
     tmp: Annotated[
@@ -100,6 +104,7 @@ def clean(
         page_seconds=page_seconds,
         worker_memory=worker_memory << 20,
         rejected=rejected is not None,
+        replicas=ReplicaSettings() if replicas else None,
     )
     try:
         with shown_progress(quiet=quiet) as progress:

@@ -18,6 +18,7 @@ _WORDS = {
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
+    "replicas": "finding replicas",
     "write": "writing",
 }
 

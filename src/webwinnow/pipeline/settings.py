@@ -10,13 +10,14 @@ from typing import Any
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
+from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.choose import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
 __all__ = ["Progress", "RunSettings"]
 
 Progress = Callable[[str, int, int | None], None]
-"""Called as progress(stage, done, total): stages are `parse`, `clean` and `write`; total is None while unknown."""
+"""Called as progress(stage, done, total): stages are `parse`, `clean`, `replicas`, `write`; total is None at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class RunSettings:
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
+    - `replicas`: how replicas are found; None not to look for any.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -46,6 +48,7 @@ class RunSettings:
     worker_memory: int = 3 << 30
     rejected: bool = False
     models: str | None = None
+    replicas: ReplicaSettings | None = field(default_factory=ReplicaSettings)
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -88,6 +91,7 @@ class RunSettings:
                 "site_by": SiteKey(**plain["site_by"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
+                "replicas": None if plain["replicas"] is None else ReplicaSettings(**plain["replicas"]),
             }
         )
 
