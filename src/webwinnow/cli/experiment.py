@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,9 @@ from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import InputError
 from webwinnow.experiments.labelled import read_rows, telling_texts
 from webwinnow.experiments.replicas import Pair, replica_experiment
+from webwinnow.experiments.search import search_experiment, search_table
 from webwinnow.io.sinks import whole_file
+from webwinnow.io.written import read_records
 from webwinnow.urls import SiteKey
 
 __all__ = ["experiment"]
@@ -67,3 +70,38 @@ def replicas(
         file.write(results.to_markdown().encode())
     if not quiet:
         sys.stderr.write(results.to_markdown())
+
+
+@experiment.command()
+def search(
+    records: Annotated[
+        list[Path], typer.Argument(metavar="RECORDS...", help="Records that webwinnow clean wrote, with abstracts.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for search.json and search.md.")],
+    queries: Annotated[int, typer.Option(min=1, help="Titles to ask for, at most.")] = 1000,
+    seed: Annotated[int, typer.Option(help="By which they are drawn.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and no tables on stderr.")] = False,
+) -> None:
+    """Known-item search in the abstract index, the full-text index and both (DocView 7.3, Table 3).
+
+    A title that one page alone has is the query, that page the answer.
+
+    Example:
+
+        webwinnow experiment search clean.jsonl -o results
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
+        results = search_experiment(
+            lambda: read_records(records, on_problem=progress.note),
+            Path(folder) / "index",
+            most=queries,
+            seed=seed,
+            on_progress=progress.update,
+        )
+    with whole_file(out.resolve() / "search.json") as file:
+        file.write(json.dumps(results, indent=1).encode() + b"\n")
+    with whole_file(out.resolve() / "search.md") as file:
+        file.write(search_table(results).encode())
+    if not quiet:
+        sys.stderr.write(search_table(results))

@@ -20,6 +20,8 @@ _WORDS = {
     "clean": "cleaning site by site",
     "replicas": "finding replicas",
     "write": "writing",
+    "index": "indexing",
+    "search": "searching",
 }
 
 

@@ -1,15 +1,16 @@
-"""Records that `webwinnow clean` wrote as JSONL, packed or not, read back."""
+"""Records that `webwinnow clean` wrote, JSONL, packed or not, or Parquet, read back."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.jsonl import split_lines
 from webwinnow.io.limits import ReadLimits
+from webwinnow.io.parquet import parquet_columns, read_parquet_records
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.streams import ProblemListener, UnpackedStream
 
@@ -17,6 +18,7 @@ __all__ = ["are_records", "read_records"]
 
 _TOLD_BY = frozenset({"outcome", "text"})
 """What a record has and a page does not."""
+_PARQUET = b"PAR1"
 
 
 def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
@@ -35,6 +37,9 @@ def read_records(
     for given in inputs:
         try:
             with Path(given).open("rb") as file:
+                if _is_parquet(file):
+                    yield from read_parquet_records(file, name=str(given), limits=limits)
+                    continue
                 stream = UnpackedStream(file, limits)
                 for number, line in enumerate(split_lines(stream, limits.max_line_bytes), start=1):
                     record = _record(line)
@@ -52,6 +57,8 @@ def _holds_records(path: Path, limits: ReadLimits) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
+        if _is_parquet(file):
+            return set(parquet_columns(file, str(path))) >= _TOLD_BY
         stream = UnpackedStream(file, limits)
         try:
             if content_of(stream.peek(HEAD_BYTES), str(path)) is not Content.JSONL:
@@ -59,6 +66,12 @@ def _holds_records(path: Path, limits: ReadLimits) -> bool:
         except InputError:
             return False
         return _record(next(split_lines(stream, limits.max_line_bytes), None)) is not None
+
+
+def _is_parquet(file: BinaryIO) -> bool:
+    head = file.read(len(_PARQUET))
+    file.seek(0)
+    return head == _PARQUET
 
 
 def _record(line: bytes | None) -> dict[str, Any] | None:

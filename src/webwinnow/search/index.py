@@ -22,8 +22,8 @@ FORMAT_VERSION = 1
 ABOUT = "webwinnow-index.json"
 SHOWN = ("url", "page_id", "site", "title", "type", "genre", "category", "lang", "date", "abstract")
 """What a result tells of a page."""
-LEADING_WORDS = 60
-"""Words of the text that stand for an abstract where a record has none."""
+LEADING_WORDS, LEADING_CHARACTERS = 60, 400
+"""Words of the text that stand for an abstract where a record has none, and what is shown of it then."""
 LONGEST_KEPT = 200_000
 """Characters of a text that are kept for excerpts; all of it is searched."""
 LEAST_MEMORY = 15_000_000
@@ -120,7 +120,7 @@ class IndexFolder:
         """Add the record of a page, or put it in the place of an older one."""
         text, abstract = str(record.get("text") or ""), str(record.get("abstract") or record.get("description") or "")
         said = words(text)
-        shown = {name: record.get(name) for name in SHOWN}
+        shown = {name: record.get(name) for name in SHOWN} | {"abstract": abstract or text[:LEADING_CHARACTERS]}
         filters = {name: str(record[name]) for name in FILTERS if record.get(name)}
         title = words(str(record.get("title") or ""))
         keywords = [word for keyword in record.get("keywords") or () for word in words(str(keyword))]
