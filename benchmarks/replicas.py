@@ -67,7 +67,7 @@ def find(data: Path) -> list[tuple[str, str]]:
         ).stdout.split()
         wall, cpu, peak, count, clusters = (float(value) for value in done)
         rows += [
-            (f"replicas among {SKETCHES:,} sketches", f"**{wall:.1f} s** ({cpu:.1f} s of one core)"),
+            (f"replicas among {SKETCHES:,} sketches", f"**{cpu:.1f} s of one core**, {wall:.1f} s by the clock"),
             (
                 "peak resident memory, the mapped file included",
                 f"**{peak / 1e6:,.0f} MB**, of which the file of sketches {size / 1e6:,.0f} MB",
