@@ -12,9 +12,10 @@ from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON
+from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
-from webwinnow.metadata import metadata
+from webwinnow.metadata import Metadata, metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
 from webwinnow.records import Dropped, Kept, Outcome
@@ -114,10 +115,30 @@ class CleanPage:
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
                 yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text, score)
 
-    def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
+    @property
+    def view(self) -> DocView:
+        """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
+        return self.docview()
+
+    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+        """As `view`, with settings and a model of categories."""
+        return self._view(metadata(self.tree), settings, categories)
+
+    def _view(self, about: Metadata, settings: ViewSettings | None, categories: CategoryModel | None) -> DocView:
+        text = self.text
+        language = about.language or language_of(text)
+        return view_of(self.tree, self.verdict, about, text, language, settings, categories)
+
+    def record(
+        self,
+        *,
+        also: tuple[str, ...] = (),
+        settings: ViewSettings | None = None,
+        categories: CategoryModel | None = None,
+    ) -> dict[str, Any]:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
         about = metadata(self.tree)
-        text = self.text
+        view = self._view(about, settings, categories)
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -125,19 +146,23 @@ class CleanPage:
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
             "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
             "method": self.verdict.method,
+            "type": view.type,
             "genre": self.verdict.genre,
-            "title": about.title,
+            "category": view.category,
+            "title": view.title,
             "author": about.author,
             "date": about.date,
-            "keywords": [],
-            "text": text,
-            "links": self.links,
-            "lang": about.language or language_of(text),
-            "confidence": self.verdict.confidence,
+            "keywords": list(view.keywords),
+            "abstract": view.abstract,
+            "text": view.content,
+            "links": list(view.links),
+            "lang": view.language,
+            "confidence": view.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
             "site_name": about.site_name,
             "description": about.description,
+            "summary": view.summary,
         }
         for output in also:
             record[output] = self.render(output)

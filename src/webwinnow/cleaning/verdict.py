@@ -12,17 +12,22 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
 __all__ = [
+    "CENTRAL_REASON",
     "CONTENT_REASON",
     "HIDDEN_REASON",
+    "HUB_BLOCK_REASON",
+    "IMAGE_BLOCK_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
+    "MARGINAL_REASON",
     "MEANINGFUL_REASON",
     "NOISY_REASON",
     "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
     "REASONS",
     "REPEATED_REASON",
+    "TOPIC_BLOCK_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
@@ -44,6 +49,11 @@ REASONS: tuple[str, ...] = (
     "kept: likely main content",
     "unlikely: probably not main content",
     "no main content: nothing on the page reads like it",
+    "kept: a topic block, text with few links",
+    "hub: a block of links",
+    "image: a block of images",
+    "kept: in the central area of the page",
+    "marginal: around the central area of the page",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -60,6 +70,11 @@ REASONS: tuple[str, ...] = (
     CONTENT_REASON,
     UNLIKELY_REASON,
     NO_CONTENT_REASON,
+    TOPIC_BLOCK_REASON,
+    HUB_BLOCK_REASON,
+    IMAGE_BLOCK_REASON,
+    CENTRAL_REASON,
+    MARGINAL_REASON,
 ) = range(len(REASONS))
 
 

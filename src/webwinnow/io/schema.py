@@ -58,6 +58,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("all_words", FieldKind.INTEGER),
     Field("site_name"),
     Field("description"),
+    Field("summary"),
 )
 """What `webwinnow clean` writes for each page."""
 
