@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,14 @@ from webwinnow._kernels import word_spans
 from webwinnow.blocks import cut
 from webwinnow.docview.sentences import LEAST_WORDS, is_sentence, sentences
 from webwinnow.docview.tagtree import TagTree
+from webwinnow.pagetree import PageTree
 
 __all__ = ["KeySentences", "paragraphs", "quotas", "topic_root"]
 
+MOST_UNITS = 60
+"""Units of text (paragraphs, items) in which key sentences are looked for: four for each of 15 sentences (ours)."""
+LIKELY, LIKELY_SHARE = 0.5, 0.3
+"""Text that is likelier content than not gives the abstract, if it has this share of the kept words (ours)."""
 MOST_CHARACTERS = 200_000
 """Of a longer page only so much is looked at for sentences (ours)."""
 
@@ -78,17 +84,21 @@ class KeySentences:
     ) -> KeySentences:
         """Find and weigh the sentences of the kept runs: a sentence weighs what the keywords in it do.
 
-        `keyword` is ascending. `likely`, where a cleaner knows it, is the chance of each node to be content: of two
-        sentences the likelier one is taken first (ours).
+        `keyword` is ascending. `likely`, where a cleaner knows it, is the chance of each node to be content: unlikely
+        text is left out unless it is most of the page, and of two sentences the likelier one is taken first (ours).
         """
-        texts, runs = _sentences_in(blocks, kept, language)
+        if likely is not None:
+            kept = _likely_runs(blocks, kept, likely)
+        unit = cut(blocks.tree).of_run()
+        texts, runs = _sentences_in(blocks.tree, unit, _telling_runs(blocks, unit, kept, keyword), language)
+        if not texts:
+            texts, runs = _sentences_in(blocks.tree, unit, np.flatnonzero(kept), language, lines=True)
         if not texts:
             return cls([], np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
-        of_word = blocks.block_of_word()[kept[blocks.word_run]]
-        terms = np.bincount(of_word, minlength=len(blocks))
-        leaves = np.flatnonzero(terms)
+        terms = np.bincount(blocks.block_of_word[kept[blocks.word_run]], minlength=len(blocks))
         block = blocks.of_run[runs]
-        leaves = np.union1d(leaves, block)
+        terms[block] = np.maximum(terms[block], 1)
+        leaves = np.flatnonzero(terms)
         names, paragraph = np.unique(paragraphs(blocks.parent, leaves), return_inverse=True)
         sizes = np.bincount(paragraph, weights=terms[leaves], minlength=len(names)).astype(np.int64)
         weight = _weights(texts, keyword, keyword_weight)
@@ -96,46 +106,62 @@ class KeySentences:
             weight = weight * likely[blocks.tree.run_owner[runs]]
         return cls(texts, np.round(weight, 9), paragraph[np.searchsorted(leaves, block)], sizes)
 
-    def abstract(self, most: int) -> str:
+    def chosen(self, most: int) -> list[str]:
         """The heaviest sentences of each paragraph by its quota, `most` in all, in page order."""
         if not self.texts:
-            return ""
+            return []
         available = np.bincount(self.paragraph, minlength=len(self.sizes))
         given = quotas(self.sizes, available, most)
         order = np.lexsort((np.arange(len(self.texts)), -self.weight, self.paragraph))
         first = np.concatenate(([0], np.cumsum(available)))[self.paragraph[order]]
         rank = np.arange(len(order)) - first
-        chosen = np.sort(order[rank < given[self.paragraph[order]]])
-        return " ".join([self.texts[k] for k in chosen.tolist()])
+        return [self.texts[k] for k in np.sort(order[rank < given[self.paragraph[order]]]).tolist()]
 
 
-def _sentences_in(blocks: TagTree, kept: NDArray[np.bool_], language: str) -> tuple[list[str], NDArray[np.int64]]:
-    """The sentences of the kept runs, each once, and the run that each begins in, or its paragraph does.
+def _likely_runs(
+    blocks: TagTree, kept: NDArray[np.bool_], likely: NDArray[np.float32]
+) -> NDArray[np.bool_]:
+    """The kept runs that are likelier content than not, if they have enough of the words; all of them if not."""
+    sure = kept & (likely[blocks.tree.run_owner] >= LIKELY)
+    words = blocks.word_run
+    enough = np.count_nonzero(sure[words]) >= LIKELY_SHARE * np.count_nonzero(kept[words])
+    return sure if enough else kept
 
-    Headings, labels and the like are none, unless a page has nothing else.
+
+def _telling_runs(
+    blocks: TagTree, unit: NDArray[np.int64], kept: NDArray[np.bool_], keyword: NDArray[np.uint64]
+) -> NDArray[np.intp]:
+    """The kept runs of the units of text that hold most keywords: no more than `MOST_UNITS` units."""
+    if not len(keyword):
+        return np.zeros(0, np.intp)
+    key = blocks.word_key
+    hits = keyword[np.minimum(np.searchsorted(keyword, key), len(keyword) - 1)] == key
+    count = np.bincount(unit[blocks.word_run[hits & kept[blocks.word_run]]], minlength=int(unit[-1]) + 1)
+    if np.count_nonzero(count) > MOST_UNITS:
+        count[np.lexsort((np.arange(len(count)), -count))[MOST_UNITS:]] = 0
+    return np.flatnonzero(kept & (count > 0)[unit])
+
+
+def _sentences_in(
+    tree: PageTree, unit: NDArray[np.int64], runs: NDArray[np.intp], language: str, *, lines: bool = False
+) -> tuple[list[str], NDArray[np.int64]]:
+    """The sentences of some runs, each once, and the first run of the unit of text that each stands in.
+
+    Headings, labels and the like are none; with `lines` they count too.
     """
-    tree = blocks.tree
-    units = cut(tree)
-    at = np.flatnonzero(kept)
-    of_run = units.of_run()[at]
-    firsts = np.flatnonzero(np.append(True, of_run[1:] != of_run[:-1])) if len(at) else at
-    starts, ends = tree.run_start[at].tolist(), tree.run_start[at + 1].tolist()
-    bounds = [*firsts.tolist(), len(at)]
-    text, seen = tree.text, 0
+    unit = unit[runs]
+    bounds = [0, *(np.flatnonzero(unit[1:] != unit[:-1]) + 1).tolist(), len(runs)] if len(runs) else []
+    starts, ends, text = tree.run_start[runs].tolist(), tree.run_start[runs + 1].tolist(), tree.text
+    said = [
+        text[starts[a] : ends[a]] if b == a + 1 else "".join([text[starts[r] : ends[r]] for r in range(a, b)])
+        for a, b in pairwise(bounds)
+    ]
+    said = said[: bisect_right(list(accumulate(map(len, said))), MOST_CHARACTERS) or 1]
     found: dict[str, int] = {}
-    lines: dict[str, int] = {}
-    for a, b in zip(bounds[:-1], bounds[1:], strict=True):
-        said = "".join([text[start:end] for start, end in zip(starts[a:b], ends[a:b], strict=True)])
-        seen += len(said)
-        if seen > MOST_CHARACTERS:
-            break
-        for sentence in sentences(said, language):
-            if is_sentence(sentence):
-                found.setdefault(sentence, int(at[a]))
-            elif not found and sentence.count(" ") + 1 >= LEAST_WORDS:
-                lines.setdefault(sentence, int(at[a]))
-    found = found or lines
-    return list(found), np.fromiter(found.values(), np.int64, len(found))
+    for k, sentence in sentences(said, language):
+        if is_sentence(sentence) or (lines and sentence.count(" ") + 1 >= LEAST_WORDS):
+            found.setdefault(sentence, k)
+    return list(found), runs[np.array(bounds, np.intp)[list(found.values())]]
 
 
 def _weights(

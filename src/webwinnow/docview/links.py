@@ -22,7 +22,7 @@ def relevant_blocks(
     an item of its own, a block of today, the items of one parent are judged together.
     """
     unit = np.where(blocks.leaf & (blocks.type == HUB) & offered, blocks.parent, -1)
-    of_word = unit[blocks.block_of_word()]
+    of_word = unit[blocks.block_of_word]
     at = np.flatnonzero(of_word >= 0)
     at = at[~is_stop_word(blocks.word_key[at], language)]
     if not len(at) or not len(topic):

@@ -34,7 +34,7 @@ def clean(tree: PageTree) -> Verdict:
     visible = tree.visible
     blocks = TagTree.of(tree)
     central = central_blocks(blocks)
-    found = page_type(blocks, central[blocks.block_of_word()], int(blocks.images[central].sum()))
+    found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()))
     if found == TOPIC:
         keep = blocks.type == TOPIC
     elif found == HUB:
@@ -48,7 +48,7 @@ def clean(tree: PageTree) -> Verdict:
     run_reason = _reasons(blocks, keep, found)[blocks.of_run]
     run_reason[~visible[tree.run_owner]] = HIDDEN_REASON
     kept_words = keep_runs[blocks.word_run]
-    inside = blocks.around(blocks.block_of_word()[kept_words])
+    inside = blocks.around(blocks.block_of_word[kept_words])
     weight = block_weights(blocks.parent, block_force(blocks, kept_words), inside)
     gone = HUB_BLOCK_REASON if found == TOPIC else MARGINAL_REASON
     return Verdict(

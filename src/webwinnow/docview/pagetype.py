@@ -11,13 +11,13 @@ from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["PAGE_HUB_SHARE", "PAGE_IMAGE_SHARE", "central_blocks", "page_type", "teasers"]
+__all__ = ["IMAGE_PAGE_TERMS", "PAGE_HUB_SHARE", "PAGE_IMAGE_SHARE", "central_blocks", "may_be_images", "page_type", "teasers"]
 
 PAGE_HUB_SHARE = 0.5
 """A page with a larger share of its central terms in hub blocks is a hub (4.1 names no value; ours: more than half)."""
-PAGE_IMAGE_SHARE = 0.2
+PAGE_IMAGE_SHARE, IMAGE_PAGE_TERMS = 0.2, 60
 """A page with more central images than this share of its central terms is an image page (4.1 names no value; ours: a
-picture for every five terms)."""
+picture for every five terms), unless it has so many terms that they say something themselves."""
 CENTRAL_SHARE = 0.6
 """The central area is looked for inside a block as long as one block in it has so much of its weight (ours)."""
 LINK_COUNTS = 0.5
@@ -33,16 +33,24 @@ for _level in range(1, 7):
     _LEVEL[TAG_CODE[f"h{_level}"]] = _level
 
 
-def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int) -> int:
+def may_be_images(images: int, terms: int) -> bool:
+    """Whether an area of so many images and terms shows pictures rather than says something."""
+    return images > PAGE_IMAGE_SHARE * terms and terms <= IMAGE_PAGE_TERMS
+
+
+def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int, *, thread: bool = False) -> int:
     """`TOPIC`, `HUB` or `IMAGE`, from the words of the central area and the number of its images.
 
     A departure from 4.1: teasers count with the hub blocks (see `teasers`), and images are asked first, since what few
-    words a gallery has are mostly links.
+    words a gallery has are mostly links. On a page that is known to be a `thread` of posts, headings that link
+    elsewhere name who writes, and there are no teasers.
     """
     terms = int(central.sum())
-    if images > PAGE_IMAGE_SHARE * terms:
+    if may_be_images(images, terms):
         return IMAGE
-    leading = (blocks.type[blocks.block_of_word()] == HUB) | teasers(blocks)
+    leading = blocks.type[blocks.block_of_word] == HUB
+    if not thread:
+        leading |= teasers(blocks, central)
     return HUB if int((leading & central).sum()) > PAGE_HUB_SHARE * terms else TOPIC
 
 
@@ -82,8 +90,10 @@ def _marginal(tree: PageTree) -> NDArray[np.bool_]:
     return nearest(tree.parent, marked) >= 0
 
 
-def teasers(blocks: TagTree) -> NDArray[np.bool_]:
-    """The words of a page that stand under a heading which links elsewhere, those of the heading among them.
+def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The words that stand under a heading which links elsewhere, those of the heading among them.
+
+    Only headings with a word of the central area under them are looked at.
 
     Lists of today give each entry some sentences: for 4.1 alone they would be topic pages. What stands under a heading
     ends at the next of its rank or above.
@@ -96,10 +106,13 @@ def teasers(blocks: TagTree) -> NDArray[np.bool_]:
     if not len(linked):
         return found
     starts = np.searchsorted(blocks.word_start, tree.text_start[blocks.node[headings]])
-    after = _next_of_rank(level[headings].tolist(), [*starts.tolist(), len(found)])
-    for h in np.searchsorted(headings, linked).tolist():
+    after = np.array(_next_of_rank(level[headings].tolist(), [*starts.tolist(), len(found)]))
+    after = np.minimum(after, starts + TEASER_TERMS)
+    before = np.concatenate(([0], np.cumsum(central)))
+    asked = np.searchsorted(headings, linked)
+    for h in asked[before[after[asked]] > before[starts[asked]]].tolist():
         if _leads_elsewhere(blocks, int(headings[h])):
-            found[starts[h] : min(after[h], int(starts[h]) + TEASER_TERMS)] = True
+            found[starts[h] : after[h]] = True
     return found
 
 
@@ -115,12 +128,18 @@ def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
 
 
 def _leads_elsewhere(blocks: TagTree, block: int) -> bool:
-    """Whether the first link of a block points at another page; a heading's link to itself does not."""
+    """Whether the first link of a block points at another page of the site.
+
+    A heading's link to itself does not; one to another site is a source or an offer, and what it is said of stands here.
+    """
     tree, node = blocks.tree, int(blocks.node[block])
     links = np.flatnonzero(tree.tag[node : tree.end[node]] == TAG_CODE["a"]) + node
     link = int(links[0]) if len(links) else int(blocks.in_link[node])
-    href = tree.attribute(link, "href") if link >= 0 else None
-    if not href or href.startswith("#"):
-        return False
-    target = (tree.resolve(href) or "").partition("#")[0]
-    return target not in (tree.url.partition("#")[0], tree.head.canonical)
+    href = (tree.attribute(link, "href") or "").partition("#")[0] if link >= 0 else ""
+    own = (tree.url.partition("#")[0], tree.head.canonical or "")
+    target = tree.resolve(href) if href else None
+    return target is not None and target not in own and _host(target) == _host(tree.url)
+
+
+def _host(address: str) -> str:
+    return address.partition("://")[2].partition("/")[0].removeprefix("www.").lower()

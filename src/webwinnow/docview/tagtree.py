@@ -29,9 +29,9 @@ SMALLEST_IMAGE = 48
 class TagTree:
     """A page's content blocks in page order, as parallel arrays; block 0 is the virtual root.
 
-    `node[b]` is the container, `parent[b]` the block around it (-1 for none). Text, links and images belong to the
-    nearest container: `of_node` and `of_run` say which. Word w of the page has the hash `word_key[w]`, stands at
-    `word_start[w]:word_end[w]` of the tree's text and belongs to run `word_run[w]`. The counts of a block are of what
+    `node[b]` is the container, `parent[b]` the block around it (-1 for none); the blocks inside are `b + 1:end[b]`. Text, links and images belong to the
+    nearest container: `of_node`, `of_run` and `block_of_word` say which. Word w of the page has the hash `word_key[w]`,
+    stands at `word_start[w]:word_end[w]` of the tree's text and belongs to run `word_run[w]`. The counts of a block are of what
     is attached to it, without what belongs to the blocks inside.
     """
 
@@ -40,12 +40,14 @@ class TagTree:
     parent: NDArray[np.int32]
     of_node: NDArray[np.int32]
     of_run: NDArray[np.int32]
+    end: NDArray[np.int64]
     in_link: NDArray[np.int32]
     """For each node the link that it stands in; -1 for none."""
     word_key: NDArray[np.uint64]
     word_run: NDArray[np.int32]
     word_start: NDArray[np.int32]
     word_end: NDArray[np.int32]
+    block_of_word: NDArray[np.int32]
     terms: NDArray[np.int64]
     link_terms: NDArray[np.int64]
     images: NDArray[np.int64]
@@ -79,11 +81,13 @@ class TagTree:
             parent=parent,
             of_node=of_node,
             of_run=of_run,
+            end=np.searchsorted(node, tree.end[node]),
             in_link=in_link,
             word_key=key,
             word_run=run,
             word_start=start,
             word_end=end,
+            block_of_word=of_word,
             terms=terms,
             link_terms=link_terms,
             images=images,
@@ -97,20 +101,11 @@ class TagTree:
         leaves[self.parent[1:]] = False
         return leaves
 
-    @property
-    def end(self) -> NDArray[np.int64]:
-        """The blocks inside block b are `b + 1:end[b]`."""
-        return np.searchsorted(self.node, self.tree.end[self.node])
-
     def around(self, block: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Some blocks and all that stand around one of them."""
         held = np.concatenate(([0], np.cumsum(np.bincount(block, minlength=len(self)))))
         found: NDArray[np.bool_] = held[self.end] > held[:-1]
         return found
-
-    def block_of_word(self) -> NDArray[np.int32]:
-        """For each word the block that it belongs to."""
-        return self.of_run[self.word_run]
 
 
 def block_types(

@@ -12,7 +12,7 @@ from webwinnow.docview.abstract import KeySentences
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.links import link_targets, relevant_blocks
 from webwinnow.docview.method import METHOD
-from webwinnow.docview.pagetype import PAGE_IMAGE_SHARE, central_blocks, page_type
+from webwinnow.docview.pagetype import central_blocks, may_be_images, page_type
 from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
 from webwinnow.errors import SettingsError
@@ -23,6 +23,8 @@ __all__ = ["DocView", "Provenance", "ViewSettings", "features_of", "view_of"]
 
 LEAST_TERMS = 30
 """Where a cleaner keeps fewer terms, the type is read off the page's structure instead (ours)."""
+THREAD = "forum"
+"""The genre whose pages are threads of posts."""
 SHORTEST_KEYWORD = 2
 _SPARE = 20
 """Features beyond those wanted that are looked at: some are numbers and no keywords."""
@@ -74,7 +76,7 @@ class Provenance:
 class DocView:
     """A page's record: identifier (its address), type, category, title, keywords, abstract, content, relevant links.
 
-    `summary` is the short abstract for display. `type` is None for a page with nothing on it, `category` without a
+    The abstract has one sentence a line; `summary` is a short one for display. `type` is None for a page with nothing on it, `category` without a
     model of categories, `confidence` where the cleaning method has none.
     """
 
@@ -106,7 +108,7 @@ def view_of(
     kept = verdict.keep_runs & verdict.keep[tree.run_owner]
     blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
     kept_words = kept[blocks.word_run]
-    kind, type_source = _type_of(blocks, kept_words, verdict.method)
+    kind, type_source = _type_of(blocks, kept_words, verdict)
     spoken = language or "en"
     topic = feature_vector(blocks, kept_words, spoken, settings.weights)
     ranked = _ranked(blocks, topic, max(settings.keywords, settings.sentence_keywords))
@@ -121,10 +123,10 @@ def view_of(
         category=None if categories is None else categories.category_of(topic),
         title=title,
         keywords=keywords,
-        abstract=found.abstract(settings.sentences),
+        abstract="\n".join(found.chosen(settings.sentences)),
         content=content,
         links=tuple(_links(blocks, verdict, kept, topic, spoken, settings.likeness if kind == TOPIC else None)),
-        summary=found.abstract(settings.summary_sentences),
+        summary=" ".join(found.chosen(settings.summary_sentences)),
         language=language,
         confidence=verdict.confidence,
         provenance=Provenance(
@@ -146,7 +148,7 @@ def features_of(
     return feature_vector(blocks, kept[blocks.word_run], language or "en", settings)
 
 
-def _type_of(blocks: TagTree, kept: NDArray[np.bool_], method: str) -> tuple[int | None, str]:
+def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tuple[int | None, str]:
     """The type of a page and what it was read off.
 
     What a cleaner keeps is the central area, and it knows that area better than the page's structure does; method
@@ -155,14 +157,15 @@ def _type_of(blocks: TagTree, kept: NDArray[np.bool_], method: str) -> tuple[int
     terms, images = int(kept.sum()), int(blocks.images.sum())
     if not len(kept) and not images:
         return None, "central area"
-    by_structure = method == METHOD or terms < LEAST_TERMS
-    if not by_structure and images <= PAGE_IMAGE_SHARE * terms:
-        return page_type(blocks, kept, 0), "kept text"
+    thread = verdict.genre == THREAD
+    by_structure = verdict.method == METHOD or terms < LEAST_TERMS
+    if not by_structure and not may_be_images(images, terms):
+        return page_type(blocks, kept, 0, thread=thread), "kept text"
     central = central_blocks(blocks)
     images = int(blocks.images[central].sum())
     if by_structure:
-        return page_type(blocks, central[blocks.block_of_word()], images), "central area"
-    return page_type(blocks, kept, images), "kept text"
+        return page_type(blocks, central[blocks.block_of_word], images, thread=thread), "central area"
+    return page_type(blocks, kept, images, thread=thread), "kept text"
 
 
 def _ranked(blocks: TagTree, topic: FeatureVector, most: int) -> NDArray[np.intp]:
