@@ -120,6 +120,11 @@ class CleanPage:
         """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
         return self.docview()
 
+    @property
+    def language(self) -> str | None:
+        """The language of the page: declared, or else found in what is kept."""
+        return metadata(self.tree).language or language_of(self.text)
+
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with settings and a model of categories."""
         return self._view(metadata(self.tree), settings, categories)

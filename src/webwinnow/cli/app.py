@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, features, learn, page, stopwords
+from webwinnow.cli import categories, clean, features, learn, page, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command("categories")(categories.categories)
 app.command("clean")(clean.clean)
 app.command("features")(features.features)
 app.command("learn")(learn.learn)

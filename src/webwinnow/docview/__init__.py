@@ -9,13 +9,16 @@ from webwinnow.cleaning.registry import Method, register
 from webwinnow.docview.category import CategoryModel, CategorySettings
 from webwinnow.docview.method import METHOD, clean
 from webwinnow.docview.view import DocView, Provenance, ViewSettings, features_of, view_of
+from webwinnow.docview.weights import FeatureVector, WeightSettings
 
 __all__ = [
     "CategoryModel",
     "CategorySettings",
     "DocView",
+    "FeatureVector",
     "Provenance",
     "ViewSettings",
+    "WeightSettings",
     "features_of",
     "view_of",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,11 @@ class ViewSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected 0 or more")
         if not 0 <= self.likeness <= 1:
             raise SettingsError(f"likeness is {self.likeness}: expected 0 to 1")
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ViewSettings:
+        """Read what `dataclasses.asdict` made of settings."""
+        return cls(**plain | {"weights": WeightSettings(**plain["weights"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

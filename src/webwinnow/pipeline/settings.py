@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
 from webwinnow.site.choose import LEARNED_PAGES
@@ -32,6 +33,8 @@ class RunSettings:
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
+    - `view`: keywords, abstract and relevant links of the records.
+    - `categories`: a model of categories (`docview.CategoryModel`) that names the content category of each page.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -46,6 +49,8 @@ class RunSettings:
     worker_memory: int = 3 << 30
     rejected: bool = False
     models: str | None = None
+    view: ViewSettings = field(default_factory=ViewSettings)
+    categories: str | None = None
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -86,6 +91,7 @@ class RunSettings:
             | {
                 "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
                 "site_by": SiteKey(**plain["site_by"]),
+                "view": ViewSettings.from_plain(plain["view"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
             }
