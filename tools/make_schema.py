@@ -11,6 +11,7 @@ SCHEMA = Path(__file__).parents[1] / "docs" / "record.schema.json"
 
 
 def main() -> None:
+    """Write the file."""
     SCHEMA.write_text(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

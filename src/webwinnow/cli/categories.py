@@ -62,9 +62,8 @@ def categories(
         raise InputError(f"{labels}: no page of the input has a label; expected its page_id or url, a tab, a category")
     model = CategoryModel.train(vectors, named, settings)
     model.save(out)
-    sys.stderr.write(
-        f"webwinnow: {len(vectors)} pages, {len(model.names)} categories, {len(model.key)} features; {refused} refused\n"
-    )
+    learned = f"{len(vectors)} pages, {len(model.names)} categories, {len(model.key)} features"
+    sys.stderr.write(f"webwinnow: {learned}; {refused} refused\n")
 
 
 def _labels(path: Path) -> dict[str, str]:

@@ -24,5 +24,10 @@ __all__ = [
 ]
 
 register(
-    Method(METHOD, "keep blocks by the type of the page (DocView 4.2), the page alone", frozenset(), lambda tree, *_: clean(tree))
+    Method(
+        METHOD,
+        "keep blocks by the type of the page (DocView 4.2), the page alone",
+        frozenset(),
+        lambda tree, *_: clean(tree),
+    )
 )

@@ -51,15 +51,14 @@ def paragraphs(parent: NDArray[np.int32], leaves: NDArray[np.intp]) -> NDArray[n
 def quotas(sizes: NDArray[np.int64], available: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     """How many of the wanted sentences each paragraph gives: its share by size, no more than it has.
 
-    The paper says "according to the size of each paragraph"; ours: largest remainders, what a paragraph cannot give
-    goes to the others.
+    The paper says "according to the size of each paragraph"; ours: whole shares first, then one at a time to where a
+    sentence would stand for the most terms (the rule of d'Hondt).
     """
     if int(available.sum()) <= wanted:
         return available.copy()
-    share = wanted * sizes / max(int(sizes.sum()), 1)
-    given = np.minimum(share.astype(np.int64), available)
+    given = np.minimum(wanted * sizes // max(int(sizes.sum()), 1), available)
     for _ in range(wanted - int(given.sum())):
-        given[np.argmax(np.where(given < available, share - given, -np.inf))] += 1
+        given[np.argmax(np.where(given < available, sizes / (given + 1), -1.0))] += 1
     return given
 
 
@@ -118,9 +117,7 @@ class KeySentences:
         return [self.texts[k] for k in np.sort(order[rank < given[self.paragraph[order]]]).tolist()]
 
 
-def _likely_runs(
-    blocks: TagTree, kept: NDArray[np.bool_], likely: NDArray[np.float32]
-) -> NDArray[np.bool_]:
+def _likely_runs(blocks: TagTree, kept: NDArray[np.bool_], likely: NDArray[np.float32]) -> NDArray[np.bool_]:
     """The kept runs that are likelier content than not, if they have enough of the words; all of them if not."""
     sure = kept & (likely[blocks.tree.run_owner] >= LIKELY)
     words = blocks.word_run
@@ -164,9 +161,7 @@ def _sentences_in(
     return list(found), runs[np.array(bounds, np.intp)[list(found.values())]]
 
 
-def _weights(
-    texts: list[str], keyword: NDArray[np.uint64], keyword_weight: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _weights(texts: list[str], keyword: NDArray[np.uint64], keyword_weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """The sum of the weights of the keywords in each text, each counted once."""
     starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int32, len(texts) + 1)
     key, sentence, _, _ = word_spans("".join(texts), starts, np.ones(len(texts), np.bool_))
@@ -175,4 +170,5 @@ def _weights(
     which = np.minimum(np.searchsorted(keyword, key), len(keyword) - 1)
     hits = keyword[which] == key
     pairs = np.unique(sentence[hits].astype(np.int64) * len(keyword) + which[hits])
-    return np.bincount(pairs // len(keyword), weights=keyword_weight[pairs % len(keyword)], minlength=len(texts))
+    weight = keyword_weight[pairs % len(keyword)]
+    return np.bincount(pairs // len(keyword), weights=weight, minlength=len(texts)).astype(np.float64)

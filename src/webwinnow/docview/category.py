@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +44,9 @@ class CategorySettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
 
 
-def chi_square(together: NDArray[np.float64], of_feature: NDArray[np.float64], of_category: NDArray[np.float64],
-               pages: int) -> NDArray[np.float64]:
+def chi_square(
+    together: NDArray[np.float64], of_feature: NDArray[np.float64], of_category: NDArray[np.float64], pages: int
+) -> NDArray[np.float64]:
     """The chi-square statistic of each feature (rows) and category (columns) (Yang and Pedersen 1997, 2.4).
 
     `together[f, c]` is A: pages of category c with feature f. B has the feature and another category, C the category
@@ -55,7 +57,9 @@ def chi_square(together: NDArray[np.float64], of_feature: NDArray[np.float64], o
     c = of_category[None, :] - a
     d = pages - a - b - c
     bottom = (a + c) * (b + d) * (a + b) * (c + d)
-    return np.divide(pages * np.square(a * d - c * b), bottom, out=np.zeros_like(a), where=bottom > 0)
+    top = pages * np.square(a * d - c * b)
+    found: NDArray[np.float64] = np.divide(top, bottom, out=np.zeros_like(a), where=bottom > 0)
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,12 +99,12 @@ class CategoryModel:
         place = np.full(len(keys), -1, np.int64)
         place[chosen] = np.arange(len(chosen))
         inside = place[feature] >= 0
-        row, feature, weight = row[inside], place[feature[inside]].astype(np.int32), weight[inside]
+        row, weight = row[inside], weight[inside]
         length = np.sqrt(np.bincount(row, weights=np.square(weight), minlength=len(pages)))
         return cls(
             keys[chosen],
             row,
-            feature,
+            place[feature[inside]].astype(np.int32),
             (weight / length[row]).astype(np.float32),
             category,
             names,
@@ -117,7 +121,8 @@ class CategoryModel:
             self.row, weights=self.weight * (weight / length)[self.feature], minlength=len(self.category)
         )
         nearest = np.lexsort((np.arange(len(like)), -np.round(like, 6)))[: self.neighbours]
-        return np.bincount(self.category[nearest], weights=np.round(like[nearest], 6), minlength=len(self.names))
+        votes = np.bincount(self.category[nearest], weights=np.round(like[nearest], 6), minlength=len(self.names))
+        return votes.astype(np.float64)
 
     def category_of(self, page: FeatureVector) -> str | None:
         """The category of a page; None where it shares no feature with the training pages."""
@@ -126,7 +131,7 @@ class CategoryModel:
 
     def save(self, path: Path) -> None:
         """Write the model as one `.npz` of arrays."""
-        columns = {
+        columns: dict[str, NDArray[Any]] = {
             "format_version": np.array([FORMAT_VERSION], np.int64),
             "key": self.key,
             "row": self.row,

@@ -72,7 +72,8 @@ def _around_images(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bo
     near[pictured] = True
     near[blocks.parent[pictured[blocks.parent[pictured] >= 0]]] = True
     beside = near | np.append(False, near[blocks.parent[1:]])
-    return beside & central & (blocks.type != HUB) | (near & central)
+    found: NDArray[np.bool_] = central & (near | (beside & (blocks.type != HUB)))
+    return found
 
 
 def _and_above(tree: PageTree, nodes: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -11,7 +11,15 @@ from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["IMAGE_PAGE_TERMS", "PAGE_HUB_SHARE", "PAGE_IMAGE_SHARE", "central_blocks", "may_be_images", "page_type", "teasers"]
+__all__ = [
+    "IMAGE_PAGE_TERMS",
+    "PAGE_HUB_SHARE",
+    "PAGE_IMAGE_SHARE",
+    "central_blocks",
+    "may_be_images",
+    "page_type",
+    "teasers",
+]
 
 PAGE_HUB_SHARE = 0.5
 """A page with a larger share of its central terms in hub blocks is a hub (4.1 names no value; ours: more than half)."""
@@ -22,6 +30,8 @@ CENTRAL_SHARE = 0.6
 """The central area is looked for inside a block as long as one block in it has so much of its weight (ours)."""
 LINK_COUNTS = 0.5
 """Weight of a term in anchor text there, against 1: what surrounds the central area is mostly links (4.1)."""
+IMAGE_COUNTS = 10.0
+"""Weight of an image there: the terms of the longest caption (`IMAGE_SHARE`)."""
 LINKED_HEADING = 0.8
 """A heading with a larger share of its terms in a link to elsewhere announces what stands there (ours)."""
 TEASER_TERMS = 120
@@ -62,7 +72,8 @@ def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
     """
     tree = blocks.tree
     outer = _marginal(tree)[blocks.node]
-    weight = np.where(outer, 0.0, blocks.terms - (1 - LINK_COUNTS) * blocks.link_terms)
+    says = blocks.terms - (1 - LINK_COUNTS) * blocks.link_terms + IMAGE_COUNTS * blocks.images
+    weight = np.where(outer, 0.0, says)
     running = np.concatenate(([0.0], np.cumsum(weight)))
     end = blocks.end
     held = running[end] - running[:-1]
@@ -130,7 +141,8 @@ def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
 def _leads_elsewhere(blocks: TagTree, block: int) -> bool:
     """Whether the first link of a block points at another page of the site.
 
-    A heading's link to itself does not; one to another site is a source or an offer, and what it is said of stands here.
+    A heading's link to itself does not; one to another site is a source or an offer, and what is told of it stands
+    here.
     """
     tree, node = blocks.tree, int(blocks.node[block])
     links = np.flatnonzero(tree.tag[node : tree.end[node]] == TAG_CODE["a"]) + node

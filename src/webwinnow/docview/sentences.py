@@ -36,12 +36,24 @@ def sentences(paragraphs: Sequence[str], language: str = "en") -> Iterator[tuple
         for piece in _pieces(" ".join(paragraph.split())):
             number.append(k)
             pieces.append(piece)
-    at = 0
+    at, held = 0, ""
     for found in segment(language, _PARTED.join(pieces)) if pieces else ():
-        if found == _PARTED:
-            at += 1
-        elif sentence := found.strip():
+        if found != _PARTED:
+            held += found
+            if _ends_in_initial(held):
+                continue
+        if sentence := held.strip():
             yield number[at], sentence
+        held = ""
+        at += found == _PARTED
+    if sentence := held.strip():
+        yield number[at], sentence
+
+
+def _ends_in_initial(text: str) -> bool:
+    """Whether a text ends in a single capital and a full stop (`M. Dupont`): not where a sentence ends."""
+    text = text[-4:].rstrip()
+    return text[-1:] == "." and text[-2:-1].isupper() and text[-3:-2] in ("", " ")
 
 
 def _pieces(text: str) -> Iterator[str]:

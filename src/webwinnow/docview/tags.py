@@ -32,7 +32,7 @@ A departure: headings are blocks too, besides being weighty. Algorithm 1 lets fo
 mostly stands directly in a container that is none, and its force would be lost.
 """
 MODERN_CONTAINER_TAGS: frozenset[str] = frozenset(
-    "main article section header footer nav aside figure figcaption details summary dialog search hgroup template".split()
+    "main article section header footer nav aside figure figcaption details summary dialog search hgroup".split()
 )
 """Containers that HTML 5 added."""
 
@@ -54,11 +54,13 @@ FORCE: dict[str, float] = {
     "blink": 1.2,
     "font": 1.1,
 }
-"""The force of each weighty tag (DocView 3.2). Ours: headings by rank, then bold, then slanted; FONT may only colour."""
+"""The force of each weighty tag (DocView 3.2). Ours: headings by rank, then bold, slanted; FONT may only colour."""
 
 MARGINAL_TAGS: frozenset[str] = frozenset("header footer nav aside menu form dialog search address".split())
 """Containers that stand around the central area of a page (DocView 4.1), by what HTML 5 says of them."""
-MARGINAL_ROLES: frozenset[str] = frozenset("banner navigation contentinfo complementary search menu menubar dialog".split())
+MARGINAL_ROLES: frozenset[str] = frozenset(
+    "banner navigation contentinfo complementary search menu menubar dialog".split()
+)
 """ARIA roles that say the same."""
 
 

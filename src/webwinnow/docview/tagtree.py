@@ -29,10 +29,10 @@ SMALLEST_IMAGE = 48
 class TagTree:
     """A page's content blocks in page order, as parallel arrays; block 0 is the virtual root.
 
-    `node[b]` is the container, `parent[b]` the block around it (-1 for none); the blocks inside are `b + 1:end[b]`. Text, links and images belong to the
-    nearest container: `of_node`, `of_run` and `block_of_word` say which. Word w of the page has the hash `word_key[w]`,
-    stands at `word_start[w]:word_end[w]` of the tree's text and belongs to run `word_run[w]`. The counts of a block are of what
-    is attached to it, without what belongs to the blocks inside.
+    `node[b]` is the container, `parent[b]` the block around it (-1 for none); the blocks inside are `b + 1:end[b]`.
+    Text, links and images belong to the nearest container: `of_node`, `of_run` and `block_of_word` say which. Word w
+    of the page has the hash `word_key[w]`, stands at `word_start[w]:word_end[w]` of the tree's text and belongs to run
+    `word_run[w]`. The counts of a block are of what is attached to it, without what belongs to the blocks inside.
     """
 
     tree: PageTree

@@ -82,8 +82,8 @@ class Provenance:
 class DocView:
     """A page's record: identifier (its address), type, category, title, keywords, abstract, content, relevant links.
 
-    The abstract has one sentence a line; `summary` is a short one for display. `type` is None for a page with nothing on it, `category` without a
-    model of categories, `confidence` where the cleaning method has none.
+    The abstract has one sentence a line; `summary` is a short one for display. `type` is None for a page with nothing
+    on it, `category` without a model of categories, `confidence` where the cleaning method has none.
     """
 
     identifier: str

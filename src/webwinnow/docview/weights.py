@@ -117,7 +117,7 @@ def feature_vector(
     inside = blocks.around(block)
     weight = block_weights(blocks.parent, block_force(blocks, wanted), inside, settings)
     keys, first, inverse = np.unique(blocks.word_key[at], return_index=True, return_inverse=True)
-    total = np.bincount(inverse, weights=weight[block], minlength=len(keys))
+    total: NDArray[np.float64] = np.bincount(inverse, weights=weight[block], minlength=len(keys)).astype(np.float64)
     telling = ~is_stop_word(keys, language)
     keys, first, total = keys[telling], at[first[telling]], total[telling]
     length = float(np.sqrt(np.square(total).sum()))
@@ -136,4 +136,5 @@ def is_stop_word(keys: NDArray[np.uint64], language: str) -> NDArray[np.bool_]:
     if not len(stops):
         return np.zeros(len(keys), np.bool_)
     at = np.minimum(np.searchsorted(stops, keys), len(stops) - 1)
-    return stops[at] == keys
+    found: NDArray[np.bool_] = stops[at] == keys
+    return found

@@ -43,7 +43,7 @@ def _elements(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def write_dublin_core(records: Iterable[Record], out: Writable) -> None:
-    """Write the kept pages as one XML document, a description a page; dropped and failed ones have nothing to describe."""
+    """Write the kept pages as one XML document, a description a page; the others have nothing to describe."""
     out.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
     out.write(f"<records {_NAMESPACES}>\n".encode())
     for record in records:
