@@ -65,8 +65,8 @@ BENCHMARKS = (
     ),
     Benchmark(
         "docview",
-        "page type 0.90 right; abstracts on 95 % of pages with three true sentences, 0.95 of their sentences in the true "
-        "text; title word F1 of 0.8 on 85 % of pages; a view costs at most 15 % of a page",
+        "page type 0.90 right; abstracts on 95 % of pages with three true sentences, 0.95 of their sentences in the "
+        "true text; title word F1 of 0.8 on 85 % of pages; a view costs at most 15 % of a page",
         docview.docview,
     ),
     Benchmark(

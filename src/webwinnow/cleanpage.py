@@ -140,10 +140,15 @@ class CleanPage:
         also: tuple[str, ...] = (),
         settings: ViewSettings | None = None,
         categories: CategoryModel | None = None,
+        view: bool = True,
     ) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
+        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`.
+
+        Without its `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        """
         about = metadata(self.tree)
-        view = self._view(about, settings, categories)
+        seen = self._view(about, settings, categories) if view else None
+        text = seen.content if seen is not None else self.text
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -151,24 +156,30 @@ class CleanPage:
             "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
             "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
             "method": self.verdict.method,
-            "type": view.type,
             "genre": self.verdict.genre,
-            "category": view.category,
-            "title": view.title,
+            "title": about.title,
             "author": about.author,
             "date": about.date,
-            "keywords": list(view.keywords),
-            "abstract": view.abstract,
-            "text": view.content,
-            "links": list(view.links),
-            "lang": view.language,
-            "confidence": view.confidence,
+            "text": text,
+            "confidence": self.verdict.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
             "site_name": about.site_name,
             "description": about.description,
-            "summary": view.summary,
         }
+        if seen is None:
+            record |= {"links": self.links, "lang": about.language or language_of(text)}
+        else:
+            record |= {
+                "type": seen.type,
+                "category": seen.category,
+                "title": seen.title,
+                "keywords": list(seen.keywords),
+                "abstract": seen.abstract,
+                "links": list(seen.links),
+                "lang": seen.language,
+                "summary": seen.summary,
+            }
         for output in also:
             record[output] = self.render(output)
         return record

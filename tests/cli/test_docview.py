@@ -83,6 +83,15 @@ def test_method_docview_cleans_a_crawl(crawl: Path, tmp_path: Path):
     assert {record["type"] for record in written(out)} == {"topic"}
 
 
+def test_a_run_without_views_leaves_their_fields_empty(crawl: Path, tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    assert run("clean", crawl, "-o", out, "--no-view", "--method", "none", "-q").returncode == 0
+    for record in written(out):
+        jsonschema.validate(record, SCHEMA)
+        assert record["text"]
+        assert (record["type"], record["keywords"], record["abstract"], record["summary"]) == (None, [], None, None)
+
+
 def test_categories_are_learned_and_named(crawl: Path, labels: Path, tmp_path: Path):
     model, out = tmp_path / "categories.npz", tmp_path / "out.jsonl"
     learned = run("categories", crawl, "--labels", labels, "-o", model)

@@ -57,6 +57,9 @@ def clean(
             "--format", "-f", help="jsonl, parquet, markdown, html or dublin-core; by the output's name if not given."
         ),
     ] = None,
+    view: Annotated[
+        bool, typer.Option(help="Fill type, keywords, abstract and relevant links; without, a run is faster.")
+    ] = True,
     keywords: Annotated[int, typer.Option(help="Keywords of a record.")] = ViewSettings().keywords,
     sentences: Annotated[int, typer.Option(help="Sentences of a record's abstract.")] = ViewSettings().sentences,
     categories: Annotated[
@@ -100,7 +103,7 @@ def clean(
             page=PageSettings(favor=favored(favor)),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
-        view=ViewSettings(keywords=keywords, sentences=sentences),
+        view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
         categories=None if categories is None else _checked(categories),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),

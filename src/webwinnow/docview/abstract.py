@@ -17,8 +17,8 @@ from webwinnow.pagetree import PageTree
 
 __all__ = ["KeySentences", "paragraphs", "quotas", "topic_root"]
 
-MOST_UNITS = 60
-"""Units of text (paragraphs, items) in which key sentences are looked for: four for each of 15 sentences (ours)."""
+MOST_UNITS = 30
+"""Units of text (paragraphs, items) in which key sentences are looked for: two for each of 15 sentences (ours)."""
 LIKELY, LIKELY_SHARE = 0.5, 0.3
 """Text that is likelier content than not gives the abstract, if it has this share of the kept words (ours)."""
 MOST_CHARACTERS = 200_000
@@ -49,17 +49,17 @@ def paragraphs(parent: NDArray[np.int32], leaves: NDArray[np.intp]) -> NDArray[n
 
 
 def quotas(sizes: NDArray[np.int64], available: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-    """How many of the wanted sentences each paragraph gives: its share by size, no more than it has.
+    """How many of the wanted sentences each paragraph gives: by its size, no more than it has.
 
-    The paper says "according to the size of each paragraph"; ours: whole shares first, then one at a time to where a
-    sentence would stand for the most terms (the rule of d'Hondt).
+    The paper says "according to the size of each paragraph"; ours: one after the other to where it stands for the most
+    terms (the rule of d'Hondt).
     """
     if int(available.sum()) <= wanted:
         return available.copy()
-    given = np.minimum(wanted * sizes // max(int(sizes.sum()), 1), available)
-    for _ in range(wanted - int(given.sum())):
-        given[np.argmax(np.where(given < available, sizes / (given + 1), -1.0))] += 1
-    return given
+    turn = np.arange(1, wanted + 1)
+    claim = np.where(turn <= available[:, None], sizes[:, None] / turn, -1.0).ravel()
+    first = np.argsort(-claim, kind="stable")[:wanted]
+    return np.bincount(first // max(wanted, 1), minlength=len(sizes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,13 +129,14 @@ def _telling_runs(
     blocks: TagTree, unit: NDArray[np.int64], kept: NDArray[np.bool_], keyword: NDArray[np.uint64]
 ) -> NDArray[np.intp]:
     """The kept runs of the units of text that hold most keywords: no more than `MOST_UNITS` units."""
-    if not len(keyword):
+    at = np.flatnonzero(kept[blocks.word_run])
+    if not len(keyword) or not len(at):
         return np.zeros(0, np.intp)
-    key = blocks.word_key
+    key = blocks.word_key[at]
     hits = keyword[np.minimum(np.searchsorted(keyword, key), len(keyword) - 1)] == key
-    count = np.bincount(unit[blocks.word_run[hits & kept[blocks.word_run]]], minlength=int(unit[-1]) + 1)
+    count = np.bincount(unit[blocks.word_run[at[hits]]], minlength=int(unit[-1]) + 1)
     if np.count_nonzero(count) > MOST_UNITS:
-        count[np.lexsort((np.arange(len(count)), -count))[MOST_UNITS:]] = 0
+        count[np.argsort(-count, kind="stable")[MOST_UNITS:]] = 0
     return np.flatnonzero(kept & (count > 0)[unit])
 
 

@@ -25,35 +25,38 @@ _CLOSES = "\"'’”»›)]」』）】"
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def sentences(paragraphs: Sequence[str], language: str = "en") -> Iterator[tuple[int, str]]:
+def sentences(paragraphs: Sequence[str], language: str = "en") -> list[tuple[int, str]]:
     """The sentences of some paragraphs in order, each with the number of its paragraph; white space is folded.
 
-    Nothing is lost between them. All are handed over at once: a call costs more than a short paragraph.
+    Nothing is lost between them. All are handed over at once: a call costs more than a short paragraph. A single
+    capital and a full stop (`M. Dupont`) end no sentence.
     """
     number: list[int] = []
     pieces: list[str] = []
     for k, paragraph in enumerate(paragraphs):
-        for piece in _pieces(" ".join(paragraph.split())):
-            number.append(k)
-            pieces.append(piece)
+        text = " ".join(paragraph.split())
+        for piece in (text,) if len(text) <= LONGEST_PIECE else _pieces(text):
+            if piece:
+                number.append(k)
+                pieces.append(piece)
+    ended: list[tuple[int, str]] = []
     at, held = 0, ""
     for found in segment(language, _PARTED.join(pieces)) if pieces else ():
-        if found != _PARTED:
-            held += found
-            if _ends_in_initial(held):
-                continue
-        if sentence := held.strip():
-            yield number[at], sentence
-        held = ""
-        at += found == _PARTED
-    if sentence := held.strip():
-        yield number[at], sentence
-
-
-def _ends_in_initial(text: str) -> bool:
-    """Whether a text ends in a single capital and a full stop (`M. Dupont`): not where a sentence ends."""
-    text = text[-4:].rstrip()
-    return text[-1:] == "." and text[-2:-1].isupper() and text[-3:-2] in ("", " ")
+        if found == _PARTED:
+            if held:
+                ended.append((number[at], held))
+                held = ""
+            at += 1
+            continue
+        sentence = f"{held} {found}".strip() if held else found.strip()
+        if sentence[-1:] == "." and sentence[-2:-1].isupper() and sentence[-3:-2] in ("", " "):
+            held = sentence
+        elif sentence:
+            ended.append((number[at], sentence))
+            held = ""
+    if held:
+        ended.append((number[at], held))
+    return ended
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -63,8 +66,7 @@ def _pieces(text: str) -> Iterator[str]:
         at = at or text.rfind("。", 0, LONGEST_PIECE) + 1 or LONGEST_PIECE
         yield text[:at]
         text = text[at:]
-    if text:
-        yield text
+    yield text
 
 
 def is_sentence(text: str) -> bool:

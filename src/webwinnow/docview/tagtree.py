@@ -24,6 +24,10 @@ caption of up to nine words)."""
 SMALLEST_IMAGE = 48
 """Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
 
+_PIXELS = "px"
+_SHORT = 2
+"""Digits of a size that makes an icon."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TagTree:
@@ -119,12 +123,11 @@ def block_types(
 def shown_images(tree: PageTree) -> NDArray[np.int64]:
     """The visible images of a page that are no icons."""
     images = tree.visible & (tree.tag == TAG_CODE["img"])
-    if images.any():
-        sized = (tree.attr_name == ATTRIBUTE_CODE["width"]) | (tree.attr_name == ATTRIBUTE_CODE["height"])
-        at = np.flatnonzero(sized & images[tree.attr_node])
-        starts, ends = tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist()
-        for node, a, b in zip(tree.attr_node[at].tolist(), starts, ends, strict=True):
-            value = tree.attr_text[a:b].strip().removesuffix("px")
-            if value.isascii() and value.isdigit() and len(value) < 4 and int(value) < SMALLEST_IMAGE:
-                images[node] = False
+    sized = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["width"]) | (tree.attr_name == ATTRIBUTE_CODE["height"]))
+    length = tree.attr_start[sized + 1] - tree.attr_start[sized]
+    at = sized[images[tree.attr_node[sized]] & ((length <= _SHORT) | (length == _SHORT + len(_PIXELS)))]
+    for k in at.tolist():
+        value = tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]].strip().removesuffix(_PIXELS)
+        if value.isascii() and value.isdigit() and int(value) < SMALLEST_IMAGE:
+            images[tree.attr_node[k]] = False
     return np.flatnonzero(images)

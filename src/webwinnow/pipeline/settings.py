@@ -33,7 +33,7 @@ class RunSettings:
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
-    - `view`: keywords, abstract and relevant links of the records.
+    - `view`: type, keywords, abstract and relevant links of the records; None leaves them out, which is faster.
     - `categories`: a model of categories (`docview.CategoryModel`) that names the content category of each page.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
@@ -49,7 +49,7 @@ class RunSettings:
     worker_memory: int = 3 << 30
     rejected: bool = False
     models: str | None = None
-    view: ViewSettings = field(default_factory=ViewSettings)
+    view: ViewSettings | None = field(default_factory=ViewSettings)
     categories: str | None = None
     keep_trees: bool = False
 
@@ -91,7 +91,7 @@ class RunSettings:
             | {
                 "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
                 "site_by": SiteKey(**plain["site_by"]),
-                "view": ViewSettings.from_plain(plain["view"]),
+                "view": None if plain["view"] is None else ViewSettings.from_plain(plain["view"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
             }

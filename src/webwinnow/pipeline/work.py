@@ -150,7 +150,8 @@ class Workshop:
         page_id: str | None,
     ) -> tuple[Any, ...]:
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning, evidence))
-        record = clean.record(also=self.settings.also, settings=self.settings.view, categories=self.categories)
+        view = self.settings.view
+        record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
         record |= {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
         counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
