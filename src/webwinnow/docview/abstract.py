@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import word_spans
-from webwinnow.blocks import cut
 from webwinnow.docview.sentences import LEAST_WORDS, is_sentence, sentences
 from webwinnow.docview.tagtree import TagTree
+from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
 
 __all__ = ["KeySentences", "paragraphs", "quotas", "topic_root"]
@@ -88,7 +88,7 @@ class KeySentences:
         """
         if likely is not None:
             kept = _likely_runs(blocks, kept, likely)
-        unit = cut(blocks.tree).of_run()
+        unit = _units(blocks)
         texts, runs = _sentences_in(blocks.tree, unit, _telling_runs(blocks, unit, kept, keyword), language)
         if not texts:
             texts, runs = _sentences_in(blocks.tree, unit, np.flatnonzero(kept), language, lines=True)
@@ -115,6 +115,16 @@ class KeySentences:
         first = np.concatenate(([0], np.cumsum(available)))[self.paragraph[order]]
         rank = np.arange(len(order)) - first
         return [self.texts[k] for k in np.sort(order[rank < given[self.paragraph[order]]]).tolist()]
+
+
+def _units(blocks: TagTree) -> NDArray[np.int64]:
+    """For each run the number of its unit of text: runs that no container and no line break parts."""
+    tree = blocks.tree
+    parts = tree.tag == TAG_CODE["br"]
+    parts[blocks.node] = True
+    opened = np.cumsum(parts)[np.maximum(tree.run_before, 1) - 1]
+    changes = (opened[1:] != opened[:-1]) | (blocks.of_run[1:] != blocks.of_run[:-1])
+    return np.concatenate(([0], np.cumsum(changes)))[: tree.run_count]
 
 
 def _likely_runs(blocks: TagTree, kept: NDArray[np.bool_], likely: NDArray[np.float32]) -> NDArray[np.bool_]:
