@@ -15,8 +15,9 @@ from webwinnow.docview.tagtree import TagTree
 from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["KeySentences", "paragraphs", "quotas", "topic_root"]
+__all__ = ["MOST_UNITS", "UNITS_PER_SENTENCE", "KeySentences", "paragraphs", "quotas", "topic_root"]
 
+UNITS_PER_SENTENCE = 2
 MOST_UNITS = 30
 """Units of text (paragraphs, items) in which key sentences are looked for: two for each of 15 sentences (ours)."""
 LIKELY, LIKELY_SHARE = 0.7, 0.1
@@ -82,16 +83,18 @@ class KeySentences:
         keyword_weight: NDArray[np.float64],
         language: str,
         likely: NDArray[np.float32] | None = None,
+        units: int = MOST_UNITS,
     ) -> KeySentences:
         """Find and weigh the sentences of the kept runs: a sentence weighs what the keywords in it do.
 
-        `keyword` is ascending. `likely`, where a cleaner knows it, is the chance of each node to be content: unlikely
-        text is left out unless it is most of the page, and of two sentences the likelier one is taken first (ours).
+        `keyword` is ascending; sentences are looked for in so many `units` of text, those that hold most of them.
+        `likely`, where a cleaner knows it, is the chance of each node to be content: unlikely text is left out unless
+        it is nearly all, and of two sentences the likelier one is taken first (ours).
         """
         if likely is not None:
             kept = _likely_runs(blocks, kept, likely)
         unit = _units(blocks)
-        texts, runs = _sentences_in(blocks.tree, unit, _telling_runs(blocks, unit, kept, keyword), language)
+        texts, runs = _sentences_in(blocks.tree, unit, _telling_runs(blocks, unit, kept, keyword, units), language)
         if not texts:
             texts, runs = _sentences_in(blocks.tree, unit, np.flatnonzero(kept), language, lines=True)
         if not texts:
@@ -138,17 +141,17 @@ def _likely_runs(blocks: TagTree, kept: NDArray[np.bool_], likely: NDArray[np.fl
 
 
 def _telling_runs(
-    blocks: TagTree, unit: NDArray[np.int64], kept: NDArray[np.bool_], keyword: NDArray[np.uint64]
+    blocks: TagTree, unit: NDArray[np.int64], kept: NDArray[np.bool_], keyword: NDArray[np.uint64], most: int
 ) -> NDArray[np.intp]:
-    """The kept runs of the units of text that hold most keywords: no more than `MOST_UNITS` units."""
+    """The kept runs of the units of text that hold most keywords: no more than `most` units."""
     at = np.flatnonzero(kept[blocks.word_run])
     if not len(keyword) or not len(at):
         return np.zeros(0, np.intp)
     key = blocks.word_key[at]
     hits = keyword[np.minimum(np.searchsorted(keyword, key), len(keyword) - 1)] == key
     count = np.bincount(unit[blocks.word_run[at[hits]]], minlength=int(unit[-1]) + 1)
-    if np.count_nonzero(count) > MOST_UNITS:
-        count[np.argsort(-count, kind="stable")[MOST_UNITS:]] = 0
+    if np.count_nonzero(count) > most:
+        count[np.argsort(-count, kind="stable")[most:]] = 0
     return np.flatnonzero(kept & (count > 0)[unit])
 
 

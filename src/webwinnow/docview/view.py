@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
-from webwinnow.docview.abstract import KeySentences
+from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.links import link_targets, relevant_blocks
 from webwinnow.docview.method import METHOD
@@ -121,7 +121,8 @@ def view_of(
     keywords = tuple(_spelled(blocks, int(topic.first[k])) for k in ranked[: settings.keywords])
     theta = np.sort(ranked[: settings.sentence_keywords])
     likely = None if verdict.confidence is None else verdict.score
-    found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, likely)
+    units = max(MOST_UNITS, UNITS_PER_SENTENCE * settings.sentences)
+    found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, likely, units)
     title = about.title or " ".join(keywords[:2]) or None
     return DocView(
         identifier=tree.url,
