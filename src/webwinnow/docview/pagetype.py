@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import nearest
-from webwinnow.docview.tags import MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
+from webwinnow.docview.tags import GUIDING_ROLES, GUIDING_TAGS, MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
 from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
@@ -16,6 +16,7 @@ __all__ = [
     "PAGE_HUB_SHARE",
     "PAGE_IMAGE_SHARE",
     "central_blocks",
+    "guiding_nodes",
     "may_be_images",
     "page_type",
     "teasers",
@@ -37,7 +38,7 @@ LINKED_HEADING = 0.8
 TEASER_TERMS = 120
 """Terms under such a heading that count as its teaser; whoever says more says it here (ours)."""
 
-_MARGINAL = tag_mask(MARGINAL_TAGS)
+_MARGINAL, _GUIDING = tag_mask(MARGINAL_TAGS), tag_mask(GUIDING_TAGS)
 _LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _level in range(1, 7):
     _LEVEL[TAG_CODE[f"h{_level}"]] = _level
@@ -71,7 +72,7 @@ def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
     surroundings; of the rest the block that holds most, and most of that, as long as there is such a one.
     """
     tree = blocks.tree
-    outer = _marginal(tree)[blocks.node]
+    outer = _inside(tree, _MARGINAL, MARGINAL_ROLES)[blocks.node]
     says = blocks.terms - (1 - LINK_COUNTS) * blocks.link_terms + IMAGE_COUNTS * blocks.images
     weight = np.where(outer, 0.0, says)
     running = np.concatenate(([0.0], np.cumsum(weight)))
@@ -91,12 +92,17 @@ def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
     return inner & ~outer
 
 
-def _marginal(tree: PageTree) -> NDArray[np.bool_]:
-    """The nodes in parts that tag or role mark as surroundings."""
-    marked = _MARGINAL[np.minimum(tree.tag, CUSTOM_TAG)]
+def guiding_nodes(tree: PageTree) -> NDArray[np.bool_]:
+    """The nodes in parts that tag or role mark as leading through the site: menus, heads and feet of pages."""
+    return _inside(tree, _GUIDING, GUIDING_ROLES)
+
+
+def _inside(tree: PageTree, tags: NDArray[np.bool_], names: frozenset[str]) -> NDArray[np.bool_]:
+    """The nodes in elements that have one of these tags or roles."""
+    marked = tags[np.minimum(tree.tag, CUSTOM_TAG)]
     nodes, roles = tree.values("role")
     for node, role in zip(nodes.tolist(), roles, strict=True):
-        if role.strip().lower() in MARGINAL_ROLES:
+        if role.strip().lower() in names:
             marked[node] = True
     return nearest(tree.parent, marked) >= 0
 

@@ -14,6 +14,8 @@ from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 __all__ = [
     "CONTAINER_TAGS",
     "FORCE",
+    "GUIDING_ROLES",
+    "GUIDING_TAGS",
     "MARGINAL_ROLES",
     "MARGINAL_TAGS",
     "MODERN_CONTAINER_TAGS",
@@ -62,6 +64,10 @@ MARGINAL_ROLES: frozenset[str] = frozenset(
     "banner navigation contentinfo complementary search menu menubar dialog".split()
 )
 """ARIA roles that say the same."""
+
+GUIDING_TAGS: frozenset[str] = MARGINAL_TAGS - {"aside", "address"}
+GUIDING_ROLES: frozenset[str] = MARGINAL_ROLES - {"complementary"}
+"""Those of them whose links lead through the site; what stands beside the content may be about the same."""
 
 
 def tag_mask(tags: frozenset[str]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySenten
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.links import link_targets, relevant_blocks
 from webwinnow.docview.method import METHOD
-from webwinnow.docview.pagetype import central_blocks, may_be_images, page_type
+from webwinnow.docview.pagetype import central_blocks, guiding_nodes, may_be_images, page_type
 from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
 from webwinnow.errors import SettingsError
@@ -47,7 +47,7 @@ class ViewSettings:
     sentences: int = 15
     sentence_keywords: int = 15
     summary_sentences: int = 2
-    likeness: float = 0.2
+    likeness: float = 0.3
     weights: WeightSettings = field(default_factory=WeightSettings)
 
     def __post_init__(self) -> None:
@@ -198,11 +198,11 @@ def _links(
 ) -> list[str]:
     """The links in what is kept and, on a topic page, those of the relevant blocks that are not.
 
-    What the site repeats is never offered: a menu may well use the topic's words.
+    What the site repeats is never offered, nor are menus, heads and feet: they may well use the topic's words.
     """
     wanted = verdict.keep
     if beta is not None:
-        offered = np.ones(len(blocks), np.bool_)
+        offered = ~guiding_nodes(blocks.tree)[blocks.node]
         offered[blocks.of_run[kept | (verdict.run_reason == REPEATED_REASON)]] = False
         wanted = wanted | relevant_blocks(blocks, topic, offered, language, beta)[blocks.of_node]
     return link_targets(blocks, wanted)
