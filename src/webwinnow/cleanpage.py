@@ -14,9 +14,10 @@ from webwinnow.cleaning import DEFAULT_METHOD, METHODS, REASONS, CleaningSetting
 from webwinnow.cleaning.noise import KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.cleaning.why import Cause
+from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.metadata import metadata
+from webwinnow.metadata import Metadata, metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
 from webwinnow.records import Dropped, Kept, Outcome
@@ -133,10 +134,42 @@ class CleanPage:
                     causes.get(b, ()),
                 )
 
-    def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
+    @property
+    def view(self) -> DocView:
+        """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
+        return self.docview()
+
+    @property
+    def language(self) -> str | None:
+        """The language of the page: declared, or else found in what is kept."""
+        return metadata(self.tree).language or language_of(self.text)
+
+    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+        """As `view`, with settings and a model of categories."""
+        text, _ = self._parted()
+        return self._view(metadata(self.tree), text, settings, categories)
+
+    def _view(
+        self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
+    ) -> DocView:
+        language = about.language or language_of(text)
+        return view_of(self.tree, self.verdict, about, text, language, settings, categories)
+
+    def record(
+        self,
+        *,
+        also: tuple[str, ...] = (),
+        settings: ViewSettings | None = None,
+        categories: CategoryModel | None = None,
+        view: bool = True,
+    ) -> dict[str, Any]:
+        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`.
+
+        Without its `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        """
         about = metadata(self.tree)
         text, comments = self._parted()
+        seen = self._view(about, text, settings, categories) if view else None
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -148,16 +181,26 @@ class CleanPage:
             "title": about.title,
             "author": about.author,
             "date": about.date,
-            "keywords": [],
             "text": text,
-            "links": self.links,
-            "lang": about.language or language_of(text),
             "confidence": self.verdict.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
             "site_name": about.site_name,
             "description": about.description,
         }
+        if seen is None:
+            record |= {"links": self.links, "lang": about.language or language_of(text)}
+        else:
+            record |= {
+                "type": seen.type,
+                "category": seen.category,
+                "title": seen.title,
+                "keywords": list(seen.keywords),
+                "abstract": seen.abstract,
+                "links": list(seen.links),
+                "lang": seen.language,
+                "summary": seen.summary,
+            }
         for output in also:
             record[output] = self.render(output)
         if comments is not None:

@@ -19,7 +19,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import BLOCKS, TEXTS
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method", "register"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,3 +111,9 @@ def method(name: str) -> Method:
     if name not in METHODS:
         raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def register(added: Method) -> None:
+    """Add a method that stands in a layer above. Raises `SettingsError` for a name that another one has."""
+    if METHODS.setdefault(added.name, added) is not added:
+        raise SettingsError(f"there is a cleaning method {added.name!r} already")

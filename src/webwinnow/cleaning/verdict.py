@@ -12,12 +12,16 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
 __all__ = [
+    "CENTRAL_REASON",
     "CONTENT_REASON",
     "HIDDEN_REASON",
+    "HUB_BLOCK_REASON",
+    "IMAGE_BLOCK_REASON",
     "KEPT_POSTS_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
+    "MARGINAL_REASON",
     "MEANINGFUL_REASON",
     "NOISY_REASON",
     "NO_CONTENT_REASON",
@@ -25,6 +29,7 @@ __all__ = [
     "POSTS_REASON",
     "REASONS",
     "REPEATED_REASON",
+    "TOPIC_BLOCK_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
@@ -48,6 +53,11 @@ REASONS: tuple[str, ...] = (
     "no main content: nothing on the page reads like it",
     "posts: readers wrote it; --comments keeps it",
     "kept: readers wrote it, and --comments was given",
+    "kept: a topic block, text with few links",
+    "hub: a block of links",
+    "image: a block of images",
+    "kept: in the central area of the page",
+    "marginal: around the central area of the page",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -66,6 +76,11 @@ REASONS: tuple[str, ...] = (
     NO_CONTENT_REASON,
     POSTS_REASON,
     KEPT_POSTS_REASON,
+    TOPIC_BLOCK_REASON,
+    HUB_BLOCK_REASON,
+    IMAGE_BLOCK_REASON,
+    CENTRAL_REASON,
+    MARGINAL_REASON,
 ) = range(len(REASONS))
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, experiment, features, inspect, learn, page, replicas, search, stopwords
+from webwinnow.cli import categories, clean, experiment, features, inspect, learn, page, replicas, search, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command("categories")(categories.categories)
 app.command("clean")(clean.clean)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)

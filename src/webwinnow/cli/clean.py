@@ -15,6 +15,7 @@ from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
+from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
@@ -54,7 +55,17 @@ def clean(
     comments: Comments = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
+        typer.Option(
+            "--format", "-f", help="jsonl, parquet, markdown, html or dublin-core; by the output's name if not given."
+        ),
+    ] = None,
+    view: Annotated[
+        bool, typer.Option(help="Fill type, keywords, abstract and relevant links; without, a run is faster.")
+    ] = True,
+    keywords: Annotated[int, typer.Option(help="Keywords of a record.")] = ViewSettings().keywords,
+    sentences: Annotated[int, typer.Option(help="Sentences of a record's abstract.")] = ViewSettings().sentences,
+    categories: Annotated[
+        Path | None, typer.Option(help="A model of categories (webwinnow categories): fills the records' category.")
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
     rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
@@ -97,6 +108,8 @@ def clean(
             page=PageSettings(favor=favored(favor), comments=comments),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
+        view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
+        categories=None if categories is None else _checked(categories),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),
@@ -126,3 +139,9 @@ def clean(
         sys.stderr.write("\n".join(summary.lines()) + "\n")
     if summary.failed:
         raise typer.Exit(1)
+
+
+def _checked(categories: Path) -> str:
+    """Where a model of categories is; it is read once, so that a wrong file is told before the work begins."""
+    CategoryModel.load(categories)
+    return str(categories.absolute())

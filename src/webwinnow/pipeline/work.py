@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.blocks import cut
 from webwinnow.cleaning import method
 from webwinnow.cleanpage import CleanPage
+from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprint import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
@@ -64,6 +65,9 @@ class Workshop:
     def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
         self.settings = RunSettings.from_plain(settings)
         self.method = method(self.settings.method)
+        self.categories = (
+            None if self.settings.categories is None else CategoryModel.load(Path(self.settings.categories))
+        )
         self.beat = beat
         self.spool: int | None = None
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
@@ -149,7 +153,9 @@ class Workshop:
         if evidence is None and self.method.scores:
             evidence = PageEvidence.of(tree)
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning, evidence))
-        record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
+        view = self.settings.view
+        record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
+        record |= {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
         counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         return record_line(record), rejected, *counted, self._sketch(clean, evidence, model, record), []
