@@ -10,8 +10,10 @@ import pytest
 
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
+from webwinnow.blocks import cut
 from webwinnow.cleaning import CleaningSettings
-from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings
+from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings, headed
+from webwinnow.pagemodel import PageEvidence
 from webwinnow.pipeline import RunSettings
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
@@ -116,3 +118,13 @@ def test_hostile_pages_are_cleaned_soon(page: str):
     started = time.process_time()
     clean_page(tree, "page")
     assert time.process_time() - started < SECONDS
+
+
+def test_a_heading_is_as_likely_as_what_it_heads_unless_half_of_the_site_has_it():
+    tree = parse("<h2>Overview</h2><p>one two three</p><h3>Box</h3><p>four</p><p>five</p><h2>Last</h2>")
+    evidence = PageEvidence.of(tree)
+    given = np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.4])
+    blocks = cut(tree)
+    assert headed(blocks, evidence, given).tolist() == [0.9, 0.9, 0.8, 0.8, 0.3, 0.4]
+    repeated = np.array([False, False, True, False, False, False])
+    assert headed(blocks, evidence, given, repeated).tolist() == [0.9, 0.9, 0.2, 0.8, 0.3, 0.4]

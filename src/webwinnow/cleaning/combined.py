@@ -74,7 +74,7 @@ def clean(
         tree,
         evidence,
         probability,
-        probability >= lowest,
+        lowest,
         confidence,
         method="combined",
         comments=settings.comments,

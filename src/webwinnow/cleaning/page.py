@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.blocks import cut
+from webwinnow._kernels import nearest
+from webwinnow.blocks import Blocks, cut
 from webwinnow.cleaning.noise import KIND_CODE
 from webwinnow.cleaning.posts import is_for_posts, nodes_of, ruled
 from webwinnow.cleaning.verdict import (
     CONTENT_REASON,
+    HEADING_REASON,
     HIDDEN_REASON,
     KEPT_POSTS_REASON,
     NO_CONTENT_REASON,
@@ -23,11 +25,12 @@ from webwinnow.cleaning.verdict import (
     keep_around,
 )
 from webwinnow.errors import SettingsError
+from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagemodel.cut import BETA
 from webwinnow.pagetree import PageTree
 
-__all__ = ["NO_CONTENT_BELOW", "PageSettings", "clean", "verdict_of"]
+__all__ = ["NO_CONTENT_BELOW", "PageSettings", "clean", "headed", "verdict_of"]
 
 NO_CONTENT_BELOW = 0.3
 """A page with a lower confidence has no main content: what it would keep is navigation. Pages with content hardly ever
@@ -36,6 +39,10 @@ JUDGED_WORDS = 50
 """A page of fewer words is never said to be without main content: too little is there to tell."""
 HIDDEN_ABOVE = 0.5
 """What browsers do not show stays only if it is likelier content than not, wherever the page's cut lies."""
+
+
+_HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
+_HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +69,16 @@ def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel
     model = model or PageModel.load()
     evidence = PageEvidence.of(tree, model)
     lowest, confidence = model.judged(evidence.probability, evidence.words, settings.favor)
-    keep = evidence.probability >= lowest
-    return verdict_of(tree, evidence, evidence.probability, keep, confidence, method="page", comments=settings.comments)
+    return verdict_of(
+        tree, evidence, evidence.probability, lowest, confidence, method="page", comments=settings.comments
+    )
 
 
 def verdict_of(
     tree: PageTree,
     evidence: PageEvidence,
     probability: NDArray[np.float64],
-    keep: NDArray[np.bool_],
+    lowest: float,
     confidence: float,
     *,
     method: str,
@@ -78,7 +86,7 @@ def verdict_of(
     repeated: NDArray[np.bool_] | None = None,
     note: str | None = None,
 ) -> Verdict:
-    """The verdict that keeps some of the scored blocks; none where the page shows no main content.
+    """The verdict that keeps the blocks at least as likely as `lowest`; none where the page shows no main content.
 
     `comments` as in `PageSettings`; `repeated` marks blocks that, if they go, go because the site repeats them.
     """
@@ -86,7 +94,9 @@ def verdict_of(
     blocks = cut(tree)
     of_run = blocks.of_run()
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
-    keep = keep & (shown | (probability >= HIDDEN_ABOVE))
+    alone = probability >= lowest
+    probability = headed(blocks, evidence, probability, repeated)
+    keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
     for_posts = is_for_posts(evidence, keep)
     stays, goes = ruled(evidence, probability, shown, for_posts=for_posts, comments=comments)
     keep = (keep & (not empty) & ~goes) | stays
@@ -104,6 +114,7 @@ def verdict_of(
     np.maximum.at(score, tree.run_owner, chance[of_run])
     gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
     run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
+    run_reason[over_blocks(keep & ~alone)[of_run]] = HEADING_REASON
     run_reason[over_blocks(stays)[of_run]] = KEPT_POSTS_REASON
     run_reason[over_blocks(goes)[of_run] & (run_reason == gone)] = POSTS_REASON
     if repeated is not None:
@@ -126,6 +137,26 @@ def verdict_of(
         confidence=confidence,
         post_runs=keep_runs & of_posts if comments and not for_posts else None,
     )
+
+
+def headed(
+    blocks: Blocks,
+    evidence: PageEvidence,
+    probability: NDArray[np.float64],
+    repeated: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float64]:
+    """The probabilities, a heading being as likely as the block that follows it: content keeps its headings.
+
+    Not one that half of the site's pages have (`repeated`): such a heading belongs to a box.
+    """
+    tree = blocks.tree
+    around = nearest(tree.parent, _HEADINGS[np.minimum(tree.tag, CUSTOM_TAG)])
+    heads = around[blocks.owner[evidence.said]] >= 0
+    if repeated is not None:
+        heads = heads & ~repeated
+    likely = probability.copy()
+    likely[:-1] = np.where(heads[:-1], np.maximum(probability[:-1], probability[1:]), probability[:-1])
+    return likely
 
 
 def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:

@@ -14,6 +14,7 @@ from webwinnow.site.knowledge import SiteKnowledge
 __all__ = [
     "CENTRAL_REASON",
     "CONTENT_REASON",
+    "HEADING_REASON",
     "HIDDEN_REASON",
     "HUB_BLOCK_REASON",
     "IMAGE_BLOCK_REASON",
@@ -58,6 +59,7 @@ REASONS: tuple[str, ...] = (
     "image: a block of images",
     "kept: in the central area of the page",
     "marginal: around the central area of the page",
+    "kept: the heading of what stays",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -81,6 +83,7 @@ REASONS: tuple[str, ...] = (
     IMAGE_BLOCK_REASON,
     CENTRAL_REASON,
     MARGINAL_REASON,
+    HEADING_REASON,
 ) = range(len(REASONS))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.blocks import cut
 from webwinnow.cleaning import CleaningSettings, Verdict, combined, method
 from webwinnow.cleaning.cst import block_weights
-from webwinnow.cleaning.page import HIDDEN_ABOVE
+from webwinnow.cleaning.page import HIDDEN_ABOVE, headed
 from webwinnow.cleaning.verdict import (
     CONTENT_REASON,
     HIDDEN_REASON,
@@ -26,6 +26,7 @@ from webwinnow.cleaning.verdict import (
     NO_CONTENT_REASON,
     NOISY_REASON,
     POSSIBLY_REASON,
+    POSTS_REASON,
     REPEATED_REASON,
     UNLIKELY_REASON,
     WEIGHTY_REASON,
@@ -191,6 +192,8 @@ def _read_probability(
     }
     blocks = cut(tree)
     of_run = blocks.of_run()
+    repeated = gone == REPEATED_REASON
+    probability = headed(blocks, evidence, probability, repeated if verdict.method == "combined" else None)
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     limit, score = np.full(len(blocks), NEVER, np.int32), np.full(len(blocks), np.nan)
     limit[evidence.said] = np.where(shown | (probability >= HIDDEN_ABOVE), np.rint(probability * MILLION), NEVER)
@@ -199,7 +202,7 @@ def _read_probability(
     reason[evidence.said] = gone
     return _two_sided(
         verdict,
-        limit[of_run],
+        np.where(verdict.run_reason == POSTS_REASON, NEVER, limit[of_run]),
         CONTENT_REASON,
         reason[of_run],
         score[of_run],
