@@ -17,6 +17,7 @@ import page_quality
 import peers
 import quality
 import replicas
+import search
 import site_cost
 import site_quality
 import speed
@@ -88,6 +89,11 @@ BENCHMARKS = (
         "replicas",
         "5,000 fingerprints/s a core from ready trees; replicas among 1,000,000 sketches in seconds, memory bounded",
         replicas.find,
+    ),
+    Benchmark(
+        "search",
+        "known-item search over all pages of the data: a few milliseconds a query, building bounded in memory",
+        search.known_items,
     ),
     Benchmark("page", "`page`, sites not seen: word F1 0.895 on pages-wcxb, above the best peers", page_quality.page),
 )
