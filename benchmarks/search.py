@@ -55,13 +55,13 @@ def known_items(data: Path) -> list[tuple[str, str]]:
         ("bytes of the inverted index: abstracts / full texts (the paper 0.414)", f"{found['bytes']['ratio']:.3f}"),
         ("queries (titles that one page has), seconds for all", f"{found['queries']:,}, {asked:.1f}"),
     ]
-    for row in found["indexes"]:
-        rows.append(
-            (
-                f"{row['index']}, words in {row['searched']}: MRR, success at 10, results, ms a query (medians)",
-                f"{row['reciprocal_rank']:.3f}, {row['success']:.3f}, {row['results']:,.0f}, {row['milliseconds']:.2f}",
-            )
+    rows += [
+        (
+            f"{row['index']}, words in {row['searched']}: MRR, success at 10, results, ms a query (medians)",
+            f"{row['reciprocal_rank']:.3f}, {row['success']:.3f}, {row['results']:,.0f}, {row['milliseconds']:.2f}",
         )
+        for row in found["indexes"]
+    ]
     return rows
 
 
