@@ -18,7 +18,9 @@ __all__ = [
     "block_words",
     "context_features",
     "count_words",
+    "downward",
     "element_keys",
+    "expected_counts",
     "folded_text",
     "forest_sums",
     "grouped",
@@ -37,6 +39,8 @@ __all__ = [
     "sums_by_key",
     "token_sums",
     "topmost",
+    "upward",
+    "viterbi",
     "way_keys",
     "word_keys",
     "word_spans",
@@ -77,6 +81,7 @@ try:
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.compiled_trees import downward, expected_counts, upward, viterbi
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -114,5 +119,6 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.plain_trees import downward, expected_counts, upward, viterbi
 
     COMPILED = False
