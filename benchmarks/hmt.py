@@ -95,7 +95,8 @@ def learning() -> list[tuple[str, str]]:
         models = [_fitted(forest, start, subsets) for start in starts]
         below = [1 - one.score(forest) / other.score(forest) for one, other in zip(batch, models, strict=True)]
         told = ", ".join(str(len(model.convergence_.history)) for model in models)
-        worst = f"; log-likelihood at worst {max(below):.3%} below batch, at best {-min(below):.3%} above"
+        under, over = max(0.0, *below), max(0.0, *(-share for share in below))
+        worst = f"; log-likelihood at worst {under:.3%} below batch, at best {over:.3%} above"
         rows.append((f"incremental EM, {subsets} subsets: passes", told + worst))
     return rows
 
