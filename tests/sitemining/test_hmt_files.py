@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 import numpy as np
@@ -29,6 +30,13 @@ def rewritten(data: bytes, name: str, column: np.ndarray) -> bytes:
             np.save(content, column) if entry == f"{name}.npy" else content.write(archive.read(entry))
             changed.writestr(entry, content.getvalue())
     return out.getvalue()
+
+
+def told(**changes) -> np.ndarray:
+    """What the file of a model says of it, changed."""
+    with np.load(io.BytesIO(learned().to_bytes())) as columns:
+        about = json.loads(bytes(columns["about"]))
+    return np.frombuffer(json.dumps(about | changes).encode(), np.uint8)
 
 
 def test_a_model_comes_back_from_its_file(tmp_path):
@@ -65,6 +73,15 @@ def test_a_model_without_symbols_comes_back():
         ("counts_transition", np.ones((3, 3))),
         ("about", np.frombuffer(b"{}", np.uint8)),
         ("about", np.frombuffer(b"[1]", np.uint8)),
+        ("about", told(states=2.0)),
+        ("about", told(seed="x")),
+        ("about", told(passes=None)),
+        ("about", told(passes=0)),
+        ("about", told(tolerance=float("nan"))),
+        ("about", told(unheard_of=1)),
+        ("about", told(format_version=99)),
+        ("about", told(kind="other")),
+        ("history", np.zeros((1, 2))),
         ("about", np.frombuffer(b"\xff", np.uint8)),
         ("root", np.array([{"run": "me"}], object)),
     ],

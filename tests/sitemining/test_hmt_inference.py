@@ -196,6 +196,11 @@ def test_posteriors_of_a_classifier_are_divided_by_its_prior():
     np.testing.assert_allclose(np.exp(soft_evidence([[0.2, 0.8]], [0.1, 0.9])), [[2.0, 8 / 9]])
 
 
+def test_a_floor_keeps_a_class_possible():
+    assert soft_evidence([[1.0, 0.0]])[0, 1] == -np.inf
+    np.testing.assert_allclose(np.exp(soft_evidence([[1.0, 0.0]], floor=0.01)), [[1.0, 0.01]])
+
+
 def test_a_row_of_nan_is_a_node_without_observation():
     assert soft_evidence([[np.nan, np.nan], [0.5, 0.5]], [0.1, 0.9])[0].tolist() == [0.0, 0.0]
 
@@ -223,6 +228,7 @@ def test_one_node_with_soft_evidence_has_the_posterior_of_its_classifier_where_t
         lambda: Forest([2**40]),
         lambda: Forest.join([Forest([-1]), Forest([-1], [0])]),
         lambda: soft_evidence([0.5]),
+        lambda: soft_evidence([[0.5, 0.5]], floor=-0.1),
         lambda: soft_evidence([[0.5, -0.5]]),
         lambda: soft_evidence([[0.5, np.nan]]),
         lambda: soft_evidence([[0.5, 0.5]], [1.0, 0.0]),

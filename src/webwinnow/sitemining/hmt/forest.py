@@ -102,11 +102,12 @@ class Forest:
         )
 
 
-def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None) -> NDArray[np.float64]:
+def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None, *, floor: float = 0.0) -> NDArray[np.float64]:
     """Class posteriors of a text classifier as evidence: log P(W_u | C_u = k) = log P(k | W_u) / P(k) + constant.
 
     By Bayes' rule, as in Sites (9). `prior` is the class prior that the classifier was trained with; None stands for
-    equal classes. A row of NaN is a node without observation; a posterior of 0 rules the class out.
+    equal classes. A row of NaN is a node without observation. A posterior of 0 rules the class out: give a `floor` to
+    classifiers that say 0 lightly, as k nearest neighbours do, and no posterior counts as less.
     """
     given = np.array(posteriors, np.float64)
     if given.ndim != 2:
@@ -118,8 +119,10 @@ def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None) -> NDAr
         raise InputError(f"a prior of shape {before.shape} for {given.shape[1]} classes: expected one above 0 for each")
     if not ((given >= 0) & (given < np.inf)).all():
         raise InputError("posteriors hold NaN beside numbers, or negative or infinite ones")
+    if not 0 <= floor < 1:
+        raise InputError(f"floor {floor}: expected from 0 to below 1")
     with np.errstate(divide="ignore"):
-        evidence: NDArray[np.float64] = np.log(given) - np.log(before)
+        evidence: NDArray[np.float64] = np.log(np.maximum(given, floor)) - np.log(before)
     evidence[unseen] = 0.0
     return evidence
 

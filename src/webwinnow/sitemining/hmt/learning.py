@@ -15,7 +15,7 @@ from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, Known
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, known_states
 from webwinnow.sitemining.hmt.parameters import TreeParameters
 
-__all__ = ["Counts", "Part", "estimate", "expectation", "learn", "parts_of", "starting_parameters"]
+__all__ = ["Counts", "Part", "estimate", "expectation", "is_told", "learn", "parts_of", "starting_parameters"]
 
 BELIEF_IN_ABOVE = 0.5
 """How far a hidden node is taken for its nearest known ancestor where learning starts, before EM decides (ours)."""
@@ -106,6 +106,11 @@ def parts_of(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Part]
     turn = forest.tree % min(parts, len(forest.roots))
     chosen = [np.flatnonzero(turn == number) for number in range(int(turn.max()) + 1)]
     return [(forest.at(nodes), known[nodes]) for nodes in chosen]
+
+
+def is_told(forest: Forest, labels: NDArray[np.int64], states: int) -> bool:
+    """Whether labels or evidence say of every state which it is, so that no start is random."""
+    return forest.evidence is not None or bool(np.isin(np.arange(states), labels).all())
 
 
 def starting_parameters(

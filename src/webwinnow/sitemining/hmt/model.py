@@ -25,7 +25,7 @@ from webwinnow.sitemining.hmt.inference import (
     map_states,
     viterbi_states,
 )
-from webwinnow.sitemining.hmt.learning import Counts, learn, parts_of, starting_parameters
+from webwinnow.sitemining.hmt.learning import Counts, is_told, learn, parts_of, starting_parameters
 from webwinnow.sitemining.hmt.parameters import TreeParameters
 
 __all__ = ["SMOOTHING", "HiddenMarkovTree"]
@@ -47,7 +47,7 @@ class HiddenMarkovTree:
     `states` is K; `symbols` the number of symbols, 0 where only evidence is observed. `smoothing` is added to every
     expected count. Learning stops when a pass gains less than `tolerance` nats a node, or after `passes`. With
     `subsets` above 1 `fit` is incremental EM over so many parts of the trees. `starts` random starts are tried where
-    nothing is known, drawn from `seed`; `start` gives the parameters to start from instead.
+    some state is not told by labels or evidence, drawn from `seed`; `start` gives the parameters to start from instead.
 
     After `fit`: `parameters_`, `counts_` (expected, of all trees learned), `convergence_`.
     """
@@ -100,7 +100,7 @@ class HiddenMarkovTree:
         held = Counts.constant(self.smoothing, self.states, self.symbols)
         chance = np.random.default_rng(self.seed)
         best: float | None = None
-        for _ in range(1 if self.start else self.starts):
+        for _ in range(1 if self.start or is_told(forest, labels, self.states) else self.starts):
             start = self.start or starting_parameters(forest, labels, self.states, self.symbols, chance)
             convergence = Convergence(self.tolerance, self.passes, len(forest))
             parameters, counts = learn(parts, start, held, convergence)
@@ -199,8 +199,11 @@ class HiddenMarkovTree:
                     column: _floats(read_array(archive, column, LARGEST_COLUMN), column)
                     for column in ("history", *_ROWS, *(f"counts_{row}" for row in _ROWS))
                 }
-            model = cls(**about)
+            model = cls(**_typed(about))
             model._check_settings()
+            if columns["history"].ndim != 1:
+                raise ValueError("its history is no row of numbers")
+            convergence = Convergence(model.tolerance, model.passes, history=columns["history"].tolist())
             parameters = TreeParameters(**{row: columns[row] for row in _ROWS})
             counts = Counts(*(columns[f"counts_{row}"] for row in _ROWS))
             if (parameters.states, parameters.symbols) != (model.states, model.symbols):
@@ -213,8 +216,7 @@ class HiddenMarkovTree:
                     raise ValueError(f"the counts of {row} do not fit")
         except (*NOT_ARRAYS, TypeError, AttributeError, SettingsError) as error:
             raise ModelError(f"{name} is no {KIND} or is damaged ({error}); learn it again") from None
-        model.parameters_, model.counts_ = parameters, counts
-        model.convergence_ = Convergence(model.tolerance, model.passes, history=columns["history"].tolist())
+        model.parameters_, model.counts_, model.convergence_ = parameters, counts, convergence
         return model
 
     def save(self, path: Path) -> None:
@@ -245,6 +247,15 @@ class HiddenMarkovTree:
             raise SettingsError(f"smoothing {self.smoothing}: expected 0 or more")
         if self.start and (self.start.states, self.start.symbols) != (self.states, self.symbols):
             raise SettingsError("the start has other states or symbols than the model")
+
+
+def _typed(about: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a file tells them, each of its own type."""
+    for name, told in about.items():
+        fractions = name in ("smoothing", "tolerance")
+        if not isinstance(told, int | float if fractions else int) or isinstance(told, bool):
+            raise ValueError(f"{name} is {told!r}")
+    return about
 
 
 def _floats(column: NDArray[Any], name: str) -> NDArray[Any]:
