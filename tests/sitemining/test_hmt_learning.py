@@ -138,6 +138,20 @@ def test_a_symbol_that_was_never_seen_stays_possible():
         strict.predict(Forest([-1], [2]))
 
 
+@pytest.mark.parametrize("known", [None, [0]])
+@pytest.mark.parametrize("forest", [Forest([-1], [5]), Forest([-1], evidence=[[0.0, -1.0, 0.0]])])
+def test_trees_that_do_not_fit_the_model_are_not_learned(forest: Forest, known: list[int] | None):
+    with pytest.raises(InputError, match="for a model of 2"):
+        HiddenMarkovTree(2, symbols=2).fit(forest, known)
+
+
+def test_evidence_that_says_nothing_does_not_keep_states_alike():
+    forest, _ = sampled(trees=50, nodes=10)
+    silent = Forest(forest.parent, forest.symbols, np.zeros((len(forest), 3)))
+    found = HiddenMarkovTree(3, symbols=4).fit(silent).parameters_
+    assert not np.allclose(found.emission[0], found.emission[1])
+
+
 def test_the_same_seed_gives_the_same_model():
     forest, _ = sampled(trees=30, nodes=10)
     one, other = (HiddenMarkovTree(3, symbols=4, starts=2, seed=7).fit(forest).to_bytes() for _ in range(2))

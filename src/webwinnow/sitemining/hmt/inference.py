@@ -16,7 +16,16 @@ from webwinnow.errors import InputError
 from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, Known
 from webwinnow.sitemining.hmt.parameters import TreeParameters
 
-__all__ = ["Beliefs", "beliefs", "evidence_of", "known_states", "likelihoods", "map_states", "viterbi_states"]
+__all__ = [
+    "Beliefs",
+    "beliefs",
+    "check_fits",
+    "evidence_of",
+    "known_states",
+    "likelihoods",
+    "map_states",
+    "viterbi_states",
+]
 
 Floats = NDArray[np.float64]
 
@@ -38,14 +47,11 @@ def evidence_of(forest: Forest, known: Known, parameters: TreeParameters) -> Flo
     A node without observation has zeros. A known state clamps: the others get minus infinity.
     """
     states = parameters.states
+    check_fits(forest, states, parameters.symbols)
     found = np.zeros((len(forest), states))
     if forest.evidence is not None:
-        if forest.evidence.shape[1] != states:
-            raise InputError(f"evidence of {forest.evidence.shape[1]} states for a model of {states}")
         found += forest.evidence
     if forest.symbols is not None:
-        if len(forest) and forest.symbols.max() >= parameters.symbols:
-            raise InputError(f"symbol {forest.symbols.max()} for a model of {parameters.symbols} symbols")
         seen = np.flatnonzero(forest.symbols != UNSEEN)
         with np.errstate(divide="ignore"):
             found[seen] += np.log(parameters.emission.T)[forest.symbols[seen]]
@@ -55,6 +61,14 @@ def evidence_of(forest: Forest, known: Known, parameters: TreeParameters) -> Flo
     found[where] = -np.inf
     found[where, clamped[where]] = kept
     return found
+
+
+def check_fits(forest: Forest, states: int, symbols: int) -> None:
+    """Refuse a forest with evidence of other states, or with symbols that the model does not have."""
+    if forest.evidence is not None and forest.evidence.shape[1] != states:
+        raise InputError(f"evidence of {forest.evidence.shape[1]} states for a model of {states}")
+    if forest.symbols is not None and len(forest) and forest.symbols.max() >= symbols:
+        raise InputError(f"symbol {forest.symbols.max()} for a model of {symbols} symbols, numbered from 0")
 
 
 def known_states(forest: Forest, known: Known, states: int) -> NDArray[np.int64]:

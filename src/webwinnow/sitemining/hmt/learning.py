@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webwinnow import _kernels as kernels
 from webwinnow.sitemining.hmt.convergence import Convergence
 from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, Known
-from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, known_states
+from webwinnow.sitemining.hmt.inference import beliefs, check_fits, evidence_of, known_states
 from webwinnow.sitemining.hmt.parameters import TreeParameters
 
 __all__ = ["Counts", "Part", "estimate", "expectation", "is_told", "learn", "parts_of", "starting_parameters"]
@@ -110,7 +110,12 @@ def parts_of(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Part]
 
 def is_told(forest: Forest, labels: NDArray[np.int64], states: int) -> bool:
     """Whether labels or evidence say of every state which it is, so that no start is random."""
-    return forest.evidence is not None or bool(np.isin(np.arange(states), labels).all())
+    return _evidence_speaks(forest) or bool(np.isin(np.arange(states), labels).all())
+
+
+def _evidence_speaks(forest: Forest) -> bool:
+    """Whether there is evidence that tells states apart."""
+    return forest.evidence is not None and bool((forest.evidence != forest.evidence[:, :1]).any())
 
 
 def starting_parameters(
@@ -121,10 +126,11 @@ def starting_parameters(
     A hidden node is first taken, in part, for its nearest known ancestor. States that no node is known to be in start
     at random where there is no evidence for them.
     """
+    check_fits(forest, states, symbols)
     labels = known_states(forest, known, states)
     anywhere = TreeParameters.random(states, symbols, chance)
     told = np.isin(np.arange(states), labels)
-    if forest.evidence is None and not told.any():
+    if not _evidence_speaks(forest) and not told.any():
         return anywhere
     guess = _first_guess(forest, labels, states)
     child = np.flatnonzero(forest.parent >= 0)
@@ -135,7 +141,7 @@ def starting_parameters(
         uniform.emission + _symbol_counts(forest, guess, uniform),
     )
     found = estimate(counts, uniform)
-    if forest.evidence is not None:
+    if _evidence_speaks(forest):
         return found
     return TreeParameters(
         root=found.root,
