@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: help setup run test test-all lint types bench sample train clean
+.PHONY: help setup browser run test test-all lint types bench sample pictures train clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-all  the slow tests too"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model again; writes src/webwinnow/pagemodel/weights.npz"
+	@echo "make pictures  take the pictures of docs/inspect.md anew"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 
 setup: $(STAMP)
@@ -23,8 +24,15 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search]' --group dev
 	touch $@
+
+# The report of `webwinnow inspect` is tested in a real browser, Debian's chromium. Where it cannot be installed those
+# tests say that they skipped.
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	  || (apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null) \
+	  || echo "no Chromium here and none can be installed: tests in the browser will be skipped" >&2
 
 $(VENV)/.bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group bench --group train
@@ -36,10 +44,10 @@ run: setup
 	@echo; echo "One record of out/docs.jsonl:"; echo
 	@$(BIN)/python tools/show_record.py out/docs.jsonl out/rejected.jsonl
 
-test: setup lint types
+test: setup browser lint types
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: setup lint types
+test-all: setup browser lint types
 	$(BIN)/python -m pytest
 
 lint: setup
@@ -58,6 +66,9 @@ $(VENV)/.train: $(STAMP)
 
 train: $(VENV)/.train
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_page_model.py
+
+pictures: setup browser
+	$(BIN)/python tools/take_screenshots.py
 
 sample: setup
 	$(BIN)/python tools/make_sample.py

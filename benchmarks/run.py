@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import docview
 import hmt
 import memory
 import metadata
@@ -16,9 +17,11 @@ import mining
 import page_quality
 import peers
 import quality
+import replicas
 import site_cost
 import site_quality
 import speed
+import stages
 import styletree
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -40,6 +43,7 @@ BENCHMARKS = (
         "one core: `none` at least 8 times trafilatura's pages/s; `combined` at least 6 times, and 0.4 of resiliparse",
         speed.clean,
     ),
+    Benchmark("stages", "where the time of `combined` goes on pages-wcxb, CPU of one worker", stages.stages),
     Benchmark("workers", "two workers at least 1.7 times one", speed.workers),
     Benchmark("memory", "50,000 pages of one site, and 50,000 sites of one page: peak under 1 GB", memory.peak),
     Benchmark(
@@ -64,6 +68,12 @@ BENCHMARKS = (
         metadata.accuracy,
     ),
     Benchmark(
+        "docview",
+        "page type 0.90 right; abstracts on 95 % of pages with three true sentences, 0.95 of their sentences in the "
+        "true text; title word F1 of 0.8 on 85 % of pages; a view costs at most 15 % of a page",
+        docview.docview,
+    ),
+    Benchmark(
         "peers",
         "word F1 on pages-wcxb, by page type, and on sites-news (mean over sites); pages/s on one core",
         peers.compare,
@@ -74,6 +84,11 @@ BENCHMARKS = (
         "`combined` on whole sites: 0.97 on sites-news; 0.03 above `page` with a page model that saw no news; on "
         "sites-swde recall 0.97, at most 0.02 repeated, at most 0.5 kept",
         site_quality.sites,
+    ),
+    Benchmark(
+        "replicas",
+        "5,000 fingerprints/s a core from ready trees; replicas among 1,000,000 sketches in seconds, memory bounded",
+        replicas.find,
     ),
     Benchmark("page", "`page`, sites not seen: word F1 0.895 on pages-wcxb, above the best peers", page_quality.page),
     Benchmark(

@@ -185,6 +185,35 @@ def test_twins_agree_on_long_class_names(length: int, piece: str):
     assert compiled.canonical_class(written) == plain.canonical_class(written)
 
 
+declarations = st.lists(
+    st.one_of(
+        st.sampled_from([" ", "\n", "\x1c", "é", "&quot;", "&amp;", "<", "url(a)", "url("]),
+        st.sampled_from("display DISPLAY none None : ; ! - -- 1 0.5 . px URL( ) # color:red --x:1 hidden".split()),
+    ),
+    max_size=30,
+).map("".join)
+
+
+@settings(max_examples=500)
+@given(declarations)
+@example("url(url(a)b)1-2--3.-.a:B;;--x:1;a:b;A : b")
+@example("a:url(;b:1")
+@example(";".join(f"a{chr(97 + k % 26)}{chr(97 + k // 26)}:b" for k in range(MANY_TOKENS + 1)))
+@example("a:" + "b" * LONG_CLASS)
+def test_twins_canonicalise_inline_styles_alike(written: str):
+    assert compiled.canonical_inline_style(written) == markup._canonical_inline_style(written)
+
+
+@settings(max_examples=300)
+@given(declarations, st.sampled_from(["div", "input", "dialog"]), st.sampled_from(["", " type=Hidden", " hidden"]))
+@example("display:none;display : NONE ! important", "div", "")
+@example("display:none;display", "div", "")
+@example("none:display", "div", " type='hidden '")
+def test_twins_hide_and_style_alike(written: str, tag: str, more: str):
+    escaped = written.replace('"', "&quot;")
+    assert_twins_agree(written_back(f'<{tag}{more} style="{escaped}">x</{tag}><{tag} class="{escaped}">'))
+
+
 @given(st.text(), st.data())
 def test_twins_count_words_and_see_blanks_alike(text: str, data: st.DataObject):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))

@@ -133,3 +133,19 @@ def test_kernels_refuse_what_does_not_fit_together(engine: str):
             "ab", np.array([0, 9], np.int32), np.array([0, 1]), np.ones(1, bool), np.ones(1, bool), none, none,
             np.zeros(0, np.uint8),
         )  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 15), max_size=40))
+def test_twins_sum_the_rows_of_distinct_tokens_alike(tokens: list[int]):
+    table = np.arange(32, dtype=np.int16).reshape(16, 2) - 9
+    ids = np.array(tokens, np.int32)
+    fast, slow = (twin.distinct_sums(ids, table) for twin in (compiled_scoring, plain_scoring))
+    assert fast[0] == slow[0] == len(set(tokens))
+    np.testing.assert_array_equal(fast[1], slow[1])
+
+
+@pytest.mark.parametrize("twin", [compiled_scoring, plain_scoring])
+@pytest.mark.parametrize("token", [-1, 16])
+def test_a_token_without_a_row_is_refused(twin, token: int):
+    with pytest.raises(ValueError, match="there is no row"):
+        twin.distinct_sums(np.array([0, token], np.int32), np.zeros((16, 2), np.int16))

@@ -1,7 +1,7 @@
-"""Train the page model: `python tools/train_page_model.py [--without-news] [--out FILE]`.
+"""Train the page model and the post model: `python tools/train_page_model.py [--without-news] [--posts-only]`.
 
-Reads pages-wcxb and sites-news under WEBWINNOW_DATA and writes `src/webwinnow/pagemodel/weights.npz`. The same data on
-the same machine gives the same bytes.
+Reads pages-wcxb and sites-news under WEBWINNOW_DATA and writes `weights.npz`, `posts.npz` and `typical.npz` of
+`webwinnow.pagemodel`. The same data on the same machine gives the same bytes.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ import os
 import sys
 from pathlib import Path
 
-from training.fit import fit
+from training.fit import INNER_FOLDS, fit, folds_of
 from training.pages import load
+from training.posts import LOOKED_AT, fit_posts
+from training.typical import typical
 
-SHIPPED = Path(__file__).parents[1] / "src/webwinnow/pagemodel/weights.npz"
+from webwinnow.arrays import packed_arrays
+from webwinnow.pagemodel import PageModel
+
+SHIPPED = Path(__file__).parents[1] / "src/webwinnow/pagemodel"
 
 
 def main() -> None:
     """Load, fit, write."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--without-news", action="store_true", help="train on the single pages only")
-    options.add_argument("--out", type=Path, default=SHIPPED, help="where the weights go")
+    options.add_argument("--posts-only", action="store_true", help="leave the page model as it is")
+    options.add_argument("--out", type=Path, default=SHIPPED, help="the folder that the weights go into")
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     data = os.environ.get("WEBWINNOW_DATA", "")
@@ -30,9 +36,25 @@ def main() -> None:
     pages = load(Path(data), news=not chosen.without_news)
     print(f"{len(pages):,} pages read", flush=True)
     about = {"pages": len(pages), "news": not chosen.without_news, "seed": chosen.seed}
-    model = fit(pages, seed=chosen.seed, about=about, tell=lambda line: print(line, flush=True))
-    chosen.out.write_bytes(model.to_bytes())
-    print(f"{chosen.out}: {chosen.out.stat().st_size:,} bytes")
+    if chosen.posts_only:
+        model = PageModel.load()
+    else:
+        model = fit(pages, seed=chosen.seed, about=about, tell=lambda line: print(line, flush=True))
+        write(chosen.out / "weights.npz", model.to_bytes())
+    posts = fit_posts(
+        pages,
+        folds_of(pages, INNER_FOLDS, chosen.seed + 1),
+        about=about | {"looked_at": len(LOOKED_AT)},
+        seed=chosen.seed,
+    )
+    write(chosen.out / "posts.npz", posts.to_bytes())
+    write(chosen.out / "typical.npz", packed_arrays({"typical": typical(pages, model)}))
+
+
+def write(path: Path, weights: bytes) -> None:
+    """Write weights and say so."""
+    path.write_bytes(weights)
+    print(f"{path}: {len(weights):,} bytes", flush=True)
 
 
 if __name__ == "__main__":

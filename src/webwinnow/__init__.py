@@ -13,6 +13,7 @@ from typing import Any
 from webwinnow._version import __version__
 from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
+from webwinnow.docview import DocView, ViewSettings
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
 from webwinnow.fingerprint import Fingerprint, fingerprint
 from webwinnow.metadata import Metadata, metadata
@@ -24,6 +25,7 @@ from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
 __all__ = [
     "CleanPage",
     "Decision",
+    "DocView",
     "Dropped",
     "Failed",
     "Fingerprint",
@@ -43,6 +45,7 @@ __all__ = [
     "SiteCleaner",
     "SiteModel",
     "Verdict",
+    "ViewSettings",
     "WebwinnowError",
     "__version__",
     "clean_page",

@@ -15,7 +15,7 @@ from webwinnow._kernels import nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["Blocks", "are_parted", "cut", "parting", "said_in"]
+__all__ = ["Blocks", "are_parted", "cut", "parting", "parting_tags", "said_in"]
 
 _PARTS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 for _tag in BLOCK_TAGS | {"br"}:
@@ -61,6 +61,11 @@ def cut(tree: PageTree) -> Blocks:
 def parting(tree: PageTree) -> NDArray[np.bool_]:
     """The nodes that part the text before, in and after them; the root is one."""
     return _PARTS[np.minimum(tree.tag, CUSTOM_TAG)]
+
+
+def parting_tags() -> NDArray[np.bool_]:
+    """For the code of each known tag whether such nodes part text."""
+    return _PARTS[:CUSTOM_TAG].copy()
 
 
 def are_parted(tree: PageTree, nodes: NDArray[np.bool_], runs: NDArray[np.intp]) -> NDArray[np.bool_]:

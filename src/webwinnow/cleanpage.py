@@ -10,11 +10,14 @@ import numpy as np
 
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
-from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
-from webwinnow.cleaning.verdict import NO_CONTENT_REASON
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS, REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning.noise import KINDS
+from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
+from webwinnow.cleaning.why import Cause
+from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
-from webwinnow.markup import TAG_CODE
-from webwinnow.metadata import metadata
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.metadata import Metadata, metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import language_of
 from webwinnow.records import Dropped, Kept, Outcome
@@ -36,6 +39,10 @@ class Decision(NamedTuple):
     text: str
     score: float | None = None
     """What decided, where the method has degrees: the probability of being main content."""
+    kind: str = "content"
+    """What the block is for (`cleaning.noise.KINDS`)."""
+    because: tuple[Cause, ...] = ()
+    """What moved the score, strongest first; told if it was asked for, by methods that can."""
 
 
 def clean_page(
@@ -45,15 +52,16 @@ def clean_page(
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""
-    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None))
+    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None), model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanPage:
-    """A page and the verdict on it. Nothing is rendered before it is asked for."""
+    """A page, the verdict on it, and what was known of its site. Nothing is rendered before it is asked for."""
 
     tree: PageTree
     verdict: Verdict
+    model: SiteKnowledge | None = None
 
     @property
     def text(self) -> str:
@@ -80,11 +88,13 @@ class CleanPage:
     @property
     def links(self) -> list[str]:
         """Where the kept links point: absolute http(s) addresses, each once, in page order."""
-        nodes, hrefs = self.tree.values("href")
-        wanted = self.verdict.keep[nodes] & (self.tree.tag[nodes] == TAG_CODE["a"])
+        tree = self.tree
+        is_link = self.verdict.keep & (tree.tag == TAG_CODE["a"])
+        at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & is_link[tree.attr_node])
         found: dict[str, None] = {}
-        for k in np.flatnonzero(wanted).tolist():
-            target = self.tree.resolve(hrefs[k]) if not hrefs[k].startswith("#") else None
+        for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
+            href = tree.attr_text[start:end]
+            target = tree.resolve(href) if not href.startswith("#") else None
             if target is not None and is_web_link(target):
                 found.setdefault(target)
         return list(found)
@@ -102,8 +112,10 @@ class CleanPage:
         without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
         return Dropped("no main content" if without else "nothing left to read")
 
-    def decisions(self) -> Iterator[Decision]:
-        """Block by block, in page order, what was decided."""
+    def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
+        """Block by block, in page order, what was decided; `explain` adds what moved each score, and takes longer."""
+        explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
+        causes = {} if explained is None else explained(self.tree, self.model)
         blocks = cut(self.tree)
         for b, text in enumerate(blocks.texts()):
             if text:
@@ -112,12 +124,52 @@ class CleanPage:
                 reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
                 owners = self.tree.run_owner[runs]
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
-                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text, score)
+                yield Decision(
+                    kept,
+                    REASONS[reason],
+                    self.tree.xpath(int(blocks.owner[b])),
+                    text,
+                    score,
+                    KINDS[int(self.verdict.kind[owners].max())].name,
+                    causes.get(b, ()),
+                )
 
-    def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""
+    @property
+    def view(self) -> DocView:
+        """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
+        return self.docview()
+
+    @property
+    def language(self) -> str | None:
+        """The language of the page: declared, or else found in what is kept."""
+        return metadata(self.tree).language or language_of(self.text)
+
+    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+        """As `view`, with settings and a model of categories."""
+        text, _ = self._parted()
+        return self._view(metadata(self.tree), text, settings, categories)
+
+    def _view(
+        self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
+    ) -> DocView:
+        language = about.language or language_of(text)
+        return view_of(self.tree, self.verdict, about, text, language, settings, categories)
+
+    def record(
+        self,
+        *,
+        also: tuple[str, ...] = (),
+        settings: ViewSettings | None = None,
+        categories: CategoryModel | None = None,
+        view: bool = True,
+    ) -> dict[str, Any]:
+        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`.
+
+        Without its `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        """
         about = metadata(self.tree)
-        text = self.text
+        text, comments = self._parted()
+        seen = self._view(about, text, settings, categories) if view else None
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -129,19 +181,40 @@ class CleanPage:
             "title": about.title,
             "author": about.author,
             "date": about.date,
-            "keywords": [],
             "text": text,
-            "links": self.links,
-            "lang": about.language or language_of(text),
             "confidence": self.verdict.confidence,
             "kept_words": kept_words,
             "all_words": self.all_words,
             "site_name": about.site_name,
             "description": about.description,
         }
+        if seen is None:
+            record |= {"links": self.links, "lang": about.language or language_of(text)}
+        else:
+            record |= {
+                "type": seen.type,
+                "category": seen.category,
+                "title": seen.title,
+                "keywords": list(seen.keywords),
+                "abstract": seen.abstract,
+                "links": list(seen.links),
+                "lang": seen.language,
+                "summary": seen.summary,
+            }
         for output in also:
             record[output] = self.render(output)
+        if comments is not None:
+            record["comments"] = comments
         return record
+
+    def _parted(self) -> tuple[str, str | None]:
+        """The text of the main content, and that of readers' posts where they stay beside it."""
+        posts = self.verdict.post_runs
+        if posts is None:
+            return self.text, None
+        parts = (self.verdict.keep_runs & ~posts, posts)
+        content, comments = (to_text(self.tree, keep_around(self.tree, runs), runs) for runs in parts)
+        return content, comments
 
     @property
     def kept_words(self) -> int:

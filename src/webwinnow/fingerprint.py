@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 SHINGLE_WORDS = 4
-"""Words in a shingle. Ours, untuned: step 6 measures it on labelled replicas."""
+"""Words in a shingle of `near`. Ours, untuned; `webwinnow.replicas` has its own, measured on labelled replicas."""
 BITS = 64
 
 _BIT = np.arange(BITS, dtype=np.uint64)

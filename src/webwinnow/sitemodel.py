@@ -94,7 +94,7 @@ class SiteCleaner:
         record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
         evidence = PageEvidence.of(tree) if self.method.scores else None
         known = self._learned(self.site_by.of(record), tree, evidence)
-        return CleanPage(tree, self.method.clean(tree, known, self.settings, evidence))
+        return CleanPage(tree, self.method.clean(tree, known, self.settings, evidence), known)
 
     def model(self, site: str) -> SiteModel | None:
         """What is known of a site by now, all its pages so far in it."""

@@ -20,7 +20,8 @@ from webwinnow.pagetree import Head, PageTree
 __all__ = ["tree_from_bytes", "tree_to_bytes"]
 
 MAGIC = b"wwt1"
-ZSTD_LEVEL = 3
+ZSTD_LEVEL = 1
+"""A page of `pages-wcxb` packs to 26.5 KB, at level 3 to 25.4 KB in 1.4 times the time."""
 LARGEST_TREE = 1 << 31
 """Bytes of an unpacked tree; far above what the limits of parsing allow."""
 

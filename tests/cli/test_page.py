@@ -285,3 +285,66 @@ def test_method_page_tells_genre_and_confidence_and_explains_with_probabilities(
     assert record["genre"]
     assert 0.0 <= record["confidence"] <= 1.0
     assert re.search(r"\(\d\.\d\d\)\n", ran.stderr)
+
+
+# Readers' posts, and the model of a site
+
+SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
+
+
+def story(n: int) -> str:
+    comments = "".join(
+        f"<li class=comment id=comment-{k}><div class=comment-body><b>Reader {k}</b><p>Wet barley in year {k}.</p>"
+        "</div></li>"
+        for k in range(5)
+    )
+    return (
+        f"<html lang=en><title>Late harvest {n}</title><nav><ul><li><a href=/>Home</a><li><a href=/a>Old</a></ul></nav>"
+        f"<article class=entry-content><h1>Late harvest {n}</h1>{f'<p>{SENTENCE} It was day {n}.</p>' * 6}</article>"
+        f"<ol class=comment-list>{comments}</ol><p class=promise>Subscribe to the paper of the mill and farm.</p>"
+    )
+
+
+@pytest.mark.parametrize("method", ["page", "combined"])
+def test_comments_stay_if_asked_for(tmp_path: Path, method: str) -> None:
+    path = tmp_path / "story.html"
+    path.write_text(story(1), encoding="utf-8")
+    assert "barley" not in webwinnow_("page", path, "--method", method).stdout
+    assert "barley" not in webwinnow_("page", path, "--method", method, "--no-comments").stdout
+    assert webwinnow_("page", path, "--method", method, "--comments").stdout.count("barley") == 5
+    record = json.loads(webwinnow_("page", path, "--method", method, "--comments", "--format", "json").stdout)
+    assert record["comments"].count("barley") == 5
+    assert "barley" not in record["text"]
+
+
+def test_explain_tells_up_to_three_reasons_for_a_score(tmp_path: Path) -> None:
+    path = tmp_path / "story.html"
+    path.write_text(story(1), encoding="utf-8")
+    lines = webwinnow_("page", path, "--method", "page", "--explain").stderr.splitlines()
+    causes = [line for line in lines if re.match(r"    [+-]\d+\.\d ", line)]
+    blocks = [line for line in lines if line.startswith(("+ ", "- "))]
+    assert len(blocks) < len(causes) <= 3 * len(blocks)
+    assert any("posts: readers wrote it" in line for line in blocks)
+
+
+def test_a_model_of_the_site_is_found_by_the_address(tmp_path: Path) -> None:
+    crawl = tmp_path / "crawl.jsonl"
+    rows = [{"url": f"http://farm.example/{n}", "html": story(n)} for n in range(8)]
+    crawl.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    models, path = tmp_path / "models", tmp_path / "story.html"
+    assert webwinnow_("learn", crawl, "-o", models, "--quiet").returncode == DONE
+    path.write_text(story(99), encoding="utf-8")
+    known = ("page", path, "--method", "combined", "--models", models, "--explain", "--url")
+    ran = webwinnow_(*known, "http://farm.example/99")
+    assert ran.returncode == DONE
+    assert "the site says this on 100% of its other pages" in ran.stderr
+    unknown = webwinnow_(*known, "http://mill.example/99")
+    assert unknown.returncode == DONE
+    assert "has no model of the site 'mill.example'" in unknown.stderr
+    assert "the site says this" not in unknown.stderr
+
+
+def test_a_folder_without_models_is_bad_usage(tmp_path: Path, page: Path) -> None:
+    ran = webwinnow_("page", page, "--models", tmp_path / "nowhere")
+    assert ran.returncode == BAD_USAGE
+    assert "no folder of models" in ran.stderr

@@ -85,6 +85,19 @@ def test_hidden_heading_is_no_title():
     assert about("<h1 hidden>Menu</h1><h1>Grain</h1>").title == "Grain"
 
 
+@pytest.mark.parametrize(
+    "left", ["Untitled Document", "New Page 1", "untitled-2", "无标题文档", "Document sans titre", "React App"]
+)
+def test_what_a_tool_left_in_the_head_is_no_title(left: str):
+    assert about(f"<title>{left}</title><p>x").title is None
+    assert about(f"<title>{left}</title><h1>How to winnow</h1>").title == "How to winnow"
+
+
+@pytest.mark.parametrize("title", ["Untitled Goose Game", "New pages of 1999", "The title"])
+def test_a_title_with_such_words_stays(title: str):
+    assert about(f"<title>{title}</title><p>x").title == title
+
+
 # Author
 
 
@@ -248,7 +261,7 @@ def test_record_holds_the_metadata():
     record = ordered(clean_page(parse(page, url=URL)).record())
     wanted = ("title", "author", "date", "lang", "site_name", "description")
     assert [record[field] for field in wanted] == ["Grain", "Ann Miller", "2020-05-06", "en", "Post", "Wind"]
-    assert list(record)[-2:] == ["site_name", "description"]
+    assert list(record)[-3:] == ["site_name", "description", "summary"]
 
 
 # Hostile pages

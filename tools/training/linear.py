@@ -17,7 +17,7 @@ from webwinnow.pagemodel.features import (
     Reading,
 )
 
-__all__ = ["fit_blocks", "fit_genres", "genre_rows", "rows_of"]
+__all__ = ["PARTS", "fit_blocks", "fit_genres", "genre_rows", "integers", "rows_of"]
 
 PARTS = {
     "words": 1 << WORD_BITS,
@@ -85,7 +85,7 @@ def fit_blocks(rows: sparse.csr_matrix, content: NDArray[np.bool_], weight: NDAr
     """Logistic regression over the blocks' rows, as tables of integers."""
     model = LogisticRegression(C=BLOCK_STRENGTH, max_iter=60, tol=1e-3).fit(rows, content, sample_weight=weight)
     cuts = np.cumsum([0, *PARTS.values()])
-    tables = {name: _integers(model.coef_[0, a:b]) for name, a, b in zip(PARTS, cuts[:-1], cuts[1:], strict=True)}
+    tables = {name: integers(model.coef_[0, a:b]) for name, a, b in zip(PARTS, cuts[:-1], cuts[1:], strict=True)}
     return Linear(bias=round(float(model.intercept_[0]), 6), **tables)
 
 
@@ -105,9 +105,10 @@ def fit_genres(
 ) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
     """Multinomial regression over the pages' rows: tables of the head's tokens and of the names of elements."""
     model = LogisticRegression(C=GENRE_STRENGTH, max_iter=200).fit(rows, genre, sample_weight=weight)
-    table = _integers(model.coef_.T)
+    table = integers(model.coef_.T)
     return table[: 1 << HEAD_BITS].copy(), table[1 << HEAD_BITS :].copy()
 
 
-def _integers(weights: NDArray[np.float64]) -> NDArray[np.int16]:
+def integers(weights: NDArray[np.float64]) -> NDArray[np.int16]:
+    """Weights in fixed point."""
     return np.clip(np.round(weights * LINEAR_SCALE), -LARGEST, LARGEST).astype(np.int16)

@@ -12,22 +12,27 @@ __all__ = [
     "Pairs",
     "StyleSums",
     "Ways",
+    "agreeing_slots",
     "align",
     "blank_runs",
     "block_features",
     "block_words",
     "context_features",
     "count_words",
+    "distinct_sums",
     "downward",
     "element_keys",
     "expected_counts",
+    "flowing_text",
     "folded_text",
     "forest_sums",
     "grouped",
     "image_hashes",
+    "kept_around",
     "lay_out",
     "leaves_around",
     "link_hashes",
+    "lowest_shingles",
     "name_hash",
     "nearest",
     "node_marks",
@@ -39,6 +44,7 @@ __all__ = [
     "sums_by_key",
     "token_sums",
     "topmost",
+    "unite",
     "upward",
     "viterbi",
     "way_keys",
@@ -59,11 +65,13 @@ try:
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.compiled_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.compiled_mapping import align, grouped, kept_around, topmost, way_keys
+    from webwinnow._kernels.compiled_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.compiled_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
@@ -81,6 +89,7 @@ try:
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.compiled_text import flowing_text
     from webwinnow._kernels.compiled_trees import downward, expected_counts, upward, viterbi
 
     COMPILED = True
@@ -97,11 +106,13 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         open_formatting,
         word_spans,
     )
-    from webwinnow._kernels.plain_mapping import align, grouped, topmost, way_keys
+    from webwinnow._kernels.plain_mapping import align, grouped, kept_around, topmost, way_keys
+    from webwinnow._kernels.plain_replicas import agreeing_slots, lowest_shingles, unite
     from webwinnow._kernels.plain_scoring import (
         block_features,
         block_words,
         context_features,
+        distinct_sums,
         forest_sums,
         node_marks,
         node_tokens,
@@ -120,5 +131,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         sums_by_key,
     )
     from webwinnow._kernels.plain_trees import downward, expected_counts, upward, viterbi
+
+    flowing_text = None  # type: ignore[assignment] # its twin is render.text.text_of_passages, which needs a whole page
 
     COMPILED = False

@@ -19,6 +19,7 @@ from webwinnow.errors import PageRefused
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object)
     void* PyUnicode_1BYTE_DATA(object)
+    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef enum:
     # what the layout must know of a tag, above its 16-bit code
@@ -61,6 +62,7 @@ cdef struct Name:
 cdef Name TAG_TABLE[SLOTS]
 cdef Name ATTRIBUTE_TABLE[SLOTS]
 cdef uint64_t SHAPE_OF_TAG[512]
+cdef uint64_t STYLE_OF_TAG[512]
 
 
 cdef inline uint32_t slot_of(const char* text, Py_ssize_t size) noexcept:
@@ -111,6 +113,7 @@ def _fill_tables():
         enter(ATTRIBUTE_TABLE, name.encode(), info)
     for tag, code in vocabulary.TAG_CODE.items():
         SHAPE_OF_TAG[code] = vocabulary.shape_hash(tag, "")
+        STYLE_OF_TAG[code] = vocabulary.style_hash(tag, ())
 
 
 _fill_tables()
@@ -298,6 +301,123 @@ cdef Py_ssize_t write_class(const unsigned char* source, Py_ssize_t size, char* 
     return total
 
 
+cdef inline bint is_numeric(unsigned char c) noexcept:
+    return 48 <= c <= 57 or c == 46
+
+
+cdef Py_ssize_t write_inline_style(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
+    """markup._canonical_inline_style of ASCII into `out`, which holds MAX_CLASS; -1 where that may not do."""
+    cdef char written[MAX_CLASS]
+    cdef Py_ssize_t offset[MAX_TOKENS]
+    cdef Py_ssize_t length[MAX_TOKENS]
+    cdef Py_ssize_t count = 0, used = 0, k = 0, start, at, n, o, total = 0
+    cdef const unsigned char* close
+    cdef unsigned char c
+    if size > MAX_CLASS:
+        return -1
+    while k < size:  # addresses, numbers and white space go, letters become small: never longer than it was
+        c = source[k]
+        if c == 117 and size - k >= 5 and memcmp(source + k, b"url(", 4) == 0:
+            close = <const unsigned char*>memchr(source + k, 41, size - k)
+            if close != NULL:
+                memcpy(written + used, b"url()", 5)
+                used += 5
+                k = close - source + 1
+                continue
+        if is_numeric(c) or (c == 45 and k + 1 < size and is_numeric(source[k + 1])):
+            k += 1
+            while k < size and is_numeric(source[k]):
+                k += 1
+            written[used] = 35  # '#'
+            used += 1
+            continue
+        if not is_blank(c):
+            written[used] = c | 32 if 65 <= c <= 90 else c
+            used += 1
+        k += 1
+    start = 0
+    while start <= used:
+        close = <const unsigned char*>memchr(written + start, 59, used - start)  # ';'
+        n = (used if close == NULL else close - <const unsigned char*>written) - start
+        if memchr(written + start, 58, n) != NULL and not (n >= 2 and written[start] == 45 and written[start + 1] == 45):
+            if count == MAX_TOKENS:
+                return -1
+            at = count
+            while at > 0 and compare_tokens(written + start, n, written + offset[at - 1], length[at - 1]) < 0:
+                at -= 1
+            if at == 0 or compare_tokens(written + start, n, written + offset[at - 1], length[at - 1]) != 0:
+                for o in range(count, at, -1):
+                    offset[o] = offset[o - 1]
+                    length[o] = length[o - 1]
+                offset[at] = start
+                length[at] = n
+                count += 1
+        start += n + 1
+    for k in range(count):
+        if k:
+            out[total] = 59
+            total += 1
+        memcpy(out + total, written + offset[k], length[k])
+        total += length[k]
+    return total
+
+
+def canonical_inline_style(str value):
+    """Declarations of an inline style, sorted (see markup._canonical_inline_style)."""
+    cdef char joined[MAX_CLASS]
+    cdef Py_ssize_t total = -1
+    if PyUnicode_IS_ASCII(value):
+        total = write_inline_style(
+            <const unsigned char*>PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value), joined
+        )
+    if total < 0:
+        return vocabulary._canonical_inline_style(value)
+    return PyUnicode_DecodeASCII(joined, total, NULL)
+
+
+cdef bint displays_none(const char* value, Py_ssize_t size) noexcept:
+    """markup._displays_none of ASCII: whether the last `display` of an inline style is `none`."""
+    cdef Py_ssize_t start = 0, end, first, last, k
+    cdef bint none = False
+    while start <= size:
+        end = start
+        while end < size and value[end] != 59:
+            end += 1
+        k = start
+        while k < end and value[k] != 58:
+            k += 1
+        first, last = start, k
+        trim(value, &first, &last)
+        if equals(value + first, last - first, b"display", 7):
+            first, last = k + 1, k + 1
+            while last < end and value[last] != 33:  # '!'
+                last += 1
+            if first > end:
+                first = last = end
+            trim(value, &first, &last)
+            none = equals(value + first, last - first, b"none", 4)
+        start = end + 1
+    return none
+
+
+cdef inline void trim(const char* value, Py_ssize_t* first, Py_ssize_t* last) noexcept:
+    while first[0] < last[0] and is_blank(<unsigned char>value[first[0]]):
+        first[0] += 1
+    while last[0] > first[0] and is_blank(<unsigned char>value[last[0] - 1]):
+        last[0] -= 1
+
+
+cdef inline bint equals(const char* value, Py_ssize_t size, const char* word, Py_ssize_t word_size) noexcept:
+    """Whether ASCII is a word of small letters, in any case."""
+    cdef Py_ssize_t k
+    if size != word_size:
+        return False
+    for k in range(size):
+        if (value[k] | 32 if 65 <= value[k] <= 90 else value[k]) != word[k]:
+            return False
+    return True
+
+
 cdef Py_ssize_t write_folded(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
     """ASCII in lower case, white space folded: what a presentational attribute is canonicalised to."""
     cdef Py_ssize_t k, total = 0
@@ -343,8 +463,39 @@ cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
     return True
 
 
+cdef Py_ssize_t unescaped(const char* value, Py_ssize_t size, char* out) noexcept:
+    """ASCII, its escapes undone, into `out`; -1 where it is none."""
+    cdef Py_ssize_t k = 0, total = 0
+    while k < size:
+        if <uint8_t>value[k] >= 128:
+            return -1
+        out[total] = value[k]
+        if value[k] != 38:
+            k += 1
+        elif size - k >= 5 and memcmp(value + k, b"&amp;", 5) == 0:
+            k += 5
+        elif size - k >= 4 and memcmp(value + k, b"&lt;", 4) == 0:
+            out[total] = 60
+            k += 4
+        elif size - k >= 4 and memcmp(value + k, b"&gt;", 4) == 0:
+            out[total] = 62
+            k += 4
+        elif size - k >= 6 and memcmp(value + k, b"&quot;", 6) == 0:
+            out[total] = 34
+            k += 6
+        elif size - k >= 6 and memcmp(value + k, b"&nbsp;", 6) == 0:
+            return -1
+        else:
+            k += 1
+        total += 1
+    return total
+
+
 cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute* attributes, Py_ssize_t count):
-    """markup.canonical_style encoded; None where only Python can tell: inline styles, other scripts, long values."""
+    """markup.canonical_style encoded; None where only Python can tell: other scripts, long values."""
+    cdef char plain[MAX_CLASS]
+    cdef const unsigned char* value
+    cdef Py_ssize_t size
     cdef char parts[MAX_PARTS][MAX_CLASS + MAX_TOKENS + LONGEST_NAME + 1]
     cdef Py_ssize_t length[MAX_PARTS]
     cdef int order[MAX_PARTS]
@@ -356,20 +507,26 @@ cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute
     for k in range(count):
         if not attributes[k].info & DISPLAY:
             continue
-        if used == MAX_PARTS or attributes[k].info & INLINE_STYLE or attributes[k].value_size > MAX_CLASS:
+        if used == MAX_PARTS or attributes[k].value_size > MAX_CLASS:
             return None
-        if not is_plain(attributes[k].value, attributes[k].value_size):
-            return None
+        value, size = <const unsigned char*>attributes[k].value, attributes[k].value_size
+        if not is_plain(attributes[k].value, size):
+            size = unescaped(attributes[k].value, size, plain)
+            if size < 0:
+                return None
+            value = <const unsigned char*>plain
         n = attributes[k].name_size
         memcpy(parts[used], attributes[k].name, n)
         parts[used][n] = 61  # '='
         if attributes[k].info & CLASS:
-            total = write_class(<const unsigned char*>attributes[k].value, attributes[k].value_size, parts[used] + n + 1)
-            if total < 0:
-                return None
+            total = write_class(value, size, parts[used] + n + 1)
+        elif attributes[k].info & INLINE_STYLE:
+            total = write_inline_style(value, size, parts[used] + n + 1)
         else:
-            total = write_folded(<const unsigned char*>attributes[k].value, attributes[k].value_size, parts[used] + n + 1)
-        if total == 0 and attributes[k].info & (CLASS | ROLE):
+            total = write_folded(value, size, parts[used] + n + 1)
+        if total < 0:
+            return None
+        if total == 0 and attributes[k].info & (CLASS | INLINE_STYLE | ROLE):
             continue
         length[used] = n + 1 + total
         at = used
@@ -483,7 +640,7 @@ cdef class Layout:
         self.current = -1
         self.last_owner = -1
         push32(&self.attr_start, 0)
-        self.add_node(0, 0, vocabulary.style_hash("#root", ()), vocabulary.shape_hash("#root", ""))
+        self.add_node(0, 0, STYLE_OF_TAG[0], SHAPE_OF_TAG[0])
         self.current = 0
 
     def __dealloc__(self):
@@ -598,6 +755,7 @@ cdef class Layout:
         cdef int32_t node = self.count
         cdef int flags = (<uint8_t*>self.flags.data)[self.current] & F_INHERITED
         cdef int code
+        cdef uint64_t style
         cdef Py_ssize_t k, role = -1
         if node >= self.max_nodes:
             raise PageRefused(f"the page has more than {self.max_nodes:,} elements; raise the limit to read it")
@@ -628,24 +786,40 @@ cdef class Layout:
                 self.store(node, &attributes[k])
         if node > 1 and self.is_hidden(name, size, info, attributes, count):
             flags |= F_HIDDEN
-        self.add_node(
-            code, flags, self.style_of(name, size, attributes, count), self.shape_of(name, size, code, attributes, role)
+        style = STYLE_OF_TAG[code] if info & KNOWN and self.key.used == <size_t>size else self.style_of(
+            name, size, attributes, count
         )
+        self.add_node(code, flags, style, self.shape_of(name, size, code, attributes, role))
         return node
 
     cdef bint is_hidden(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
                         Py_ssize_t count) except -1:
         """markup.is_hidden, asked only where a look at the raw attributes leaves it open."""
-        cdef bint ask = (info & MAY_HIDE) != 0
-        cdef Py_ssize_t k
+        cdef bint is_input = (info & MAY_HIDE) != 0 and name[0] == 105  # the other one is dialog
+        cdef Py_ssize_t k, first, last
+        if info & MAY_HIDE and not is_input:
+            return self.asked(name, size, attributes, count)
         for k in range(count):
-            if attributes[k].info & TELLS_HIDDEN and (
-                attributes[k].name[0] == 104 or says_none(attributes[k].value, attributes[k].value_size)
-            ):
-                ask = True
-        return ask and vocabulary.is_hidden(
-            PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False)
-        )
+            if attributes[k].info & TELLS_HIDDEN and attributes[k].name[0] == 104:
+                return self.asked(name, size, attributes, count)
+        for k in range(count):
+            if attributes[k].info & TELLS_HIDDEN:
+                if says_none(attributes[k].value, attributes[k].value_size):
+                    if not is_plain(attributes[k].value, attributes[k].value_size):
+                        return self.asked(name, size, attributes, count)
+                    if displays_none(attributes[k].value, attributes[k].value_size):
+                        return True
+            elif is_input and attributes[k].name_size == 4 and memcmp(attributes[k].name, b"type", 4) == 0:
+                if not is_plain(attributes[k].value, attributes[k].value_size):
+                    return self.asked(name, size, attributes, count)
+                first, last = 0, attributes[k].value_size
+                trim(attributes[k].value, &first, &last)
+                if equals(attributes[k].value + first, last - first, b"hidden", 6):
+                    return True
+        return False
+
+    cdef bint asked(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except -1:
+        return vocabulary.is_hidden(PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False))
 
     cdef int store(self, int32_t node, Attribute* attribute) except -1:
         cdef uint8_t code = attribute.info & 0xFF
@@ -752,14 +926,13 @@ cdef inline bint is_renamed(const char* name, Py_ssize_t size) noexcept:
 
 def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
     """Lay a serialised page out in arrays (see plain.lay_out)."""
-    cdef bytes source = markup.encode("utf-8")
-    cdef const char* at = PyBytes_AS_STRING(source)
-    cdef const char* stop = at + PyBytes_GET_SIZE(source)
+    cdef Py_ssize_t size
+    cdef const char* at = PyUnicode_AsUTF8AndSize(markup, &size)  # no copy of a page in ASCII
+    cdef const char* stop = at + size
     cdef const char* mark
     cdef const char* name
     cdef Attribute attribute
     cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
-    cdef Py_ssize_t size
     while at < stop:
         mark = <const char*>memchr(at, 60, stop - at)  # '<'
         if mark == NULL:

@@ -152,3 +152,62 @@ def way_keys(const int32_t[::1] parent, const uint64_t[::1] style):
         down[i] = mixed(down[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i]) if p >= 0 else 1
         last[i] = mixed(mixed(mixed(style[i]) ^ (style[p] if p >= 0 else 0)) ^ (style[g] if g >= 0 else 0))
     return whole, near
+
+
+cdef inline Py_ssize_t first_from(const int32_t[::1] starts, Py_ssize_t runs, int32_t value, Py_ssize_t low) noexcept:
+    """The first run from `low` on that starts at `value` or behind it, found in steps that double."""
+    cdef Py_ssize_t high, step = 1, middle
+    if low and starts[low - 1] >= value:
+        low = 0
+    high = low
+    while high < runs and starts[high] < value:
+        low = high + 1
+        high += step
+        step *= 2
+    if high > runs:
+        high = runs
+    while low < high:
+        middle = (low + high) >> 1
+        if starts[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def kept_around(
+    const int32_t[::1] parent,
+    const int32_t[::1] text_start,
+    const int32_t[::1] text_end,
+    const int32_t[::1] run_start,
+    said,
+    keep,
+    seen,
+):
+    """The nodes around kept text (see plain_mapping.kept_around)."""
+    cdef const uint8_t[::1] says = np.ascontiguousarray(said, np.bool_).view(np.uint8)
+    cdef const uint8_t[::1] kept = np.ascontiguousarray(keep, np.bool_).view(np.uint8)
+    cdef const uint8_t[::1] visible = np.ascontiguousarray(seen, np.bool_).view(np.uint8)
+    cdef Py_ssize_t size = parent.shape[0], runs = run_start.shape[0] - 1, i, r, first = 0, last
+    if not (text_start.shape[0] == text_end.shape[0] == visible.shape[0] == size):
+        raise ValueError("columns of different lengths")
+    if not (says.shape[0] == kept.shape[0] == runs):
+        raise ValueError("columns of different lengths")
+    found, around = np.zeros(size, np.bool_), np.zeros(size, np.uint8)
+    sums = np.zeros((2, runs + 1), np.int32)
+    cdef int32_t[::1] spoken = sums[0], stays = sums[1]
+    cdef uint8_t[::1] inside = found.view(np.uint8), stands = around
+    cdef bint has_text, has_kept
+    for r in range(runs):
+        spoken[r + 1] = spoken[r] + says[r]
+        stays[r + 1] = stays[r] + (says[r] and kept[r])
+    for i in range(size):
+        if parent[i] >= i:
+            raise ValueError(f"node {i} has the parent {parent[i]}")
+        first = first_from(run_start, runs, text_start[i], first)
+        last = first_from(run_start, runs, text_end[i], first)
+        has_text = spoken[last] > spoken[first]
+        has_kept = stays[last] > stays[first]
+        stands[i] = has_kept if has_text else (stands[parent[i]] if parent[i] >= 0 else 0)
+        inside[i] = stands[i] and (visible[i] or has_kept)
+    return found

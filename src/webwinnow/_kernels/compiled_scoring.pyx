@@ -65,6 +65,20 @@ for _code, _name in enumerate(plain.SHOWN_MARKS):
 cdef int FEATURES = len(plain.FEATURES)
 cdef int CONTEXTS = len(plain.CONTEXTS)
 
+cdef enum:
+    LOGS = 4096
+
+cdef double LOG_OF[LOGS]
+for _code in range(LOGS):
+    LOG_OF[_code] = log1p(<double>_code)
+
+
+cdef inline double log_of(double x) noexcept:
+    """log1p; most that it is asked for are small counts, which it has at hand."""
+    if 0.0 <= x < LOGS and x == <double><int>x:
+        return LOG_OF[<int>x]
+    return log1p(x)
+
 
 cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
     x ^= x >> 33
@@ -710,13 +724,26 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     after[n] = <int32_t>n
     for b in range(n - 1, -1, -1):
         after[b] = <int32_t>b if level[b] else after[b + 1]
+    cdef double of_page[12]
+    of_page[0] = log_of(n)
+    of_page[1] = log_of(page)
+    of_page[2] = share(links[n], page)
+    of_page[3] = share(ends[n], page)
+    of_page[4] = share(lines[n], page)
+    of_page[5] = share(heads[n], page)
+    of_page[6] = share(hidden[n], page)
+    of_page[7] = share(liked[n], page)
+    of_page[8] = share(prose[n], page)
+    of_page[9] = log_of(pictures[size])
+    of_page[10] = log_of(fields[size])
+    of_page[11] = share(told[n], page)
     heading = -1
     for b in range(n):
         o = owner[b]
         words_at = counts[b, WORDS]
         f = 0
-        out[f, b] = log1p(words_at); f += 1
-        out[f, b] = log1p(counts[b, CHARS]); f += 1
+        out[f, b] = log_of(words_at); f += 1
+        out[f, b] = log_of(counts[b, CHARS]); f += 1
         out[f, b] = share(counts[b, LETTERS], words_at); f += 1
         out[f, b] = share(counts[b, LINK_WORDS], words_at); f += 1
         out[f, b] = share(counts[b, STRONG_WORDS], words_at); f += 1
@@ -732,7 +759,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         out[f, b] = share(counts[b, IN_TITLE], words_at); f += 1
         out[f, b] = counts[b, IN_TITLE]; f += 1
         out[f, b] = share(counts[b, IN_SUMMARY], words_at); f += 1
-        out[f, b] = log1p(counts[b, IN_SUMMARY]); f += 1
+        out[f, b] = log_of(counts[b, IN_SUMMARY]); f += 1
         out[f, b] = share(counts[b, IN_DATA], words_at); f += 1
         out[f, b] = counts[b, LAST]; f += 1
         out[f, b] = level[b]; f += 1
@@ -747,9 +774,9 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         value = second[at[b]] if linear[0, b] >= most[at[b]] else most[at[b]]
         out[f, b] = linear[0, b] - value if times[at[b]] > 1 else 0.0; f += 1
         k = group[b]
-        out[f, b] = log1p(grouped[0, k]); f += 1
+        out[f, b] = log_of(grouped[0, k]); f += 1
         out[f, b] = share(grouped[1, k], page); f += 1
-        out[f, b] = log1p(share(grouped[1, k], grouped[0, k])); f += 1
+        out[f, b] = log_of(share(grouped[1, k], grouped[0, k])); f += 1
         out[f, b] = share(grouped[2, k], grouped[1, k]); f += 1
         out[f, b] = share(grouped[3, k], grouped[1, k]); f += 1
         # repeated items around
@@ -759,10 +786,10 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
                 f += 9
                 continue
             p = parent[i]
-            out[f, b] = log1p(same[i]); f += 1
+            out[f, b] = log_of(same[i]); f += 1
             out[f, b] = share(place[i], same[i]); f += 1
-            out[f, b] = log1p(words[last[i]] - words[first[i]]); f += 1
-            out[f, b] = log1p(last[i] - first[i]); f += 1
+            out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
+            out[f, b] = log_of(last[i] - first[i]); f += 1
             out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
             out[f, b] = pictures[end[i]] - pictures[i]; f += 1
             out[f, b] = share(words[last[p]] - words[first[p]], page); f += 1
@@ -771,14 +798,14 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         # the containers around
         i = o
         for k in range(5):
-            out[f, b] = log1p(words[last[i]] - words[first[i]]); f += 1
+            out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
             out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
             out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
-            out[f, b] = log1p(last[i] - first[i]); f += 1
+            out[f, b] = log_of(last[i] - first[i]); f += 1
             out[f, b] = mean_of(lines, words, first[i], last[i]); f += 1
             out[f, b] = share(prose_score[i], top); f += 1
             out[f, b] = mean_of(ends, words, first[i], last[i]); f += 1
-            out[f, b] = log1p(same[i]); f += 1
+            out[f, b] = log_of(same[i]); f += 1
             i = parent[i] if i else 0
         out[f, b] = pictures[end[i]] - pictures[i]; f += 1
         out[f, b] = fields[end[i]] - fields[i]; f += 1
@@ -789,10 +816,10 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             out[f, b] = depth[i] - depth[p]; f += 1
             out[f, b] = depth[o] - depth[p]; f += 1
             sign = b - first[i] if b < first[i] else b - last[i] + 1 if b >= last[i] else 0.0
-            out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+            out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
             out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
         # headings
-        out[f, b] = log1p(b - heading) if heading >= 0 else -1.0; f += 1
+        out[f, b] = log_of(b - heading) if heading >= 0 else -1.0; f += 1
         out[f, b] = level[heading] if heading >= 0 else 0.0; f += 1
         out[f, b] = heading_score[heading] if heading >= 0 else 0.0; f += 1
         out[f, b] = linear[0, heading] if heading >= 0 else 0.0; f += 1
@@ -801,16 +828,16 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             i = parent[owner[heading]] if owner[heading] else 0
             out[f, b] = 2.0 if b < last[i] else 1.0 if b < last[parent[i] if i else 0] else 0.0
         f += 1
-        out[f, b] = log1p(words[b] - words[heading + 1]) if heading >= 0 else log1p(words[b]); f += 1
+        out[f, b] = log_of(words[b] - words[heading + 1]) if heading >= 0 else log_of(words[b]); f += 1
         following = after[b + 1]
-        out[f, b] = log1p(following - b); f += 1
-        out[f, b] = log1p(words[following] - words[b + 1]); f += 1
+        out[f, b] = log_of(following - b); f += 1
+        out[f, b] = log_of(words[following] - words[b + 1]); f += 1
         # position
         out[f, b] = share(b, n); f += 1
         out[f, b] = share(words[b], page); f += 1
         out[f, b] = depth[o]; f += 1
         sign = b - title if title >= 0 else 0.0
-        out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+        out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
         # what stands around
         for k in range(3):
             i = 2 if k == 0 else 7 if k == 1 else 20
@@ -819,7 +846,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             out[f, b] = mean_of(ends, words, b - i, b + i + 1); f += 1
             from_ = b - i if b > i else 0
             to = b + i + 1 if b + i + 1 < n else n
-            out[f, b] = log1p(share(words[to] - words[from_], to - from_)); f += 1
+            out[f, b] = log_of(share(words[to] - words[from_], to - from_)); f += 1
         out[f, b] = mean_of(told, words, b - 7, b + 8); f += 1
         i = parent[o] if o else 0
         out[f, b] = mean_of(told, words, first[i], last[i]); f += 1
@@ -828,23 +855,13 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             if not 0 <= i < n:
                 f += 4
                 continue
-            out[f, b] = log1p(counts[i, WORDS]); f += 1
+            out[f, b] = log_of(counts[i, WORDS]); f += 1
             out[f, b] = share(counts[i, LINK_WORDS], counts[i, WORDS]); f += 1
             out[f, b] = linear[0, i]; f += 1
             out[f, b] = 1.0 if group[i] == group[b] else 0.0; f += 1
         # the page
-        out[f, b] = log1p(n); f += 1
-        out[f, b] = log1p(page); f += 1
-        out[f, b] = share(links[n], page); f += 1
-        out[f, b] = share(ends[n], page); f += 1
-        out[f, b] = share(lines[n], page); f += 1
-        out[f, b] = share(heads[n], page); f += 1
-        out[f, b] = share(hidden[n], page); f += 1
-        out[f, b] = share(liked[n], page); f += 1
-        out[f, b] = share(prose[n], page); f += 1
-        out[f, b] = log1p(pictures[size]); f += 1
-        out[f, b] = log1p(fields[size]); f += 1
-        out[f, b] = share(told[n], page); f += 1
+        for k in range(12):
+            out[f, b] = of_page[k]; f += 1
         if f != FEATURES:
             raise ValueError(f"{f} features, {FEATURES} have names")
         if level[b]:
@@ -944,7 +961,7 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         out[f, b] = depth[best] - depth[meet[o]]; f += 1
         out[f, b] = depth[o] - depth[meet[o]]; f += 1
         sign = b - first[best] if b < first[best] else b - last[best] + 1 if b >= last[best] else 0.0
-        out[f, b] = log1p(sign) if sign >= 0.0 else -log1p(-sign); f += 1
+        out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
         out[f, b] = share(likes[last[best]] - likes[first[best]], likely); f += 1
         out[f, b] = mean_of(likes, words, first[best], last[best]); f += 1
         out[f, b] = probability[heading] if heading >= 0 else -1.0; f += 1
@@ -954,9 +971,9 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         out[f, b] = share(likes[b], likely); f += 1
         out[f, b] = rank[b]; f += 1
         out[f, b] = share(likely, page); f += 1
-        out[f, b] = log1p(likely); f += 1
+        out[f, b] = log_of(likely); f += 1
         out[f, b] = share(sure[n], page); f += 1
-        out[f, b] = log1p(sure[n]); f += 1
+        out[f, b] = log_of(sure[n]); f += 1
         out[f, b] = earlier[b]; f += 1
         sign = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
         out[f, b] = probability[b] - sign if sign > NOTHING else 1.0; f += 1
@@ -977,17 +994,19 @@ def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, cons
         for d in range(levels):
             if not 0 <= feature[t, d] < columns.shape[0]:
                 raise ValueError(f"there is no feature {feature[t, d]}")
+    if levels > 8:
+        raise ValueError("trees of more than eight levels")
     found = np.zeros(n, np.int32)
     if not n:
         return found
     cdef int32_t[::1] sums = found
-    cdef int32_t[::1] leaf = np.zeros(n, np.int32)
+    cdef uint8_t[::1] leaf = np.zeros(n, np.uint8)
     cdef const float* column
-    cdef int32_t* place = &leaf[0]
+    cdef uint8_t* place = &leaf[0]
     cdef int32_t* total = &sums[0]
     cdef const int16_t* values
     cdef float limit
-    cdef int32_t bit
+    cdef uint8_t bit
     for t in range(trees):
         column = &columns[feature[t, 0], 0]
         limit = border[t, 0]
@@ -996,10 +1015,27 @@ def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, cons
         for d in range(1, levels):
             column = &columns[feature[t, d], 0]
             limit = border[t, d]
-            bit = 1 << d
+            bit = <uint8_t>(1 << d)
             for b in range(n):
-                place[b] |= (column[b] > limit) * bit
+                place[b] |= bit if column[b] > limit else 0
         values = &leaves[t, 0]
         for b in range(n):
             total[b] += values[place[b]]
     return found
+
+
+def distinct_sums(const int32_t[::1] ids, const int16_t[:, ::1] table):
+    """How many distinct ids there are, and the sum of their rows (see plain_scoring.distinct_sums)."""
+    cdef Py_ssize_t k, c, distinct = 0, rows = table.shape[0], columns = table.shape[1]
+    cdef uint8_t[::1] seen = np.zeros(rows, np.uint8)
+    found = np.zeros(columns, np.int64)
+    cdef int64_t[::1] total = found
+    for k in range(ids.shape[0]):
+        if not 0 <= ids[k] < rows:
+            raise ValueError(f"there is no row {ids[k]}")
+        if not seen[ids[k]]:
+            seen[ids[k]] = 1
+            distinct += 1
+            for c in range(columns):
+                total[c] += table[ids[k], c]
+    return distinct, found

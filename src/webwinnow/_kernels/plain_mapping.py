@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels.plain import mixed
+from webwinnow._kernels.plain import mixed, nearest
 
-__all__ = ["LARGEST_TABLE", "align", "grouped", "topmost", "way_keys"]
+__all__ = ["LARGEST_TABLE", "align", "grouped", "kept_around", "topmost", "way_keys"]
 
 _GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
@@ -115,3 +115,30 @@ def way_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDAr
         whole.append(mixed((whole[p] * _GOLDEN + own[i]) & _ALL_BITS) if p >= 0 else 1)
         near.append(mixed(mixed(mixed(own[i]) ^ (own[p] if p >= 0 else 0)) ^ (own[g] if g >= 0 else 0)))
     return np.array(whole, np.uint64), np.array(near, np.uint64)
+
+
+def kept_around(
+    parent: NDArray[np.int32],
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    run_start: NDArray[np.int32],
+    says: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
+    visible: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """The nodes with a kept run that says something, and visible ones that hold no text inside such."""
+    if not len(parent) == len(text_start) == len(text_end) == len(visible):
+        raise ValueError("columns of different lengths")
+    if not len(says) == len(kept) == len(run_start) - 1:
+        raise ValueError("columns of different lengths")
+    for i in np.flatnonzero(parent >= np.arange(len(parent))).tolist():
+        raise ValueError(f"node {i} has the parent {parent[i]}")
+    spoken = np.concatenate(([0], np.cumsum(says)))
+    stays = np.concatenate(([0], np.cumsum(kept & says)))
+    first = np.searchsorted(run_start[:-1], text_start)
+    last = np.searchsorted(run_start[:-1], text_end)
+    has_text = spoken[last] > spoken[first]
+    has_kept = stays[last] > stays[first]
+    around = nearest(parent, has_text)
+    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (visible | has_kept)
+    return inside

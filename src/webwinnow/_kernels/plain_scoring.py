@@ -752,6 +752,10 @@ def context_features(
     return np.ascontiguousarray(np.array(rows, np.float64).reshape(n, len(CONTEXTS)).T.astype(np.float32))
 
 
+MOST_LEVELS = 8
+"""A leaf's number fits a byte."""
+
+
 def forest_sums(
     columns: NDArray[np.float32], feature: NDArray[np.int16], border: NDArray[np.float32], leaves: NDArray[np.int16]
 ) -> NDArray[np.int32]:
@@ -763,6 +767,8 @@ def forest_sums(
     trees, levels = feature.shape
     if border.shape != (trees, levels) or leaves.shape != (trees, 1 << levels):
         raise ValueError("parts of a forest that do not fit")
+    if levels > MOST_LEVELS:
+        raise ValueError("trees of more than eight levels")
     sums = np.zeros(columns.shape[1], np.int32)
     for t in range(trees):
         leaf = np.zeros(columns.shape[1], np.int32)
@@ -772,3 +778,11 @@ def forest_sums(
             leaf |= (columns[feature[t, d]] > border[t, d]).astype(np.int32) << d
         sums += leaves[t, leaf]
     return sums
+
+
+def distinct_sums(ids: NDArray[np.int32], table: NDArray[np.int16]) -> tuple[int, NDArray[np.int64]]:
+    """How many distinct ids there are, and the sum of their rows of a table."""
+    distinct = np.unique(ids)
+    if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(table):
+        raise ValueError(f"there is no row {distinct[-1] if distinct[0] >= 0 else distinct[0]}")
+    return len(distinct), table[distinct].sum(axis=0, dtype=np.int64)

@@ -69,10 +69,18 @@ def clean(
         asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
         probability = joined(evidence, asked, table.whole, model.pages)
         repeated = asked.share >= SAID_OFTEN
-    page_model = PageModel.load()
-    confidence = page_model.expected_quality(probability, evidence.words)
-    keep = probability >= page_model.cut(probability, evidence.words, settings.favor)
-    return verdict_of(tree, evidence, probability, keep, confidence, method="combined", repeated=repeated, note=note)
+    lowest, confidence = PageModel.load().judged(probability, evidence.words, settings.favor)
+    return verdict_of(
+        tree,
+        evidence,
+        probability,
+        probability >= lowest,
+        confidence,
+        method="combined",
+        comments=settings.comments,
+        repeated=repeated,
+        note=note,
+    )
 
 
 def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from webwinnow.blocks import cut
+from webwinnow.blocks import Blocks, cut
 from webwinnow.cleaning import none
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,
@@ -21,7 +22,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
-__all__ = ["CstSettings", "clean"]
+__all__ = ["CstSettings", "block_weights", "clean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +44,9 @@ def clean(tree: PageTree, model: SiteKnowledge | None, settings: CstSettings | N
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return none.clean(tree, method="cst", note=note)
-    runs, weight = model.weights.of_words(tree)
     blocks = cut(tree)
     of_run = blocks.of_run()
-    words = np.bincount(of_run[runs], minlength=len(blocks))
-    mean = np.bincount(of_run[runs], weights=weight, minlength=len(blocks)) / np.maximum(words, 1)
-    last = np.maximum.accumulate(np.where(words > 0, np.arange(len(blocks)), -1))
-    mean = np.where(last >= 0, np.round(mean, 6)[last], 0.0)
+    mean = block_weights(blocks, model)
     visible = tree.visible[tree.run_owner]
     run_reason = np.where(
         visible, np.where(mean >= settings.weight, WEIGHTY_REASON, LIGHT_REASON)[of_run], HIDDEN_REASON
@@ -68,3 +65,14 @@ def clean(tree: PageTree, model: SiteKnowledge | None, settings: CstSettings | N
         weight=score,
         kind=np.zeros(len(tree), np.uint8),
     )
+
+
+def block_weights(blocks: Blocks, model: SiteKnowledge) -> NDArray[np.float64]:
+    """The mean weight per word of each block; one without words has that of the last before it with some."""
+    of_run = blocks.of_run()
+    runs, weight = model.weights.of_words(blocks.tree)
+    words = np.bincount(of_run[runs], minlength=len(blocks))
+    mean = np.bincount(of_run[runs], weights=weight, minlength=len(blocks)) / np.maximum(words, 1)
+    last = np.maximum.accumulate(np.where(words > 0, np.arange(len(blocks)), -1))
+    found: NDArray[np.float64] = np.where(last >= 0, np.round(mean, 6)[last], 0.0)
+    return found

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
+from webwinnow.cleaning.noise import KIND_CODE
+from webwinnow.cleaning.posts import is_for_posts, nodes_of, ruled
 from webwinnow.cleaning.verdict import (
     CONTENT_REASON,
     HIDDEN_REASON,
+    KEPT_POSTS_REASON,
     NO_CONTENT_REASON,
+    POSTS_REASON,
     REPEATED_REASON,
     UNLIKELY_REASON,
     Verdict,
@@ -35,13 +40,20 @@ HIDDEN_ABOVE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageSettings:
-    """`favor`: `precision` or `recall` leans the cut; None balances the two."""
+    """`favor`: `precision` or `recall` leans the cut; None balances the two.
+
+    `comments`: True keeps what readers wrote (comments, reviews, forum posts) on every page, False on none; None keeps
+    it where it is what the page is for.
+    """
 
     favor: Favor | None = None
+    comments: bool | None = None
 
     def __post_init__(self) -> None:
         if self.favor not in BETA:
             raise SettingsError(f"favor is {self.favor!r}: expected precision, recall or nothing")
+        if self.comments not in (None, True, False):
+            raise SettingsError(f"comments is {self.comments!r}: expected True, False or None")
 
 
 def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel | None = None) -> Verdict:
@@ -49,9 +61,9 @@ def clean(tree: PageTree, settings: PageSettings | None = None, model: PageModel
     settings = settings or PageSettings()
     model = model or PageModel.load()
     evidence = PageEvidence.of(tree, model)
-    confidence = model.expected_quality(evidence.probability, evidence.words)
-    lowest = model.cut(evidence.probability, evidence.words, settings.favor)
-    return verdict_of(tree, evidence, evidence.probability, evidence.probability >= lowest, confidence, method="page")
+    lowest, confidence = model.judged(evidence.probability, evidence.words, settings.favor)
+    keep = evidence.probability >= lowest
+    return verdict_of(tree, evidence, evidence.probability, keep, confidence, method="page", comments=settings.comments)
 
 
 def verdict_of(
@@ -62,43 +74,57 @@ def verdict_of(
     confidence: float,
     *,
     method: str,
+    comments: bool | None = None,
     repeated: NDArray[np.bool_] | None = None,
     note: str | None = None,
 ) -> Verdict:
     """The verdict that keeps some of the scored blocks; none where the page shows no main content.
 
-    `repeated` marks blocks that, if they go, go because the site repeats them.
+    `comments` as in `PageSettings`; `repeated` marks blocks that, if they go, go because the site repeats them.
     """
     empty = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
     blocks = cut(tree)
     of_run = blocks.of_run()
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     keep = keep & (shown | (probability >= HIDDEN_ABOVE))
-    kept, chance = np.zeros(len(blocks), np.bool_), np.zeros(len(blocks), np.float32)
-    kept[evidence.said] = keep & (not empty)
-    chance[evidence.said] = probability
-    keep_runs = kept[of_run]
+    for_posts = is_for_posts(evidence, keep)
+    stays, goes = ruled(evidence, probability, shown, for_posts=for_posts, comments=comments)
+    keep = (keep & (not empty) & ~goes) | stays
+
+    def over_blocks(of_said: NDArray[Any]) -> NDArray[Any]:
+        spread = np.zeros(len(blocks), of_said.dtype)
+        spread[evidence.said] = of_said
+        return spread
+
+    chance = over_blocks(probability.astype(np.float32))
+    keep_runs = over_blocks(keep)[of_run]
+    of_posts = over_blocks(evidence.is_post)[of_run]
     nodes = keep_around(tree, keep_runs)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, chance[of_run])
     gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
     run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
+    run_reason[over_blocks(stays)[of_run]] = KEPT_POSTS_REASON
+    run_reason[over_blocks(goes)[of_run] & (run_reason == gone)] = POSTS_REASON
     if repeated is not None:
-        again = np.zeros(len(blocks), np.bool_)
-        again[evidence.said] = repeated
-        run_reason[again[of_run] & (run_reason == gone)] = REPEATED_REASON
+        run_reason[over_blocks(repeated)[of_run] & (run_reason == gone)] = REPEATED_REASON
+    in_posts = nodes_of(tree, of_posts)
+    reason = _reasons(nodes, tree.visible, gone)
+    reason[in_posts & nodes & stays.any()] = KEPT_POSTS_REASON
+    reason[in_posts & (reason == gone) & goes.any()] = POSTS_REASON
     return Verdict(
         method=method,
         keep=nodes,
         keep_runs=keep_runs,
-        reason=_reasons(nodes, tree.visible, gone),
+        reason=reason,
         run_reason=run_reason,
         score=score,
         weight=nodes.astype(np.float32),
-        kind=np.zeros(len(tree), np.uint8),
+        kind=np.where(in_posts, KIND_CODE["posts"], KIND_CODE["content"]).astype(np.uint8),
         note=note,
         genre=evidence.genre,
         confidence=confidence,
+        post_runs=keep_runs & of_posts if comments and not for_posts else None,
     )
 
 

@@ -6,19 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import combined, cst, none, page, repeated, sst
+from webwinnow.cleaning import combined, cst, none, page, repeated, sst, why
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import Verdict
+from webwinnow.cleaning.why import Causes
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import BLOCKS, TEXTS
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method", "register"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +42,15 @@ class CleaningSettings:
 class Method:
     """A way of cleaning: `clean(tree, model, settings, evidence)`; `parts` are what it wants to be learned of the site.
 
-    `evidence` is what the page model has said of the page already, if it has been asked.
+    `evidence` is what the page model has said of the page already, if it has been asked. `explain(tree, model)` tells
+    what moved the scores of a page's blocks, where a method can.
     """
 
     name: str
     about: str
     parts: frozenset[str]
     clean: Callable[[PageTree, SiteKnowledge | None, CleaningSettings, PageEvidence | None], Verdict]
+    explain: Callable[[PageTree, SiteKnowledge | None], Causes] | None = None
 
     @property
     def learns(self) -> bool:
@@ -68,6 +71,7 @@ METHODS: dict[str, Method] = {
             "join what the page shows with what its site does",
             frozenset({BLOCKS}),
             lambda tree, model, settings, evidence: combined.clean(tree, model, settings.page, evidence),
+            why.of_combined,
         ),
         Method("none", "keep everything visible", frozenset(), lambda tree, *_: none.clean(tree)),
         Method(
@@ -93,6 +97,7 @@ METHODS: dict[str, Method] = {
             "keep what the page alone shows to be its main content",
             frozenset(),
             lambda tree, _, settings, __: page.clean(tree, settings.page),
+            why.of_page,
         ),
     )
 }
@@ -106,3 +111,9 @@ def method(name: str) -> Method:
     if name not in METHODS:
         raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def register(added: Method) -> None:
+    """Add a method that stands in a layer above. Raises `SettingsError` for a name that another one has."""
+    if METHODS.setdefault(added.name, added) is not added:
+        raise SettingsError(f"there is a cleaning method {added.name!r} already")

@@ -7,22 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
+from webwinnow._kernels import blank_runs, kept_around
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
 
 __all__ = [
+    "CENTRAL_REASON",
     "CONTENT_REASON",
     "HIDDEN_REASON",
+    "HUB_BLOCK_REASON",
+    "IMAGE_BLOCK_REASON",
+    "KEPT_POSTS_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
+    "MARGINAL_REASON",
     "MEANINGFUL_REASON",
     "NOISY_REASON",
     "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
+    "POSTS_REASON",
     "REASONS",
     "REPEATED_REASON",
+    "TOPIC_BLOCK_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
@@ -44,6 +51,13 @@ REASONS: tuple[str, ...] = (
     "kept: likely main content",
     "unlikely: probably not main content",
     "no main content: nothing on the page reads like it",
+    "posts: readers wrote it; --comments keeps it",
+    "kept: readers wrote it, and --comments was given",
+    "kept: a topic block, text with few links",
+    "hub: a block of links",
+    "image: a block of images",
+    "kept: in the central area of the page",
+    "marginal: around the central area of the page",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -60,6 +74,13 @@ REASONS: tuple[str, ...] = (
     CONTENT_REASON,
     UNLIKELY_REASON,
     NO_CONTENT_REASON,
+    POSTS_REASON,
+    KEPT_POSTS_REASON,
+    TOPIC_BLOCK_REASON,
+    HUB_BLOCK_REASON,
+    IMAGE_BLOCK_REASON,
+    CENTRAL_REASON,
+    MARGINAL_REASON,
 ) = range(len(REASONS))
 
 
@@ -69,8 +90,10 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`; `genre` and
-    `confidence`, how good the word F1 is likely to be, are told by methods that know.
+    where a method has no degrees), `kind` what a node is for (`cleaning.noise.KINDS`). `note` is a remark on the whole
+    page for the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be, are told by methods
+    that know. `post_runs` are the runs that stay although they are readers' posts beside the main content: a record
+    has them apart.
     """
 
     method: str
@@ -84,20 +107,13 @@ class Verdict:
     note: str | None = None
     genre: str | None = None
     confidence: float | None = None
+    post_runs: NDArray[np.bool_] | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The nodes that hold kept text, hidden or not, and visible ones without any (pictures, rules) inside such."""
     says = ~blank_runs(tree.text, tree.run_start)
-    spoken = np.concatenate(([0], np.cumsum(says)))
-    kept = np.concatenate(([0], np.cumsum(keep_runs & says)))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    has_text = spoken[last] > spoken[first]
-    has_kept = kept[last] > kept[first]
-    around = nearest(tree.parent, has_text)
-    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (tree.visible | has_kept)
-    return inside
+    return kept_around(tree.parent, tree.text_start, tree.text_end, tree.run_start, says, keep_runs, tree.visible)
 
 
 def reasons_of_nodes(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, features, learn, page, stopwords
+from webwinnow.cli import categories, clean, experiment, features, inspect, learn, page, replicas, search, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -23,11 +23,17 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+app.command("categories")(categories.categories)
 app.command("clean")(clean.clean)
+app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
+app.command("index")(search.index)
+app.command("inspect")(inspect.inspect)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
 app.command("page")(page.page)
+app.command("replicas")(replicas.replicas)
+app.command("search")(search.search)
 app.command("stopwords")(stopwords.stopwords)
 
 

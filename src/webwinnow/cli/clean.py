@@ -13,10 +13,12 @@ from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
-from webwinnow.cli.page import Favor, favored
+from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
+from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.folder import ModelFolder
 from webwinnow.urls import SiteKey
 
@@ -50,12 +52,26 @@ def clean(
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
+    comments: Comments = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
+        typer.Option(
+            "--format", "-f", help="jsonl, parquet, markdown, html or dublin-core; by the output's name if not given."
+        ),
+    ] = None,
+    view: Annotated[
+        bool, typer.Option(help="Fill type, keywords, abstract and relevant links; without, a run is faster.")
+    ] = True,
+    keywords: Annotated[int, typer.Option(help="Keywords of a record.")] = ViewSettings().keywords,
+    sentences: Annotated[int, typer.Option(help="Sentences of a record's abstract.")] = ViewSettings().sentences,
+    categories: Annotated[
+        Path | None, typer.Option(help="A model of categories (webwinnow categories): fills the records' category.")
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
     rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
+    replicas: Annotated[
+        bool, typer.Option(help="Find replicas: replica_of in a record names the page of which it is one.")
+    ] = True,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
     tmp: Annotated[
@@ -89,9 +105,11 @@ def clean(
             repeated=RepeatedSettings(share=share),
             sst=SstSettings(threshold=threshold),
             cst=CstSettings(weight=weight),
-            page=PageSettings(favor=favored(favor)),
+            page=PageSettings(favor=favored(favor), comments=comments),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
+        view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
+        categories=None if categories is None else _checked(categories),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),
@@ -99,6 +117,7 @@ def clean(
         page_seconds=page_seconds,
         worker_memory=worker_memory << 20,
         rejected=rejected is not None,
+        replicas=ReplicaSettings() if replicas else None,
     )
     try:
         with shown_progress(quiet=quiet) as progress:
@@ -120,3 +139,9 @@ def clean(
         sys.stderr.write("\n".join(summary.lines()) + "\n")
     if summary.failed:
         raise typer.Exit(1)
+
+
+def _checked(categories: Path) -> str:
+    """Where a model of categories is; it is read once, so that a wrong file is told before the work begins."""
+    CategoryModel.load(categories)
+    return str(categories.absolute())

@@ -16,14 +16,28 @@ from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
+from webwinnow.records import PageRecord
+from webwinnow.site.folder import ModelFolder
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.urls import SiteKey
 
-__all__ = ["Favor", "favored", "page"]
+__all__ = ["Comments", "Favor", "favored", "page"]
 
 STDIN = "-"
 LONGEST_SHOWN = 70
+SHOWN_CAUSES = 3
+"""Reasons for a block's score that are told."""
 
 PageFormat = StrEnum("PageFormat", ["text", "markdown", "html", "json"])
 Favor = StrEnum("Favor", ["precision", "recall"])
+Comments = Annotated[
+    bool | None,
+    typer.Option(
+        "--comments/--no-comments",
+        help="Keep what readers wrote (comments, reviews, forum posts) on every page, or on none; "
+        "if not given, where the page is for it.",
+    ),
+]
 
 
 def page(
@@ -33,12 +47,22 @@ def page(
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
-    url: Annotated[str, typer.Option(help="Where the page is from: relative links are resolved by it.")] = "",
+    comments: Comments = None,
+    url: Annotated[
+        str, typer.Option(help="Where the page is from: relative links are resolved by it, and its site is told.")
+    ] = "",
+    models: Annotated[
+        Path | None,
+        typer.Option(help="Clean with the model of the page's site in this folder (webwinnow learn); needs --url."),
+    ] = None,
+    site_by: Annotated[
+        str, typer.Option(help="What makes pages one site, as models were learned: host, domain, prefix:N or none.")
+    ] = "host",
     content_type: Annotated[
         str | None, typer.Option(help="The Content-Type header that came with the page; it may name the charset.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option(help="Tell on stderr, block by block, what stayed, what went and why.")
+        bool, typer.Option(help="Tell on stderr, block by block, what stayed, what went, the score and what moved it.")
     ] = False,
     max_bytes: Annotated[int, typer.Option(min=0, help="Refuse a page that is longer.")] = ParseLimits().max_bytes,
 ) -> None:
@@ -51,12 +75,15 @@ def page(
         curl -s https://example.org/ | webwinnow page - --url https://example.org/ --format markdown
 
         webwinnow page article.html --format json | jq .title
+
+        webwinnow page article.html --url https://example.org/a --models models --explain
     """
     limits = ParseLimits(max_bytes=max_bytes)
     body = _read(file, max_bytes)
-    settings = CleaningSettings(page=PageSettings(favor=favored(favor)))
+    settings = CleaningSettings(page=PageSettings(favor=favored(favor), comments=comments))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
-    clean = clean_page(tree, method, settings=settings)
+    model = None if models is None else _model(models, SiteKey.parse(site_by), url)
+    clean = clean_page(tree, method, model, settings)
     if output is PageFormat.json:
         written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
@@ -72,6 +99,16 @@ def page(
 def favored(favor: Favor | None) -> Literal["precision", "recall"] | None:
     """The option as the settings have it."""
     return None if favor is None else "precision" if favor is Favor.precision else "recall"
+
+
+def _model(models: Path, site_by: SiteKey, url: str) -> SiteKnowledge | None:
+    """The model of the page's site; says so if the folder has none."""
+    site = site_by.of(PageRecord(url=url, body=b""))
+    found = ModelFolder(models).find(site)
+    if found is None:
+        named = f"the site {site!r}" if site else "pages without a web address; give the page's with --url"
+        sys.stderr.write(f"webwinnow: {models} has no model of {named}; the page is cleaned without one\n")
+    return found
 
 
 def _read(file: str, max_bytes: int) -> bytes:
@@ -91,11 +128,13 @@ def _read(file: str, max_bytes: int) -> bytes:
 
 
 def _explain(clean: CleanPage) -> None:
-    for decision in clean.decisions():
+    for decision in clean.decisions(explain=True):
         text = decision.text if len(decision.text) <= LONGEST_SHOWN else decision.text[: LONGEST_SHOWN - 1] + "…"
         sign = "+" if decision.kept else "-"
         score = "" if decision.score is None else f" ({decision.score:.2f})"
         sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}\n    {_shown(text)}\n")
+        for push, says in decision.because[:SHOWN_CAUSES]:
+            sys.stderr.write(f"    {push:+.1f} {_shown(says)}\n")
 
 
 def _shown(text: str) -> str:

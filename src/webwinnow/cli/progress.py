@@ -18,7 +18,10 @@ _WORDS = {
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
+    "replicas": "finding replicas",
     "write": "writing",
+    "index": "indexing",
+    "search": "searching",
 }
 
 

@@ -1,5 +1,6 @@
 """Crawls in, records out: readers and writers that stream, in bounded memory, whatever the input holds."""
 
+from webwinnow.io.dublincore import dublin_core
 from webwinnow.io.jsonl import read_parts, record_line
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import PAGE_FIELDS, Field, FieldKind
@@ -13,6 +14,7 @@ __all__ = [
     "OutputFormat",
     "ReadLimits",
     "check_output",
+    "dublin_core",
     "open_pages",
     "output_format",
     "read_parts",

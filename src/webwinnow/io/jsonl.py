@@ -14,7 +14,7 @@ from webwinnow.io.schema import PAGE_FIELDS, Fields, Record, ordered
 from webwinnow.io.streams import ProblemListener, UnpackedStream
 from webwinnow.records import PageRecord
 
-__all__ = ["Writable", "read_jsonl", "read_parts", "record_line", "write_jsonl"]
+__all__ = ["Writable", "read_jsonl", "read_parts", "record_line", "split_lines", "write_jsonl"]
 
 LINES_BYTES: Final = 1 << 18  # read at once
 BOM: Final = b"\xef\xbb\xbf"
@@ -36,7 +36,7 @@ def read_jsonl(
     A line that is too long or no JSON object is yielded as a refused page; blank lines are passed over.
     """
     pages = 0
-    for number, line in enumerate(_lines(stream, limits.max_line_bytes), start=1):
+    for number, line in enumerate(split_lines(stream, limits.max_line_bytes), start=1):
         if line is None:
             refused = f"line {number} has more than {limits.max_line_bytes} bytes"
             page = PageRecord(url="", body=b"", refused=refused)
@@ -87,7 +87,7 @@ def _page_of_line(line: bytes, number: int, limits: ReadLimits) -> PageRecord:
     return page_of_row(row, where=where, limits=limits)
 
 
-def _lines(stream: UnpackedStream, max_bytes: int) -> Iterator[bytes | None]:
+def split_lines(stream: UnpackedStream, max_bytes: int) -> Iterator[bytes | None]:
     """Split a stream at its newlines; a line over `max_bytes` is never held, and comes as None."""
     held: list[bytes] = []
     size = 0

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["check_parquet", "needs_pyarrow", "read_parquet", "write_parquet"]
+__all__ = [
+    "check_parquet",
+    "needs_pyarrow",
+    "parquet_columns",
+    "read_parquet",
+    "read_parquet_records",
+    "write_parquet",
+]
 
 BATCH_ROWS: Final = 16  # pages held at once while reading
 READ_BUFFER: Final = MB  # of each column, instead of the whole column of a row group
@@ -50,7 +57,8 @@ def read_parquet(
     pages = 0
     problem = None
     try:
-        for row in _rows(table, limits):
+        names = table.schema_arrow.names
+        for row in _rows(table, limits, [field for field in ROW_FIELDS if names.count(field) == 1]):
             yield page_of_row(row, where=f"row {pages}", limits=limits)
             pages += 1
     except InputError as error:
@@ -59,6 +67,21 @@ def read_parquet(
         problem = f"cannot be read on ({_first_line(error)})"
     if problem:
         on_problem(f"{name}: {problem}, after {pages} pages")
+
+
+def parquet_columns(file: IO[bytes], name: str) -> list[str]:
+    """The names of a file's columns."""
+    return list(_table(file, name).schema_arrow.names)
+
+
+def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
+    """Read back the records that `write_parquet` wrote, a few rows at a time."""
+    table = _table(file, name)
+    columns = [field.name for field in PAGE_FIELDS if field.name in table.schema_arrow.names]
+    try:
+        yield from _rows(table, limits, columns)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 
 
 def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
@@ -74,15 +97,19 @@ def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAG
             writer.write_table(pa.Table.from_pylist(group, schema=schema), row_group_size=len(group))
 
 
-def _opened(file: IO[bytes], name: str) -> pq.ParquetFile:
+def _table(file: IO[bytes], name: str) -> pq.ParquetFile:
     needs_pyarrow()
     import pyarrow.parquet as pq  # noqa: PLC0415 (an optional extra)
 
     file.seek(0)
     try:
-        table = pq.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
+        return pq.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: is a damaged Parquet file ({_first_line(error)})") from error
+
+
+def _opened(file: IO[bytes], name: str) -> pq.ParquetFile:
+    table = _table(file, name)
     found = table.schema_arrow.names
     if found.count("html") != 1:
         raise InputError(
@@ -104,9 +131,7 @@ def _holds_text(kind: pa.DataType) -> bool:
     return kind in texts or pa.types.is_fixed_size_binary(kind)
 
 
-def _rows(table: pq.ParquetFile, limits: ReadLimits) -> Iterator[dict[str, object]]:
-    names = table.schema_arrow.names
-    columns = [field for field in ROW_FIELDS if names.count(field) == 1]
+def _rows(table: pq.ParquetFile, limits: ReadLimits, columns: list[str]) -> Iterator[dict[str, Any]]:
     for group in range(table.num_row_groups):
         _refuse_bomb(table, group, limits)
         for batch in table.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, Literal, get_args
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.io.dublincore import write_dublin_core
 from webwinnow.io.jsonl import Writable, write_jsonl
 from webwinnow.io.pagefiles import write_html_files, write_markdown_files
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
@@ -22,7 +23,7 @@ from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
 
 __all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "whole_file", "write_lines", "write_output"]
 
-OutputFormat = Literal["jsonl", "parquet", "markdown", "html"]
+OutputFormat = Literal["jsonl", "parquet", "markdown", "html", "dublin-core"]
 
 FORMATS: Final[tuple[OutputFormat, ...]] = get_args(OutputFormat)
 STDOUT: Final = "-"
@@ -65,10 +66,10 @@ def write_output(
 ) -> None:
     """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
 
-    JSONL is packed where the name ends in .gz or .zst. The same records give the same bytes. A file or folder is
-    written under another name beside its place and moved there when it is complete (a file also: on disk); on any
-    error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An `OSError` is for
-    the caller to catch.
+    JSONL and Dublin Core are packed where the name ends in .gz or .zst. The same records give the same bytes. A file or
+    folder is written under another name beside its place and moved there when it is complete (a file also: on disk); on
+    any error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An `OSError` is
+    for the caller to catch.
     """
     check_output(out, format)
     if format == "markdown":
@@ -83,7 +84,10 @@ def write_output(
                 write_parquet(records, file, fields)
             else:
                 with _packed(file, str(out)) as packed:
-                    write_jsonl(records, packed, fields)
+                    if format == "dublin-core":
+                        write_dublin_core(records, packed)
+                    else:
+                        write_jsonl(records, packed, fields)
 
 
 def write_lines(lines: Iterable[bytes], out: str | Path) -> None:

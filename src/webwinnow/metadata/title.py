@@ -8,7 +8,7 @@ from itertools import islice
 
 from webwinnow.metadata.spelling import squeezed
 
-__all__ = ["chosen_title"]
+__all__ = ["chosen_title", "is_placeholder"]
 
 MAX_CUTS = 10
 """Separators of one title at which it is cut."""
@@ -17,14 +17,29 @@ ALIKE = 0.5
 _SEPARATOR = re.compile(r"\s+(?:[|·•»«›/–—~-]+|::+)\s+|\s*[|»]\s*|:\s+")
 """What stands between a page's title and its site's name."""
 _WORD = re.compile(r"\w+")
+_PLACEHOLDERS = frozenset(
+    (
+        "untitled untitleddocument untitledpage newpage newdocument notitle pagetitle yourtitle titlehere title "
+        "document inserttitlehere documenttitle defaulttitle sanstitre documentsanstitre documentosintítulo "
+        "documentosintitulo documentosemtítulo documentosemtitulo documentosenzatitolo unbenanntesdokument unbenannt "
+        "naamloosdocument безымянныйдокумент новаястраница 无标题文档 無標題文件 无标题 新建网页 無題ドキュメント 無題 "
+        "제목없음 reactapp viteapp vitereact vitevue vitevuets vitereactts createnextapp"
+    ).split()
+)
+"""What editing tools write where a title should stand, squeezed: "Untitled Document" of Dreamweaver, "New Page 1" of
+FrontPage and their translations (DocView 6), and what today's project starters leave."""
+LONGEST_PLACEHOLDER = 40
+_NUMBERED = re.compile(r"[\W\d_]+$")
 
 
 def chosen_title(said: Sequence[str], headings: Sequence[str], is_site: Callable[[str], bool]) -> str | None:
     """The title of a page whose head says `said`, the most telling first, and which shows these headings.
 
     A heading that is also a title of the head, whole or beside a separator, is the title. Then a heading that has
-    most of its words in common with one; then the head's title without the site's name; then any heading.
+    most of its words in common with one; then the head's title without the site's name; then any heading. What
+    tools left in the head is no title.
     """
+    said = [whole for whole in said if not is_placeholder(whole)]
     own = [heading for heading in headings if not is_site(heading)]
     plain = [squeezed(heading) for heading in own]
     for cut in (_wholes, _spans) if own else ():
@@ -40,6 +55,11 @@ def chosen_title(said: Sequence[str], headings: Sequence[str], is_site: Callable
     if telling:
         return _without_site(telling[0], is_site)
     return next(iter((*own, *said, *headings)), None)
+
+
+def is_placeholder(title: str) -> bool:
+    """Whether a title was left by an editing tool and says nothing, such as "Untitled Document" or "New Page 1"."""
+    return len(title) <= LONGEST_PLACEHOLDER and squeezed(_NUMBERED.sub("", title)) in _PLACEHOLDERS
 
 
 def _wholes(whole: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from webwinnow._kernels import way_keys
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.model import PageModel
+from webwinnow.pagemodel.posts import POST_ABOVE, PostModel
 from webwinnow.pagetree import PageTree
 
 __all__ = ["PageEvidence"]
@@ -24,7 +25,8 @@ _HEAD = struct.Struct("<I")
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageEvidence:
     """For each block that says something: its number, words, what it says (`text`), where it stands (`way`: the styles
-    of its element and of the two around) and the probability that it is main content; for the page that of each genre.
+    of its element and of the two around), the probability that it is main content, and that of being a reader's post
+    (`post`); for the page the probability of each genre.
     """
 
     said: NDArray[np.int32]
@@ -32,6 +34,7 @@ class PageEvidence:
     text: NDArray[np.uint64]
     way: NDArray[np.uint64]
     probability: NDArray[np.float64]
+    post: NDArray[np.float64]
     genre_probability: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -49,6 +52,12 @@ class PageEvidence:
         """The likeliest genre; None for a page that says nothing."""
         return GENRES[int(np.argmax(self.genre_probability))] if len(self.said) else None
 
+    @property
+    def is_post(self) -> NDArray[np.bool_]:
+        """Blocks that readers wrote."""
+        found: NDArray[np.bool_] = self.post > POST_ABOVE
+        return found
+
     @classmethod
     def of(cls, tree: PageTree, model: PageModel | None = None) -> PageEvidence:
         """Score a page, with the weights that ship with the package if no others are given."""
@@ -60,19 +69,20 @@ class PageEvidence:
             text=reading.text_key,
             way=way_keys(tree.parent, tree.style)[1][reading.owner],
             probability=scores.probability,
+            post=PostModel.load().probability(reading),
             genre_probability=scores.genre_probability,
         )
 
     def to_bytes(self) -> bytes:
         """Plain bytes that `from_bytes` reads back."""
-        columns = (self.said, self.words, self.text, self.way, self.probability, self.genre_probability)
+        columns = (self.said, self.words, self.text, self.way, self.probability, self.post, self.genre_probability)
         return _HEAD.pack(len(self)) + b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PageEvidence:
         """Read what `to_bytes` wrote. Raises `ValueError` for anything else."""
         (blocks,) = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0,)
-        types = (np.int32, np.int32, np.uint64, np.uint64, np.float64)
+        types = (np.int32, np.int32, np.uint64, np.uint64, np.float64, np.float64)
         sizes = [blocks * np.dtype(dtype).itemsize for dtype in types]
         if len(data) != _HEAD.size + sum(sizes) + 8 * len(GENRES):
             raise ValueError("this is no evidence of a page")
@@ -81,12 +91,13 @@ class PageEvidence:
         for dtype, size in zip(types, sizes, strict=True):
             columns.append(np.frombuffer(data, dtype, blocks, at))
             at += size
-        said, words, text, way, probability = columns
+        said, words, text, way, probability, post = columns
         return cls(
             said=said,
             words=words,
             text=text,
             way=way,
             probability=probability,
+            post=post,
             genre_probability=np.frombuffer(data, np.float64, len(GENRES), at),
         )

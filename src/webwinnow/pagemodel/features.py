@@ -30,6 +30,7 @@ __all__ = [
     "context_features",
     "head_tokens",
     "linear_scores",
+    "name_scores",
     "page_features",
     "page_tokens",
     "read",
@@ -163,24 +164,10 @@ def linear_scores(reading: Reading, linear: Linear) -> tuple[NDArray[np.float64]
 
     The tokens of each part weigh 1 / sqrt(how many there are).
     """
-    parent, owner = reading.blocks.tree.parent, reading.owner
-    ids, offsets = reading.node_ids, reading.node_offsets
-    node_count = np.diff(offsets)
-    count_above = kernels.sums_above(parent, node_count)
-    near_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, linear.near))
-    far_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, linear.far))
-    mid_sums = kernels.token_sums(ids, offsets, linear.mid)
-    up = np.maximum(parent[owner], 0)
-    higher = np.maximum(parent[up], 0)
-    far = np.maximum(parent[higher], 0)
-    outside = owner > 0
     word_root = np.sqrt(np.maximum(np.diff(reading.word_offsets), 1))
-    scores = np.empty((5, len(owner)))
+    scores = np.empty((5, len(reading.owner)))
     scores[1] = kernels.token_sums(reading.word_ids, reading.word_offsets, linear.words) / word_root
-    near_count = count_above[reading.near] - np.where(outside, count_above[up], 0)
-    scores[2] = (near_above[reading.near] - np.where(outside, near_above[up], 0)) / np.sqrt(near_count)
-    scores[3] = (mid_sums[up] + mid_sums[higher]) / np.sqrt(node_count[up] + node_count[higher])
-    scores[4] = far_above[far] / np.sqrt(count_above[far])
+    scores[2:] = name_scores(reading, linear.near, linear.mid, linear.far)
     heading_ids = reading.word_ids >> (WORD_BITS - HEADING_BITS)
     heading = kernels.token_sums(heading_ids, reading.word_offsets, linear.heading) / word_root
     scores[0] = scores[1] + scores[2] + scores[3] + scores[4]
@@ -189,6 +176,31 @@ def linear_scores(reading: Reading, linear: Linear) -> tuple[NDArray[np.float64]
     scores /= LINEAR_SCALE
     scores[0] += linear.bias
     return scores, heading / LINEAR_SCALE
+
+
+def name_scores(
+    reading: Reading, near: NDArray[np.int16], mid: NDArray[np.int16], far: NDArray[np.int16]
+) -> NDArray[np.float64]:
+    """Three rows of what tables of weights say of the names around each block: of its own elements, of the two around
+    them, of those further out. The tokens of each part weigh 1 / sqrt(how many there are).
+    """
+    parent, owner = reading.blocks.tree.parent, reading.owner
+    ids, offsets = reading.node_ids, reading.node_offsets
+    node_count = np.diff(offsets)
+    count_above = kernels.sums_above(parent, node_count)
+    near_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, near))
+    far_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, far))
+    mid_sums = kernels.token_sums(ids, offsets, mid)
+    up = np.maximum(parent[owner], 0)
+    higher = np.maximum(parent[up], 0)
+    beyond = np.maximum(parent[higher], 0)
+    outside = owner > 0
+    scores = np.empty((3, len(owner)))
+    near_count = count_above[reading.near] - np.where(outside, count_above[up], 0)
+    scores[0] = (near_above[reading.near] - np.where(outside, near_above[up], 0)) / np.sqrt(near_count)
+    scores[1] = (mid_sums[up] + mid_sums[higher]) / np.sqrt(node_count[up] + node_count[higher])
+    scores[2] = far_above[beyond] / np.sqrt(count_above[beyond])
+    return scores
 
 
 def block_features(

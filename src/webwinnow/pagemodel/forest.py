@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import forest_sums
+from webwinnow._kernels.plain_scoring import MOST_LEVELS
 
 __all__ = ["LEAF_SCALE", "Forest", "sigmoid"]
 
@@ -52,7 +53,8 @@ class Forest:
             return False
         trees, levels = self.feature.shape
         return (
-            self.border.shape == (trees, levels)
+            levels <= MOST_LEVELS
+            and self.border.shape == (trees, levels)
             and self.leaves.shape == (len(self.bias), trees, 1 << levels)
             and self.feature.dtype == self.leaves.dtype == np.dtype(np.int16)
             and self.border.dtype == np.dtype(np.float32)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import distinct_sums
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.cut import Favor, best_cut
@@ -34,9 +35,9 @@ from webwinnow.pagemodel.features import (
     Reading,
     block_features,
     context_features,
+    head_tokens,
     linear_scores,
     page_features,
-    page_tokens,
     read,
 )
 from webwinnow.pagemodel.forest import Forest, sigmoid
@@ -132,9 +133,10 @@ class PageModel:
 
     def genre_scores(self, reading: Reading) -> NDArray[np.float64]:
         """What the linear model of genres says: tokens of the head and of the names of elements."""
-        head, names = page_tokens(reading)
+        head = head_tokens(reading.blocks.tree.head)
+        names, sums = distinct_sums(reading.node_ids, self.genre_names)
         said = self.genre_head[head].sum(axis=0, dtype=np.int64) / np.sqrt(max(len(head), 1))
-        said = said + self.genre_names[names].sum(axis=0, dtype=np.int64) / np.sqrt(max(len(names), 1))
+        said = said + sums / np.sqrt(max(names, 1))
         scores: NDArray[np.float64] = said / LINEAR_SCALE
         return scores
 
@@ -146,6 +148,14 @@ class PageModel:
     def cut(self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None) -> float:
         """The lowest probability that stays."""
         return best_cut(probability, words, favor)[0]
+
+    def judged(
+        self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
+    ) -> tuple[float, float]:
+        """`cut` and `expected_quality` in one, for a page is ranked once where nothing is favored."""
+        lowest, expected = best_cut(probability, words)
+        quality = round(float(np.interp(expected, *self.confidence)), 6)
+        return lowest if favor is None else self.cut(probability, words, favor), quality
 
     # To and from bytes
 

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.settings import Progress, RunSettings
-from webwinnow.pipeline.store import RunStore
+from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts
 from webwinnow.pipeline.work import failed_page
+from webwinnow.replicas import ReplicaSettings
+from webwinnow.replicas.sketch import placed
 
 __all__ = ["PART_PAGES", "clean_all"]
 
@@ -32,11 +34,17 @@ def clean_all(store: RunStore, pool: Pool, settings: RunSettings, tell: Progress
 
 
 class _Part(NamedTuple):
-    """Pages of one or more sites, in order; each item begins with the index of its site."""
+    """Pages of one or more sites, in order: rows of the index, and items, which begin with the index of their site."""
 
     number: int
     sites: list[dict[str, Any]]
     items: list[tuple[Any, ...]]
+    rows: list[PageRow]
+
+    def add(self, at: int, row: PageRow) -> None:
+        """Add a page of the site `at`."""
+        self.items.append((at, row.url, row.page_id, row.ref, row.error))
+        self.rows.append(row)
 
 
 class _LargeSite(NamedTuple):
@@ -50,13 +58,17 @@ class _LargeSite(NamedTuple):
 class _Gathered:
     """The answers to one part so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, replicas: ReplicaSettings | None) -> None:
+        self.replicas = replicas
+        self.sketches: list[bytes] = []
         self.lines: list[bytes] = []
         self.rejected: list[bytes] = []
         self.counts = Counts()
 
-    def add(self, site: str, answer: tuple[Any, ...]) -> None:
-        line, rejected, outcome, reason, kept_words, all_words, repeats = answer
+    def add(self, site: str, row: PageRow, answer: tuple[Any, ...]) -> None:
+        line, rejected, outcome, reason, kept_words, all_words, sketch, repeats = answer
+        if self.replicas is not None:
+            self.sketches.append(placed(sketch, site, row.ordinal, row.fetched_at, self.replicas))
         self.lines.append(line)
         self.rejected.extend(rejected)
         self.counts.add(
@@ -69,6 +81,10 @@ class _Gathered:
                 repeats=[(pages, text, site) for pages, text in repeats],
             )
         )
+
+    def keep(self, store: RunStore, part: int) -> None:
+        """Put a finished part into the store."""
+        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
 
 
 class _CleanStage:
@@ -105,14 +121,14 @@ class _CleanStage:
 
     def _planned(self) -> Iterator[Task]:
         """Small parts, and the learning of large sites, in output order."""
-        small, number = _Part(0, [], []), 0
+        small, number = _Part(0, [], [], []), 0
         for name, pages in self.store.sites():
             self.sites += 1
             if small.items and (pages > PART_PAGES or len(small.items) + pages > PART_PAGES):
                 yield from self._task_of(small)
                 number += 1
             if not small.items or small.number != number:
-                small = _Part(number, [], [])
+                small = _Part(number, [], [], [])
             if pages <= PART_PAGES:
                 self._add_small(small, name)
                 continue
@@ -126,7 +142,8 @@ class _CleanStage:
         chosen = self.store.chosen_of(name, self.settings.learn_pages) if self.learns else None
         at = len(part.sites)
         part.sites.append({"name": name, "chosen": chosen, "model": None})
-        part.items.extend((at, row.url, row.page_id, row.ref, row.error) for row in self.store.pages_of(name))
+        for row in self.store.pages_of(name):
+            part.add(at, row)
 
     def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
         if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
@@ -139,12 +156,12 @@ class _CleanStage:
 
     def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
         about = {"name": site.name, "chosen": None, "model": model}
-        part = _Part(site.first, [about], [])
+        part = _Part(site.first, [about], [], [])
         for row in self.store.pages_of(site.name):
             if len(part.items) == PART_PAGES:
                 yield from self._task_of(part)
-                part = _Part(part.number + 1, [about], [])
-            part.items.append((0, row.url, row.page_id, row.ref, row.error))
+                part = _Part(part.number + 1, [about], [], [])
+            part.add(0, row)
         yield from self._task_of(part)
 
     def _task_of(self, part: _Part) -> Iterator[Task]:
@@ -155,20 +172,20 @@ class _CleanStage:
         if not self.learns:
             self._gather_finished(part)
             return
-        self.gathered.setdefault(part.number, _Gathered())
+        self.gathered.setdefault(part.number, _Gathered(self.settings.replicas))
         yield Task(part, "clean", {"spool": str(self.store.spool_path), "sites": part.sites}, part.items)
 
     def _gather_finished(self, part: _Part) -> None:
         """Pages that need nothing of their site were cleaned when they were parsed: only bring them in order."""
-        gathered = _Gathered()
-        for at, url, page_id, ref, error in part.items:
-            site = part.sites[at]["name"]
-            if error is None:
-                gathered.add(site, marshal.loads(self.store.read(ref)))
+        gathered = _Gathered(self.settings.replicas)
+        for row in part.rows:
+            if row.ref is not None:
+                gathered.add(row.site, row, marshal.loads(self.store.read(row.ref)))
             else:
-                gathered.add(site, failed_page(url, page_id, site, self.settings, error))
+                failed = failed_page(row.url, row.page_id, row.site, self.settings, row.error or "")
+                gathered.add(row.site, row, failed)
         self._progress(len(part.items))
-        self.store.add_part(part.number, gathered.lines, gathered.rejected, gathered.counts.to_plain())
+        gathered.keep(self.store, part.number)
 
     def _hear(self, answer: Answer) -> None:
         if isinstance(answer.task.name, _LargeSite):
@@ -176,16 +193,15 @@ class _CleanStage:
             return
         part: _Part = answer.task.name
         gathered = self.gathered[part.number]
-        at, url, page_id, *_ = part.items[answer.index]
-        site = part.sites[at]["name"]
+        row = part.rows[answer.index]
         if answer.error is None:
-            gathered.add(site, answer.value)
+            gathered.add(row.site, row, answer.value)
         else:
-            gathered.add(site, failed_page(url, page_id, site, self.settings, answer.error))
+            gathered.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
         self._progress(1)
         if answer.last:
             del self.gathered[part.number]
-            self.store.add_part(part.number, gathered.lines, gathered.rejected, gathered.counts.to_plain())
+            gathered.keep(self.store, part.number)
 
     def _keep_model(self, site: _LargeSite, answer: Answer) -> None:
         """Store what was learned; a site that could not be learned is cleaned without, and its records say so."""
@@ -195,7 +211,7 @@ class _CleanStage:
             path = self.store.model_path(site.first)
             path.write_bytes(packed)
             model = str(path)
-            first = self.gathered.setdefault(site.first, _Gathered())
+            first = self.gathered.setdefault(site.first, _Gathered(self.settings.replicas))
             first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in repeats]))
         self.ready.append(self._parts_of(site, model))
 

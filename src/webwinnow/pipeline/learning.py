@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -51,10 +51,12 @@ def learn_sites(
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
     on_sample: Callable[[str, list[PageTree]], None] | None = None,
+    sample: Callable[[dict[str, int]], dict[str, int]] | None = None,
 ) -> Learned:
     """Learn every site of a collection and write its model, and its sums unless told not to, into the folder `out`.
 
     `on_sample(site, trees)` is handed up to 20 of the pages that a site was learned from, once its model is written.
+    `sample`, told how many pages each site has, may say how many of each instead; sites it leaves out are not learned.
     """
     tell = on_progress or (lambda _stage, _done, _total: None)
     note = on_problem or (lambda _: None)
@@ -72,6 +74,8 @@ def learn_sites(
         learned.pages, learned.failed_pages = store.page_count(), store.failed_count()
         for error, count in store.errors(SHOWN_ERRORS):
             note(f"{count:,} pages could not be read: {error}")
+        wanted = dict(store.sites())
+        wanted = dict.fromkeys(wanted, SAMPLE_PAGES) if sample is None else sample(wanted)
         done = 0
 
         def keep(answer: Answer) -> None:
@@ -87,10 +91,10 @@ def learn_sites(
             folder.save(site.name, model, summed)
             learned.sites += 1
             if on_sample is not None:
-                refs = store.chosen_of(site.name, settings.learn_pages)[:SAMPLE_PAGES]
+                refs = store.chosen_of(site.name, settings.learn_pages)[: wanted[site.name]]
                 on_sample(site.name, [tree_from_bytes(store.read(ref)) for ref in refs])
 
-        for task in _tasks(store, settings, sums=sums):
+        for task in _tasks(store, settings, wanted, sums=sums):
             pool.submit(task)
             while not pool.has_room:
                 keep(pool.answer())
@@ -99,8 +103,8 @@ def learn_sites(
     return learned
 
 
-def _tasks(store: RunStore, settings: RunSettings, *, sums: bool) -> Iterator[Task]:
+def _tasks(store: RunStore, settings: RunSettings, wanted: Container[str], *, sums: bool) -> Iterator[Task]:
     for name, pages in store.sites():
-        refs = store.chosen_of(name, settings.learn_pages)
+        refs = store.chosen_of(name, settings.learn_pages) if name in wanted else []
         if refs:
             yield Task(_Site(name, pages), "model", str(store.spool_path), [(name, refs, sums)])

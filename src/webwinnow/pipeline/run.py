@@ -1,6 +1,6 @@
-"""The run itself: read and parse every page into the store, then clean site by site, then join the parts.
+"""The run itself: read and parse every page into the store, clean site by site, find replicas, then join the parts.
 
-    pages --parse--> store (spool, index) --site by site--> parts --join--> output
+    pages --parse--> store (spool, index) --site by site--> parts, sketches --replicas, join--> output
 
 Each input page ends as exactly one record; records come in the order (site, input ordinal), whatever the workers did.
 """
@@ -22,6 +22,7 @@ from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
 from webwinnow.io.sources import STDIN
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Answer, Pool, Task
+from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
@@ -78,14 +79,15 @@ def run(
             ) as pool:
                 parse_all(pages, store, pool, settings, tell)
                 sites = clean_all(store, pool, settings, tell)
-            counts = _join(store, out, wanted, rejected, tell)
+            replicas = None if settings.replicas is None else replicas_in(store, settings.replicas, tell)
+            counts = _join(store, out, wanted, rejected, replicas, tell)
             total = store.page_count()
-            replicas = store.replicas() if settings.learns else None
+            found = None if replicas is None else replicas.found(store)
             store.finish()
     finally:
         if is_passing:
             shutil.rmtree(folder.parent, ignore_errors=True)
-    return Summary(total, sites, counts, replicas, time.monotonic() - started, tuple(problems))
+    return Summary(total, sites, counts, found, time.monotonic() - started, tuple(problems))
 
 
 def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> tuple[Path, bool]:
@@ -125,10 +127,10 @@ def parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings
 
     def keep(answer: Answer) -> None:
         nonlocal done
-        ordinal, url, page_id, site = answer.task.name[answer.index]
+        ordinal, url, page_id, site, fetched_at = answer.task.name[answer.index]
         if answer.error is None:
             site, key, content, packed = answer.value
-            store.add_page(PageRow(ordinal, site, url, page_id, key, content), packed)
+            store.add_page(PageRow(ordinal, site, url, page_id, key, content, fetched_at=fetched_at), packed)
         else:
             store.add_page(PageRow(ordinal, site, url, page_id, error=answer.error))
         done += 1
@@ -155,7 +157,7 @@ def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSett
         if page.refused is not None:
             store.add_page(PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused))
             continue
-        task.name.append((page.ordinal, page.url, page.page_id, site))
+        task.name.append((page.ordinal, page.url, page.page_id, site, page.fetched_at))
         task.items.append((page.url, page.body, page.content_type, page.site, page.page_id))
         size += len(page.body)
         if len(task.items) >= CHUNK_PAGES or size >= CHUNK_BYTES:
@@ -169,7 +171,12 @@ def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSett
 
 
 def _join(
-    store: RunStore, out: str | Path, format: OutputFormat, rejected: str | Path | None, tell: Progress
+    store: RunStore,
+    out: str | Path,
+    format: OutputFormat,
+    rejected: str | Path | None,
+    replicas: RunReplicas | None,
+    tell: Progress,
 ) -> Counts:
     """Write the parts one after the other to where the user wants them; returns what they counted."""
     counts = Counts()
@@ -184,9 +191,11 @@ def _join(
             tell("write", done, len(numbers))
 
     if format == "jsonl":
-        write_lines(_lines(paths()), out)
+        lines = _lines(paths())
+        write_lines(lines if replicas is None else replicas.named_lines(lines, store), out)
     else:
-        write_output(read_parts(paths()), out, format)
+        records = read_parts(paths())
+        write_output(records if replicas is None else replicas.named(records, store), out, format)
     if rejected is not None:
         write_lines(_lines(paths(left_out=True)), rejected)
     return counts

@@ -8,15 +8,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.parse import ParseLimits
+from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.choose import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
 __all__ = ["Progress", "RunSettings"]
 
 Progress = Callable[[str, int, int | None], None]
-"""Called as progress(stage, done, total): stages are `parse`, `clean` and `write`; total is None while unknown."""
+"""Called as progress(stage, done, total): stages are `parse`, `clean`, `replicas`, `write`; total is None at first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,9 @@ class RunSettings:
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
+    - `replicas`: how replicas are found; None not to look for any.
+    - `view`: type, keywords, abstract and relevant links of the records; None leaves them out, which is faster.
+    - `categories`: a model of categories (`docview.CategoryModel`) that names the content category of each page.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -46,6 +51,9 @@ class RunSettings:
     worker_memory: int = 3 << 30
     rejected: bool = False
     models: str | None = None
+    replicas: ReplicaSettings | None = field(default_factory=ReplicaSettings)
+    view: ViewSettings | None = field(default_factory=ViewSettings)
+    categories: str | None = None
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -86,8 +94,10 @@ class RunSettings:
             | {
                 "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
                 "site_by": SiteKey(**plain["site_by"]),
+                "view": None if plain["view"] is None else ViewSettings.from_plain(plain["view"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
+                "replicas": None if plain["replicas"] is None else ReplicaSettings(**plain["replicas"]),
             }
         )
 

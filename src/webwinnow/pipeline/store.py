@@ -29,7 +29,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS pages (
     ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
-    key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT
+    key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT
 );
 CREATE TABLE IF NOT EXISTS parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 """
@@ -46,6 +46,7 @@ class PageRow(NamedTuple):
     content: str = ""
     ref: tuple[int, int] | None = None
     error: str | None = None
+    fetched_at: str | None = None
 
 
 class RunStore:
@@ -96,11 +97,21 @@ class RunStore:
     def commit(self) -> None:
         """Make what was added last through a kill."""
         rows = [
-            (r.ordinal, r.site, r.url, r.page_id, r.key - _SIGN, r.content, *(r.ref or (None, None)), r.error)
+            (
+                r.ordinal,
+                r.site,
+                r.url,
+                r.page_id,
+                r.key - _SIGN,
+                r.content,
+                *(r.ref or (None, None)),
+                r.error,
+                r.fetched_at,
+            )
             for r in self._pending
         ]
         with self._index:
-            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?)", rows)
+            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         self._pending.clear()
 
     def has_page(self, ordinal: int) -> bool:
@@ -133,13 +144,13 @@ class RunStore:
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
         found = self._index.execute(
-            "SELECT ordinal, site, url, page_id, key, content, offset, length, error FROM pages "
+            "SELECT ordinal, site, url, page_id, key, content, offset, length, error, fetched_at FROM pages "
             "WHERE site = ? ORDER BY ordinal",
             (site,),
         )
-        for ordinal, name, url, page_id, key, content, offset, length, error in found:
+        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at in found:
             ref = None if offset is None else (offset, length)
-            yield PageRow(ordinal, name, url, page_id, key + _SIGN, content, ref, error)
+            yield PageRow(ordinal, name, url, page_id, key + _SIGN, content, ref, error, fetched_at)
 
     def chosen_of(self, site: str, most: int) -> list[tuple[int, int]]:
         """Where the trees lie that a site is learned from (`site.choose`): each content once, then the lowest keys."""
@@ -150,13 +161,17 @@ class RunStore:
         )
         return [(offset, length) for offset, length, _ in found]
 
-    def replicas(self) -> int:
-        """Pages whose words an earlier page of their site has already said."""
-        count: int = self._index.execute(
-            "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM pages "
-            "WHERE error IS NULL AND content != '' GROUP BY site, content)"
-        ).fetchone()[0]
-        return count
+    def page(self, ordinal: int) -> tuple[str | None, str, str | None]:
+        """The id, URL and error of a page."""
+        found: tuple[str | None, str, str | None] = self._index.execute(
+            "SELECT page_id, url, error FROM pages WHERE ordinal = ?", (ordinal,)
+        ).fetchone()
+        return found
+
+    def name_of(self, ordinal: int) -> str:
+        """What other records call a page: its id, or its URL if it has none."""
+        found = self._index.execute("SELECT coalesce(page_id, url) FROM pages WHERE ordinal = ?", (ordinal,)).fetchone()
+        return str(found[0])
 
     # Stages
 
@@ -180,10 +195,25 @@ class RunStore:
         """Where the model of the site lies whose first part this is."""
         return self.folder / "models" / f"{part:08d}.npz"
 
-    def add_part(self, part: int, lines: Sequence[bytes], rejected: Sequence[bytes], counts: dict[str, Any]) -> None:
+    def sketches_path(self, part: int) -> Path:
+        """Where the sketches of a part's pages lie."""
+        return self.folder / "parts" / f"{part:08d}.sketches"
+
+    def add_part(
+        self,
+        part: int,
+        lines: Sequence[bytes],
+        rejected: Sequence[bytes],
+        counts: dict[str, Any],
+        sketches: Sequence[bytes] = (),
+    ) -> None:
         """Keep a finished part of the output."""
         self._check_room(sum(map(len, lines)))
-        for found, path in ((lines, self.part_path(part)), (rejected, self.part_path(part, rejected=True))):
+        for found, path in (
+            (lines, self.part_path(part)),
+            (rejected, self.part_path(part, rejected=True)),
+            (sketches, self.sketches_path(part)),
+        ):
             unfinished = path.with_suffix(".unfinished")
             with unfinished.open("wb") as file:
                 file.writelines(found)

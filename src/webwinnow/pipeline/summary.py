@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Counts", "Summary"]
+__all__ = ["Counts", "FoundReplicas", "Summary"]
 
 SHOWN_REPEATS = 10
 SHOWN_REASONS = 8
+SHOWN_MIRRORS = 5
 MOST_REASONS = 1_000
 """Different reasons that are counted: a hostile crawl can make up one a page."""
 
@@ -66,13 +67,34 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundReplicas:
+    """Replicas by what they are to the page that stays; mirrors as (site, mirrored site, pages, share of its pages)."""
+
+    counts: dict[str, int]
+    mirrors: tuple[tuple[str, str, int, float], ...] = ()
+
+    def lines(self) -> list[str]:
+        """What is told of them."""
+        copies, versions, mirrored = (self.counts.get(name, 0) for name in ("copy", "version", "mirror"))
+        told = [
+            f"  replicas: {copies + versions + mirrored:,} "
+            f"({copies:,} copies, {versions:,} versions, {mirrored:,} on mirrors)"
+        ]
+        told += [
+            f"    {_printable(site)} mirrors {_printable(of)}: {pages:,} pages, {share:.0%} of its own"
+            for site, of, pages, share in self.mirrors[:SHOWN_MIRRORS]
+        ]
+        return told
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The end of a run. `pages` is what went in; kept, dropped and failed add up to it."""
 
     pages: int
     sites: int
     counts: Counts
-    replicas: int | None
+    found_replicas: FoundReplicas | None
     seconds: float
     problems: tuple[str, ...] = ()
 
@@ -85,6 +107,11 @@ class Summary:
     def dropped(self) -> int:
         """Pages that were read and left out."""
         return self.counts.outcomes.get("dropped", 0)
+
+    @property
+    def replicas(self) -> int | None:
+        """Pages that are replicas of one that stays; None if nobody looked for any."""
+        return None if self.found_replicas is None else sum(self.found_replicas.counts.values())
 
     @property
     def failed(self) -> int:
@@ -104,8 +131,8 @@ class Summary:
             f"  kept {self.kept:,}, dropped {self.dropped:,}, failed {self.failed:,}",
             f"  words: {self.counts.all_words:,} in, {self.counts.kept_words:,} kept, {self.removed_share:.1%} removed",
         ]
-        if self.replicas is not None:
-            told.append(f"  replicas (same words as another page of their site): {self.replicas:,}")
+        if self.found_replicas is not None:
+            told += self.found_replicas.lines()
         for title, counted in (
             ("why pages were dropped or failed", self.counts.reasons),
             ("remarks on pages that were kept", self.counts.remarks),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.blocks import cut
 from webwinnow.cleaning import method
 from webwinnow.cleanpage import CleanPage
+from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprint import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
@@ -23,6 +24,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import PageRecord
+from webwinnow.replicas import Standing, page_sketch, telling_runs
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
@@ -63,6 +65,9 @@ class Workshop:
     def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
         self.settings = RunSettings.from_plain(settings)
         self.method = method(self.settings.method)
+        self.categories = (
+            None if self.settings.categories is None else CategoryModel.load(Path(self.settings.categories))
+        )
         self.beat = beat
         self.spool: int | None = None
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
@@ -114,7 +119,7 @@ class Workshop:
         return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A page to (record line, rejected lines, outcome, reason, kept words, all words, repeats of its site).
+        """A page to (record line, rejected lines, outcome, reason, kept words, all words, sketch, repeats of its site).
 
         The reason of a kept page is a remark on it.
         """
@@ -145,11 +150,31 @@ class Workshop:
         site: str,
         page_id: str | None,
     ) -> tuple[Any, ...]:
+        if evidence is None and self.method.scores:
+            evidence = PageEvidence.of(tree)
         clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning, evidence))
-        record = clean.record(also=self.settings.also) | {"page_id": page_id, "site": site}
+        view = self.settings.view
+        record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
+        record |= {"page_id": page_id, "site": site}
         rejected = list(_rejected(clean, record)) if self.settings.rejected else []
         counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
-        return record_line(record), rejected, *counted, []
+        return record_line(record), rejected, *counted, self._sketch(clean, evidence, model, record), []
+
+    def _sketch(
+        self, clean: CleanPage, evidence: PageEvidence | None, model: SiteKnowledge | None, record: dict[str, Any]
+    ) -> bytes:
+        """What is kept of a page to find its replicas; nothing if nobody asks."""
+        if self.settings.replicas is None:
+            return b""
+        runs = telling_runs(clean.tree, clean.verdict, evidence, model)
+        standing = Standing(
+            url=record["url"],
+            site=record["site"],
+            title=record["title"],
+            date=record["date"],
+            canonical=clean.tree.head.canonical,
+        )
+        return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:
@@ -205,7 +230,7 @@ def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings,
     """What `Workshop.clean` gives for a page that could not be read."""
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
-    return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, []
+    return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, b"", []
 
 
 def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import blank_runs
-from webwinnow.blocks import are_parted, parting
+from webwinnow.blocks import are_parted, parting, parting_tags
 from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.attributes import attribute_reader, link_target, picture_source
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
 from webwinnow.render.walk import check_masks, printable, walk
 
-__all__ = ["passages_of"]
+__all__ = ["LIMITS", "TAG_DOES", "passages_of"]
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
@@ -30,6 +30,7 @@ MOST_ADDED_CELLS = 100_000
 """Empty cells that the spans of one page may add; then a cell counts once. Real pages stay far below."""
 MOST_CONTAINERS = 20
 """Lists and quotes within one another that are shown as such: each makes every line inside longer."""
+LIMITS = (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS, MOST_CONTAINERS)
 
 # What an element does to the flow of text, by tag code.
 _INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
@@ -74,6 +75,16 @@ _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, F
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARKING))
 """Tags that rich text minds."""
 _SEEN[TAG_CODE["#root"]] = True
+_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT = 16, 32, 64, 128, 256
+TAG_DOES = (
+    _ROLE
+    | np.where(_SILENT, _SILENTLY_BIT, 0)
+    | np.where(_HEARD, _HEARD_BIT, 0)
+    | np.where(parting_tags(), _PARTS_BIT, 0)
+    | np.where(_NOT_IN_DATA_CELLS[:CUSTOM_TAG], _NO_DATA_BIT, 0)
+).astype(np.uint16)
+"""What each tag does to plain text, in one number for the compiled kernel (`_kernels/compiled_text.pyx`)."""
+TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
 
@@ -275,7 +286,8 @@ class _Walk:
                 self.heading = 0
             self._flush()
             if role == _LIST:
-                self.lists.pop()
+                if self.lists:  # none where a foreign cell has closed the table's
+                    self.lists.pop()
             elif self.holders and self.holders[-1] == i:
                 self.holders.pop()
                 self.within.pop()

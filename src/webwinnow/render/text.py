@@ -5,17 +5,49 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow import _kernels as kernels
+from webwinnow.markup import ATTRIBUTE_CODE
 from webwinnow.pagetree import PageTree
-from webwinnow.render.flow import passages_of
+from webwinnow.render.flow import LIMITS, TAG_DOES, passages_of
 from webwinnow.render.passages import LINE_BREAK, Passage, Piece
+from webwinnow.render.walk import check_masks
 
-__all__ = ["to_text"]
+__all__ = ["text_of_passages", "to_text"]
 
 _TIGHT = frozenset(("line", "term", "definition"))
+_NUMBERS = (ATTRIBUTE_CODE["start"], ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"])
 
 
 def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
     """Plain text of the kept parts. Ends with a newline unless it is empty."""
+    if not kernels.COMPILED:
+        return text_of_passages(tree, keep, runs)
+    check_masks(tree, keep, runs)
+    return kernels.flowing_text(
+        tree.text,
+        tree.text_start,
+        tree.text_end,
+        tree.run_start,
+        tree.run_owner,
+        tree.run_before,
+        tree.tag,
+        tree.parent,
+        tree.end,
+        tree.flags,
+        keep,
+        np.ones(tree.run_count, np.bool_) if runs is None else runs,
+        tree.attr_text,
+        tree.attr_node,
+        tree.attr_name,
+        tree.attr_start,
+        TAG_DOES,
+        LIMITS,
+        _NUMBERS,
+    )
+
+
+def text_of_passages(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
+    """`to_text` passage by passage: the plain twin of the compiled `flowing_text`."""
     written: list[str] = []
     last: Passage | None = None
     for passage in passages_of(tree, keep, runs, rich=False):

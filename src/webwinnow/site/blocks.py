@@ -176,7 +176,7 @@ class BlockTable:
             way_fixed=np.bincount(of_way[repeated], minlength=len(way)),
             way_logit=_summed(of_way, rows.logit, len(way)),
             **{f"after_{name}": found for name, found in places.items() if name != "of"},
-            whole=_whole(rows, text_pages[of_text], labelled),
+            whole=_whole(rows, of_way, text_pages[of_text], labelled),
         )
 
     def ask(self, evidence: PageEvidence, pages: int, *, learned: bool) -> SiteEvidence:
@@ -325,11 +325,17 @@ def _labelled(
     return found
 
 
-def _whole(rows: BlockRows, text_pages: NDArray[np.int64], labelled: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The site as a whole: mean genre; words of likely prose that no other page says, and likely labelled values."""
+def _whole(
+    rows: BlockRows, of_way: NDArray[np.int64], text_pages: NDArray[np.int64], labelled: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The site as a whole: mean genre; words of likely prose that no other page says, and likely labelled values.
+
+    Prose comes in rows of paragraphs: a lone one (a description, a plot) is a field of a record as much as a text.
+    """
     pages = max(len(rows.page_key), 1)
     genre = rows.page_genre.reshape(-1, len(GENRES)).sum(axis=0) / pages / 1e6
-    prose = (rows.words >= LONG_BLOCK) & (text_pages == 1) & (rows.logit > 0)
+    _, place, times = np.unique(of_way * pages + rows.page, return_inverse=True, return_counts=True)
+    prose = (rows.words >= LONG_BLOCK) & (text_pages == 1) & (rows.logit > 0) & (times[place] > 1)
     told = (labelled >= LABELLED_SURE) & (rows.words <= LABELLED_WORDS) & (2 * text_pages < pages)
     told &= rows.logit >= LABELLED_LIKELY
     return np.round(np.concatenate((genre, [rows.words[prose].sum() / pages, told.sum() / pages])), 6)

@@ -20,7 +20,17 @@ from webwinnow.site.importance import (
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.styletree import elements_of_page, pair_key
 
-__all__ = ["EVERYWHERE_ALIKE", "Importance", "Mapped", "Marks", "NoiseMap", "importance_of", "mark"]
+__all__ = [
+    "EVERYWHERE_ALIKE",
+    "Importance",
+    "Mapped",
+    "Marks",
+    "NoiseMap",
+    "Traced",
+    "importance_of",
+    "mark",
+    "noisy_from",
+]
 
 EVERYWHERE_ALIKE = 0.01
 """Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but
@@ -100,6 +110,18 @@ def mark(site: SiteTree, importance: Importance, threshold: float) -> Marks:
     return Marks(noisy, spotless & ~noisy & features)
 
 
+def noisy_from(site: SiteTree, importance: Importance) -> NDArray[np.float64]:
+    """The lowest threshold at which `mark` finds each element noisy: the highest importance at or below it.
+
+    Infinity for elements without any feature, which are never noisy.
+    """
+    highest: list[float] = np.where(importance.speaks, importance.composite, -np.inf).tolist()
+    parent: list[int] = site.parent.tolist()
+    for i in range(len(site) - 1, 0, -1):
+        highest[parent[i]] = max(highest[parent[i]], highest[i])
+    return np.where(importance.speaks, highest, np.inf)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped:
     """A page laid over a site's noise (MapSST, Figure 4-7): what was found for each run and node.
@@ -114,6 +136,16 @@ class Mapped:
     dull: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """For each run of a page the last element on the way to it that the tree knows (or `NOWHERE`), and the lowest
+    threshold at which the run is noisy, infinity where it never is.
+    """
+
+    element: NDArray[np.int32]
+    noisy_from: NDArray[np.float64]
+
+
 class NoiseMap:
     """A finished SST with its importance, ready to lay pages over at any threshold."""
 
@@ -124,6 +156,7 @@ class NoiseMap:
         dull = 1 - self.importance.entropy < EVERYWHERE_ALIKE
         self.dull = np.sort(pair_key(site.feature_element[dull].astype(np.uint64), site.feature[dull]))
         self.marks: dict[float, Marks] = {}
+        self.noisy_from = noisy_from(site, self.importance)
 
     def marked(self, threshold: float) -> Marks:
         """The marks at a threshold; those of a few thresholds are kept."""
@@ -151,6 +184,28 @@ class NoiseMap:
         is_noisy = np.where(by >= 0, noisy[by], _of(marks.noisy, leaf))
         unmatched = np.where(by >= 0, element[by] == NOWHERE, leaf == NOWHERE)
         return Mapped(element, is_noisy, unmatched, self._dull_runs(tree, leaf))
+
+    def trace(self, tree: PageTree) -> Traced:
+        """What `lay` would say of a page's runs at every threshold at once.
+
+        Where a noisy element stands on the way down to a run, none there is meaningful (it would hold nothing noisy),
+        so the run is noisy from the lowest threshold on at which one of the way is.
+        """
+        cutting = elements_of_page(tree, self.site.cut)
+        inside = cutting.kind != OUTSIDE
+        element = self.map.locate(tree, cutting)
+        of_elements = np.append(self.noisy_from, np.inf)  # the last serves `NOWHERE`
+        lowest: list[float] = of_elements[element].tolist()
+        for i, parent in enumerate(tree.parent[1:].tolist(), start=1):
+            lowest[i] = min(lowest[i], lowest[parent])
+        owner = nearest(tree.parent, inside)[tree.run_owner]
+        text_leaf = np.where(cutting.kind[owner] == INTERNAL, self.map.text_leaf[element[owner]], NOWHERE)
+        known = nearest(tree.parent, inside & (element != NOWHERE))[owner]
+        reached = np.where(known >= 0, element[known], NOWHERE)
+        return Traced(
+            element=np.where(text_leaf != NOWHERE, text_leaf, reached).astype(np.int32),
+            noisy_from=np.minimum(np.array(lowest)[owner], of_elements[text_leaf]),
+        )
 
     def _dull_runs(self, tree: PageTree, leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
         """The runs all of whose words are locally noisy in their leaf (4.2.5); those without words are not."""

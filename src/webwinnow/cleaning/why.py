@@ -1,0 +1,161 @@
+"""Why a block was scored as it was: what page and site had to say, in words with numbers, strongest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record_share
+from webwinnow.cleaning.verdict import without_site
+from webwinnow.fingerprint import page_fingerprint
+from webwinnow.pagemodel import GENRES, PageEvidence, PageModel, PageScores
+from webwinnow.pagemodel.features import CONTEXTS, FEATURES
+from webwinnow.pagemodel.forest import sigmoid
+from webwinnow.pagemodel.pushes import pushes
+from webwinnow.pagetree import PageTree
+from webwinnow.site.knowledge import SiteKnowledge
+
+__all__ = ["LEAST_PUSH", "Cause", "Causes", "of_combined", "of_page"]
+
+LEAST_PUSH = 0.1
+"""What moves the log odds by less is no reason."""
+_ROW = {name: k for k, name in enumerate((*FEATURES, *GENRES, *CONTEXTS))}
+_MARKS = [name for name in FEATURES if name.startswith("in_")]
+
+
+class Cause(NamedTuple):
+    """One reason for a block's score: how far it moved the log odds of main content, and what it is, in words."""
+
+    push: float
+    says: str
+
+
+Causes = dict[int, tuple[Cause, ...]]
+"""The causes of each block that says something, by its number, strongest first."""
+
+
+def of_page(tree: PageTree, _model: SiteKnowledge | None = None) -> Causes:
+    """What the page model saw in each block."""
+    page_model = PageModel.load()
+    scores = page_model.score(tree)
+    found = _page_pushes(page_model, scores)
+    return _ranked(scores.reading.said, found)
+
+
+def of_combined(tree: PageTree, model: SiteKnowledge | None) -> Causes:
+    """What the page model saw in each block, and what the site shows of it."""
+    if model is None or without_site(model, LEAST_PAGES) is not None:
+        return of_page(tree)
+    page_model = PageModel.load()
+    scores = page_model.score(tree)
+    found = _page_pushes(page_model, scores) + _site_pushes(tree, model)
+    return _ranked(scores.reading.said, found)
+
+
+_Pushes = list[tuple[NDArray[np.float64], Callable[[int], str]]]
+"""How far something moved each block, and how that is put into words for one of them."""
+
+
+def _ranked(said: NDArray[np.int32], found: _Pushes) -> Causes:
+    causes: Causes = {}
+    for k, block in enumerate(said.tolist()):
+        felt = [(float(push[k]), say) for push, say in found if abs(push[k]) >= LEAST_PUSH]
+        felt.sort(key=lambda cause: -abs(cause[0]))
+        causes[block] = tuple(Cause(round(push, 2), say(k)) for push, say in felt)
+    return causes
+
+
+def _page_pushes(model: PageModel, scores: PageScores) -> _Pushes:
+    features, counts = scores.features, scores.reading.words
+
+    def value(name: str, k: int) -> float:
+        return float(features[_ROW[name], k])
+
+    def count(name: str, k: int) -> int:
+        """A feature that is log(1 + a count), as the count."""
+        return round(float(np.expm1(features[_ROW[name], k])))
+
+    def text(k: int) -> str:
+        return f"its text: {counts[k]} words, {round(value('ends_per_word', k) * counts[k])} ends of sentences"
+
+    def place(k: int) -> str:
+        inside = ", ".join(name.removeprefix("in_") for name in _MARKS if value(name, k) > 0)
+        return f"its place: {value('place', k):.0%} down the page" + (f", in {inside}" if inside else "")
+
+    def headings(k: int) -> str:
+        if value("level", k):
+            return f"it is a heading of level {value('level', k):.0f}"
+        if value("since_heading", k) < 0:
+            return "no heading stands before it"
+        return f"a heading of level {value('heading_level', k):.0f} stands {count('since_heading', k)} blocks before it"
+
+    def repetition(k: int) -> str:
+        alike = count("item_same", k)
+        items = f"it is in one of {alike} items alike" if alike else "it is in no list of items"
+        copies = round(value("copies", k))
+        return items + (f", and {copies} blocks say the same" if copies > 1 else "")
+
+    say: dict[str, Callable[[int], str]] = {
+        "names": lambda k: f"its words and the names of its elements score {value('linear_all', k):+.1f}",
+        "links": lambda k: (
+            f"links: {value('link_share', k):.0%} of its words, {value('above1_link_share', k):.0%} of "
+            "those in the part around it"
+        ),
+        "text": text,
+        "title": lambda k: (
+            f"{round(value('title_words', k))} of its words are in the title, "
+            f"{count('summary_words', k)} in the page's description"
+        ),
+        "page": lambda k: (
+            f"the page as a whole: {count('page_words', k)} words, {value('page_link_share', k):.0%} of them links"
+        ),
+        "repetition": repetition,
+        "containers": lambda k: f"the part around it has {value('above1_page_share', k):.0%} of the page's words",
+        "headings": headings,
+        "neighbours": lambda k: f"the blocks around it are given {value('given_around5', k):.2f}",
+        "place": place,
+        "hidden": lambda k: "browsers do not show it" if value("hidden", k) else "browsers show it",
+        "genre": lambda _: f"the page is given {scores.genre_probability.max():.2f} to be of genre {scores.genre}",
+    }
+    return [(push, say[name]) for name, push in pushes(model, scores).items()]
+
+
+def _site_pushes(tree: PageTree, model: SiteKnowledge) -> _Pushes:
+    """What the log odds lose if one thing that the site shows were unknown."""
+    evidence, table = PageEvidence.of(tree), model.block_table
+    asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
+    nothing = np.zeros(len(evidence))
+    whole = _log_odds(joined(evidence, asked, table.whole, model.pages))
+    records = record_share(table.whole) * (model.pages - 1) / (model.pages - 1 + PRIOR_PAGES)
+
+    def without(**unknown: NDArray[np.float64]) -> NDArray[np.float64]:
+        return whole - _log_odds(joined(evidence, replace(asked, **unknown), table.whole, model.pages))
+
+    mean = sigmoid(asked.mean)
+    return [
+        (without(share=nothing), lambda k: f"the site says this on {asked.share[k]:.0%} of its other pages"),
+        (without(fixed=nothing), lambda k: f"{asked.fixed[k]:.0%} of what the site has in this place is repeated"),
+        (
+            without(field=nothing),
+            lambda k: f"each page of the site fills this place once, and otherwise ({asked.field[k]:.2f})",
+        ),
+        (
+            without(labelled=nothing),
+            lambda k: f"it follows a label that the site repeats, and differs between pages ({asked.labelled[k]:.2f})",
+        ),
+        (without(known=nothing), lambda k: f"the page model gives this place {mean[k]:.2f} over the site"),
+        (
+            whole - _log_odds(joined(evidence, asked, table.whole, 1)),
+            lambda _: f"the site is given {records:.2f} to be one of records, where what is not repeated stays",
+        ),
+    ]
+
+
+def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    p = np.clip(probability, 1e-6, 1.0 - 1e-6)
+    odds: NDArray[np.float64] = np.log(p / (1.0 - p))
+    return odds

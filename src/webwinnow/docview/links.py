@@ -1,0 +1,53 @@
+"""Relevant hyperlinks (DocView 6): blocks of links, taken or left as a whole by their likeness to the topic."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.docview.tagtree import HUB, TagTree
+from webwinnow.docview.weights import FeatureVector, is_stop_word
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.urls import is_web_link
+
+__all__ = ["link_targets", "relevant_blocks"]
+
+
+def relevant_blocks(
+    blocks: TagTree, topic: FeatureVector, offered: NDArray[np.bool_], language: str, beta: float
+) -> NDArray[np.bool_]:
+    """The hub leaves whose terms are like the topic: their cosine with it (equation 3) exceeds beta.
+
+    Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
+    an item of its own, a block of today, the items of one parent are judged together.
+    """
+    unit = np.where(blocks.leaf & (blocks.type == HUB) & offered, blocks.parent, -1)
+    at = np.flatnonzero(unit[blocks.block_of_word] >= 0)
+    of_word, key = unit[blocks.block_of_word[at]], blocks.word_key[at]
+    weight = topic.weight_of(key)
+    dot = np.bincount(of_word, weights=weight, minlength=len(blocks))
+    at = np.flatnonzero((dot[of_word] > beta) & ~is_stop_word(key, language))  # no length is below 1
+    if not len(at):
+        return np.zeros(len(blocks), np.bool_)
+    keys, which = np.unique(key[at], return_inverse=True)
+    pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
+    units = pairs // len(keys)
+    length = np.sqrt(np.bincount(units, weights=np.square(count), minlength=len(blocks)))
+    like = np.round(dot, 6) > beta * np.maximum(length, 1e-9)  # the topic's own length is 1
+    found: NDArray[np.bool_] = (unit >= 0) & like[unit]
+    return found
+
+
+def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
+    """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
+    tree = blocks.tree
+    links = wanted & (tree.tag == TAG_CODE["a"])
+    at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & links[tree.attr_node])
+    found: dict[str, None] = {}
+    for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
+        href = tree.attr_text[start:end]
+        if not href.startswith("#"):
+            target = tree.resolve(href)
+            if target is not None and is_web_link(target):
+                found.setdefault(target)
+    return list(found)

@@ -1,0 +1,163 @@
+"""The type of a page (DocView 4.1): topic, hub or image, from what its central area holds."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import nearest
+from webwinnow.docview.tags import GUIDING_ROLES, GUIDING_TAGS, MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
+from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
+from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.pagetree import PageTree
+
+__all__ = [
+    "IMAGE_PAGE_TERMS",
+    "PAGE_HUB_SHARE",
+    "PAGE_IMAGE_SHARE",
+    "central_blocks",
+    "guiding_nodes",
+    "may_be_images",
+    "page_type",
+    "teasers",
+]
+
+PAGE_HUB_SHARE = 0.5
+"""A page with a larger share of its central terms in hub blocks is a hub (4.1 names no value; ours: more than half)."""
+PAGE_IMAGE_SHARE, IMAGE_PAGE_TERMS = 0.2, 60
+"""A page with more central images than this share of its central terms is an image page (4.1 names no value; ours: a
+picture for every five terms), unless it has so many terms that they say something themselves."""
+CENTRAL_SHARE = 0.6
+"""The central area is looked for inside a block as long as one block in it has so much of its weight (ours)."""
+LINK_COUNTS = 0.5
+"""Weight of a term in anchor text there, against 1: what surrounds the central area is mostly links (4.1)."""
+IMAGE_COUNTS = 10.0
+"""Weight of an image there: the terms of the longest caption (`IMAGE_SHARE`)."""
+LINKED_HEADING = 0.8
+"""A heading with a larger share of its terms in a link to elsewhere announces what stands there (ours)."""
+TEASER_TERMS = 120
+"""Terms under such a heading that count as its teaser; whoever says more says it here (ours)."""
+
+_MARGINAL, _GUIDING = tag_mask(MARGINAL_TAGS), tag_mask(GUIDING_TAGS)
+_LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
+for _level in range(1, 7):
+    _LEVEL[TAG_CODE[f"h{_level}"]] = _level
+
+
+def may_be_images(images: int, terms: int) -> bool:
+    """Whether an area of so many images and terms shows pictures rather than says something."""
+    return images > PAGE_IMAGE_SHARE * terms and terms <= IMAGE_PAGE_TERMS
+
+
+def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int, *, thread: bool = False) -> int:
+    """`TOPIC`, `HUB` or `IMAGE`, from the words of the central area and the number of its images.
+
+    A departure from 4.1: teasers count with the hub blocks (see `teasers`), and images are asked first, since what few
+    words a gallery has are mostly links. On a page that is known to be a `thread` of posts, headings that link
+    elsewhere name who writes, and there are no teasers.
+    """
+    terms = int(central.sum())
+    if may_be_images(images, terms):
+        return IMAGE
+    leading = blocks.type[blocks.block_of_word] == HUB
+    if not thread:
+        leading |= teasers(blocks, central)
+    return HUB if int((leading & central).sum()) > PAGE_HUB_SHARE * terms else TOPIC
+
+
+def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
+    """The blocks of the central area, found by the page's structure alone.
+
+    The paper finds it "by the attributes of the content blocks in most cases". Ours: no part that is marked as
+    surroundings; of the rest the block that holds most, and most of that, as long as there is such a one.
+    """
+    tree = blocks.tree
+    outer = _inside(tree, _MARGINAL, MARGINAL_ROLES)[blocks.node]
+    says = blocks.terms - (1 - LINK_COUNTS) * blocks.link_terms + IMAGE_COUNTS * blocks.images
+    weight = np.where(outer, 0.0, says)
+    running = np.concatenate(([0.0], np.cumsum(weight)))
+    end = blocks.end
+    held = running[end] - running[:-1]
+    at, found = 0, 0
+    while True:
+        inside = np.flatnonzero(blocks.parent[at : end[at]] == at) + at
+        if not len(inside):
+            break
+        heaviest = int(inside[np.argmax(held[inside])])
+        if held[heaviest] < CENTRAL_SHARE * held[found] or held[heaviest] == 0:
+            break
+        at = found = heaviest
+    inner = np.zeros(len(blocks), np.bool_)
+    inner[found : end[found]] = True
+    return inner & ~outer
+
+
+def guiding_nodes(tree: PageTree) -> NDArray[np.bool_]:
+    """The nodes in parts that tag or role mark as leading through the site: menus, heads and feet of pages."""
+    return _inside(tree, _GUIDING, GUIDING_ROLES)
+
+
+def _inside(tree: PageTree, tags: NDArray[np.bool_], names: frozenset[str]) -> NDArray[np.bool_]:
+    """The nodes in elements that have one of these tags or roles."""
+    marked = tags[np.minimum(tree.tag, CUSTOM_TAG)]
+    nodes, roles = tree.values("role")
+    for node, role in zip(nodes.tolist(), roles, strict=True):
+        if role.strip().lower() in names:
+            marked[node] = True
+    return nearest(tree.parent, marked) >= 0
+
+
+def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The words that stand under a heading which links elsewhere, those of the heading among them.
+
+    Only headings with a word of the central area under them are looked at.
+
+    Lists of today give each entry some sentences: for 4.1 alone they would be topic pages. What stands under a heading
+    ends at the next of its rank or above.
+    """
+    tree = blocks.tree
+    found = np.zeros(len(blocks.word_key), np.bool_)
+    level = _LEVEL[np.minimum(tree.tag[blocks.node], CUSTOM_TAG)]
+    headings = np.flatnonzero((level > 0) & (blocks.terms > 0))
+    linked = headings[blocks.link_terms[headings] > LINKED_HEADING * blocks.terms[headings]]
+    if not len(linked):
+        return found
+    starts = np.searchsorted(blocks.word_start, tree.text_start[blocks.node[headings]])
+    after = np.array(_next_of_rank(level[headings].tolist(), [*starts.tolist(), len(found)]))
+    after = np.minimum(after, starts + TEASER_TERMS)
+    before = np.concatenate(([0], np.cumsum(central)))
+    asked = np.searchsorted(headings, linked)
+    for h in asked[before[after[asked]] > before[starts[asked]]].tolist():
+        if _leads_elsewhere(blocks, int(headings[h])):
+            found[starts[h] : after[h]] = True
+    return found
+
+
+def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
+    """Where the part under each heading ends: at the next heading of its rank or above."""
+    ends = [starts[-1]] * len(levels)
+    open_headings: list[int] = []
+    for h, level in enumerate(levels):
+        while open_headings and levels[open_headings[-1]] >= level:
+            ends[open_headings.pop()] = starts[h]
+        open_headings.append(h)
+    return ends
+
+
+def _leads_elsewhere(blocks: TagTree, block: int) -> bool:
+    """Whether the first link of a block points at another page of the site.
+
+    A heading's link to itself does not; one to another site is a source or an offer, and what is told of it stands
+    here.
+    """
+    tree, node = blocks.tree, int(blocks.node[block])
+    links = np.flatnonzero(tree.tag[node : tree.end[node]] == TAG_CODE["a"]) + node
+    link = int(links[0]) if len(links) else int(blocks.in_link[node])
+    href = (tree.attribute(link, "href") or "").partition("#")[0] if link >= 0 else ""
+    own = (tree.url.partition("#")[0], tree.head.canonical or "")
+    target = tree.resolve(href) if href else None
+    return target is not None and target not in own and _host(target) == _host(tree.url)
+
+
+def _host(address: str) -> str:
+    return address.partition("://")[2].partition("/")[0].removeprefix("www.").lower()

@@ -1,0 +1,133 @@
+"""`TagTree`, the markup tag tree (DocView 3.1): a page's containers, what is attached to each, and its type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import nearest, word_spans
+from webwinnow.docview.tags import is_container
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.pagetree import PageTree
+
+__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "block_types"]
+
+TYPES: tuple[str, ...] = ("topic", "hub", "image")
+TOPIC, HUB, IMAGE = range(3)
+HUB_SHARE = 0.5
+"""A block with a larger share of its terms in anchor text is a hub (3.1 names no value; ours: more links than not)."""
+IMAGE_SHARE = 0.1
+"""A block with more images than this share of its terms is an image block (3.1 names no value; ours: a picture with a
+caption of up to nine words)."""
+SMALLEST_IMAGE = 48
+"""Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
+
+_PIXELS = "px"
+_SHORT = 2
+"""Digits of a size that makes an icon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TagTree:
+    """A page's content blocks in page order, as parallel arrays; block 0 is the virtual root.
+
+    `node[b]` is the container, `parent[b]` the block around it (-1 for none); the blocks inside are `b + 1:end[b]`.
+    Text, links and images belong to the nearest container: `of_node`, `of_run` and `block_of_word` say which. Word w
+    of the page has the hash `word_key[w]`, stands at `word_start[w]:word_end[w]` of the tree's text and belongs to run
+    `word_run[w]`. The counts of a block are of what is attached to it, without what belongs to the blocks inside.
+    """
+
+    tree: PageTree
+    node: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    of_node: NDArray[np.int32]
+    of_run: NDArray[np.int32]
+    end: NDArray[np.int64]
+    in_link: NDArray[np.int32]
+    """For each node the link that it stands in; -1 for none."""
+    word_key: NDArray[np.uint64]
+    word_run: NDArray[np.int32]
+    word_start: NDArray[np.int32]
+    word_end: NDArray[np.int32]
+    block_of_word: NDArray[np.int32]
+    terms: NDArray[np.int64]
+    link_terms: NDArray[np.int64]
+    images: NDArray[np.int64]
+    type: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @classmethod
+    def of(cls, tree: PageTree, shown: NDArray[np.bool_] | None = None) -> TagTree:
+        """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
+        if shown is None:
+            shown = tree.visible[tree.run_owner]
+        contains = is_container(tree.tag)
+        contains[0] = True
+        number = np.cumsum(contains, dtype=np.int32) - 1
+        of_node = number[nearest(tree.parent, contains)]
+        node = np.flatnonzero(contains).astype(np.int32)
+        parent = of_node[tree.parent[node]]
+        parent[0] = -1
+        of_run = of_node[tree.run_owner]
+        in_link = nearest(tree.parent, tree.tag == TAG_CODE["a"])
+        key, run, start, end = word_spans(tree.text, tree.run_start, shown)
+        of_word = of_run[run]
+        terms = np.bincount(of_word, minlength=len(node))
+        link_terms = np.bincount(of_word[in_link[tree.run_owner[run]] >= 0], minlength=len(node))
+        images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
+        return cls(
+            tree=tree,
+            node=node,
+            parent=parent,
+            of_node=of_node,
+            of_run=of_run,
+            end=np.searchsorted(node, tree.end[node]),
+            in_link=in_link,
+            word_key=key,
+            word_run=run,
+            word_start=start,
+            word_end=end,
+            block_of_word=of_word,
+            terms=terms,
+            link_terms=link_terms,
+            images=images,
+            type=block_types(terms, link_terms, images),
+        )
+
+    @property
+    def leaf(self) -> NDArray[np.bool_]:
+        """The blocks that hold no other."""
+        leaves = np.ones(len(self), np.bool_)
+        leaves[self.parent[1:]] = False
+        return leaves
+
+    def around(self, block: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Some blocks and all that stand around one of them."""
+        held = np.concatenate(([0], np.cumsum(np.bincount(block, minlength=len(self)))))
+        found: NDArray[np.bool_] = held[self.end] > held[:-1]
+        return found
+
+
+def block_types(
+    terms: NDArray[np.int64], link_terms: NDArray[np.int64], images: NDArray[np.int64]
+) -> NDArray[np.uint8]:
+    """Hub, image or topic by proportion, in this order (3.1)."""
+    found = np.where(images > IMAGE_SHARE * terms, IMAGE, TOPIC)
+    return np.where(link_terms > HUB_SHARE * terms, HUB, found).astype(np.uint8)
+
+
+def shown_images(tree: PageTree) -> NDArray[np.int64]:
+    """The visible images of a page that are no icons."""
+    images = tree.visible & (tree.tag == TAG_CODE["img"])
+    sized = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["width"]) | (tree.attr_name == ATTRIBUTE_CODE["height"]))
+    length = tree.attr_start[sized + 1] - tree.attr_start[sized]
+    at = sized[images[tree.attr_node[sized]] & ((length <= _SHORT) | (length == _SHORT + len(_PIXELS)))]
+    for k in at.tolist():
+        value = tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]].strip().removesuffix(_PIXELS)
+        if value.isascii() and value.isdigit() and int(value) < SMALLEST_IMAGE:
+            images[tree.attr_node[k]] = False
+    return np.flatnonzero(images)

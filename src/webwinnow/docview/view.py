@@ -1,0 +1,208 @@
+"""`DocView`: a page as one record of eight fields (DocView 2), with language, confidence and where each came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
+from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
+from webwinnow.docview.category import CategoryModel
+from webwinnow.docview.links import link_targets, relevant_blocks
+from webwinnow.docview.method import METHOD
+from webwinnow.docview.pagetype import central_blocks, guiding_nodes, may_be_images, page_type
+from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
+from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
+from webwinnow.errors import SettingsError
+from webwinnow.metadata import Metadata
+from webwinnow.pagetree import PageTree
+
+__all__ = ["DocView", "Provenance", "ViewSettings", "features_of", "view_of"]
+
+LEAST_TERMS = 30
+"""Where a cleaner keeps fewer terms, the type is read off the page's structure instead (ours)."""
+THREAD = "forum"
+"""The genre whose pages are threads of posts."""
+SHORTEST_KEYWORD = 2
+_SPARE = 20
+"""Features beyond those wanted that are looked at: some are numbers and no keywords."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewSettings:
+    """What a view is told; the letters are the paper's (section 6).
+
+    - `keywords`: how many there are (lambda; the paper leaves it to the user).
+    - `sentences`: sentences of the abstract (delta: 15, section 7.3).
+    - `sentence_keywords`: keywords that weigh sentences (theta: 15, section 7.3).
+    - `summary_sentences`: sentences of the short abstract for display (ours).
+    - `likeness`: a block of links is relevant if its cosine with the topic exceeds it (beta; the paper names no value).
+    - `weights`: how blocks weigh.
+    """
+
+    keywords: int = 10
+    sentences: int = 15
+    sentence_keywords: int = 15
+    summary_sentences: int = 2
+    likeness: float = 0.3
+    weights: WeightSettings = field(default_factory=WeightSettings)
+
+    def __post_init__(self) -> None:
+        for name in ("keywords", "sentences", "sentence_keywords", "summary_sentences"):
+            if getattr(self, name) < 0:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected 0 or more")
+        if not 0 <= self.likeness <= 1:
+            raise SettingsError(f"likeness is {self.likeness}: expected 0 to 1")
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ViewSettings:
+        """Read what `dataclasses.asdict` made of settings."""
+        return cls(**plain | {"weights": WeightSettings(**plain["weights"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where the fields of a view came from.
+
+    `method` cleaned the page; `type` was read off its `kept text` or its `central area`; the `title` is the `page`'s or
+    made of `keywords`; the `language` is declared by the `page` or found in the `text`; `note` is a remark on cleaning.
+    """
+
+    method: str
+    type: str
+    title: str | None
+    language: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocView:
+    """A page's record: identifier (its address), type, category, title, keywords, abstract, content, relevant links.
+
+    The abstract has one sentence a line; `summary` is a short one for display. `type` is None for a page with nothing
+    on it, `category` without a model of categories, `confidence` where the cleaning method has none.
+    """
+
+    identifier: str
+    type: str | None
+    category: str | None
+    title: str | None
+    keywords: tuple[str, ...]
+    abstract: str
+    content: str
+    links: tuple[str, ...]
+    summary: str
+    language: str | None
+    confidence: float | None
+    provenance: Provenance
+
+
+def view_of(
+    tree: PageTree,
+    verdict: Verdict,
+    about: Metadata,
+    content: str,
+    language: str | None,
+    settings: ViewSettings | None = None,
+    categories: CategoryModel | None = None,
+) -> DocView:
+    """The view of a page that was cleaned; `content` is its kept text, `about` what it says of itself."""
+    settings = settings or ViewSettings()
+    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
+    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
+    kept_words = kept[blocks.word_run]
+    kind, type_source = _type_of(blocks, kept_words, verdict)
+    spoken = language or "en"
+    topic = feature_vector(blocks, kept_words, spoken, settings.weights)
+    ranked = _ranked(blocks, topic, max(settings.keywords, settings.sentence_keywords))
+    keywords = tuple(_spelled(blocks, int(topic.first[k])) for k in ranked[: settings.keywords])
+    theta = np.sort(ranked[: settings.sentence_keywords])
+    likely = None if verdict.confidence is None else verdict.score
+    units = max(MOST_UNITS, UNITS_PER_SENTENCE * settings.sentences)
+    found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, likely, units)
+    title = about.title or " ".join(keywords[:2]) or None
+    return DocView(
+        identifier=tree.url,
+        type=None if kind is None else TYPES[kind],
+        category=None if categories is None else categories.category_of(topic),
+        title=title,
+        keywords=keywords,
+        abstract="\n".join(found.chosen(settings.sentences)),
+        content=content,
+        links=tuple(_links(blocks, verdict, kept, topic, spoken, settings.likeness if kind == TOPIC else None)),
+        summary=" ".join(found.chosen(settings.summary_sentences)),
+        language=language,
+        confidence=verdict.confidence,
+        provenance=Provenance(
+            method=verdict.method,
+            type=type_source,
+            title=None if title is None else "page" if about.title else "keywords",
+            language=None if language is None else "page" if about.language else "text",
+            note=verdict.note,
+        ),
+    )
+
+
+def features_of(
+    tree: PageTree, verdict: Verdict, language: str | None, settings: WeightSettings | None = None
+) -> FeatureVector:
+    """The weighted features of what a page keeps: what `view_of` has its keywords and its category from."""
+    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
+    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
+    return feature_vector(blocks, kept[blocks.word_run], language or "en", settings)
+
+
+def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tuple[int | None, str]:
+    """The type of a page and what it was read off.
+
+    What a cleaner keeps is the central area, and it knows that area better than the page's structure does; method
+    `docview` and pages of which little is kept are read as in the paper.
+    """
+    terms, images = int(kept.sum()), int(blocks.images.sum())
+    if not len(kept) and not images:
+        return None, "central area"
+    thread = verdict.genre == THREAD
+    by_structure = verdict.method == METHOD or terms < LEAST_TERMS
+    if not by_structure and not may_be_images(images, terms):
+        return page_type(blocks, kept, 0, thread=thread), "kept text"
+    central = central_blocks(blocks)
+    images = int(blocks.images[central].sum())
+    if by_structure:
+        return page_type(blocks, central[blocks.block_of_word], images, thread=thread), "central area"
+    return page_type(blocks, kept, images, thread=thread), "kept text"
+
+
+def _ranked(blocks: TagTree, topic: FeatureVector, most: int) -> NDArray[np.intp]:
+    """The features of the most weight, heaviest first, then in page order; no numbers and no single letters."""
+    order = np.lexsort((topic.first, -np.round(topic.weight, 9)))
+    length = blocks.word_end[topic.first[order]] - blocks.word_start[topic.first[order]]
+    order = order[length >= SHORTEST_KEYWORD][: most + _SPARE]
+    words = [not _spelled(blocks, at).isdecimal() for at in topic.first[order].tolist()]
+    return order[np.array(words, np.bool_)][:most]
+
+
+def _spelled(blocks: TagTree, word: int) -> str:
+    return blocks.tree.text[blocks.word_start[word] : blocks.word_end[word]].lower()
+
+
+def _links(
+    blocks: TagTree,
+    verdict: Verdict,
+    kept: NDArray[np.bool_],
+    topic: FeatureVector,
+    language: str,
+    beta: float | None,
+) -> list[str]:
+    """The links in what is kept and, on a topic page, those of the relevant blocks that are not.
+
+    What the site repeats is never offered, nor are menus, heads and feet: they may well use the topic's words.
+    """
+    wanted = verdict.keep
+    if beta is not None:
+        offered = ~guiding_nodes(blocks.tree)[blocks.node]
+        offered[blocks.of_run[kept | (verdict.run_reason == REPEATED_REASON)]] = False
+        wanted = wanted | relevant_blocks(blocks, topic, offered, language, beta)[blocks.of_node]
+    return link_targets(blocks, wanted)

@@ -1,0 +1,207 @@
+"""Replicas of a collection: clusters of alike pages, in each the copy that stays, and what the others are to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.replicas.clusters import Places, alike, joined, likeness
+from webwinnow.replicas.settings import ReplicaSettings
+from webwinnow.replicas.sketch import Sketches
+
+__all__ = ["RELATIONS", "Mirror", "Replicas", "find_replicas"]
+
+RELATIONS: Final = ("", "copy", "version", "mirror")
+"""What a page is to the copy that stays, by code: that copy itself, a copy, an older version, a page of a mirror."""
+_COPY, _VERSION, _MIRROR = 1, 2, 3
+_COLUMNS = ("address", "near", "path", "named", "site", "fetched", "ordinal", "url_length", "date")
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+SLACK: Final = 0.2
+"""A page that came into a cluster by way of others stays in it if it is not clearly less alike to the copy that stays:
+by four standard errors of the estimate."""
+ROUNDS: Final = 8
+"""A cluster is parted so often at most; what is left then stays."""
+MIRROR_PAGES: Final = 5
+MIRROR_SHARE: Final = 0.5
+"""A site mirrors another if so many of its pages, and this share of them, have a replica there. Ours, untuned."""
+
+
+Columns = dict[str, NDArray[Any]]
+
+
+class Mirror(NamedTuple):
+    """A site (its hash, as in the sketches) most of whose pages have replicas on another.
+
+    `pages` have one; they are `share` of all its pages with a fingerprint; `same_paths` of them at the same path.
+    """
+
+    site: int
+    of: int
+    pages: int
+    share: float
+    same_paths: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicas:
+    """For each page its cluster, the page that stays, what it is to that one (`RELATIONS`) and how much alike.
+
+    Clusters are numbered in the order of their first pages. `fingerprinted` says which pages could be compared.
+    """
+
+    cluster: Places
+    stays: Places
+    relation: NDArray[np.uint8]
+    similarity: NDArray[np.float32]
+    fingerprinted: NDArray[np.bool_]
+    mirrors: tuple[Mirror, ...]
+
+    def __len__(self) -> int:
+        return len(self.cluster)
+
+    @property
+    def count(self) -> int:
+        """How many pages are replicas of one that stays."""
+        return int(np.count_nonzero(self.relation))
+
+    def counts(self) -> dict[str, int]:
+        """How many pages there are of each relation."""
+        counted = np.bincount(self.relation, minlength=len(RELATIONS)).tolist()
+        return {name: counted[code] for code, name in enumerate(RELATIONS) if name}
+
+
+def find_replicas(sketches: Sketches, settings: ReplicaSettings | None = None) -> Replicas:
+    """Find the replicas among pages, given their sketches in page order; a memory map will do.
+
+    The same pages in another order give the same clusters, and the same page of each stays unless two of its pages have
+    the same traits. Memory is some 100 bytes a page and at most `KEY_BYTES`, beside the sketches.
+    """
+    settings = settings or ReplicaSettings()
+    first = joined(sketches, settings)
+    stays = _chosen(sketches, first)
+    for _ in range(ROUNDS):
+        if not _part(sketches, first, stays, settings):
+            break
+        stays = _chosen(sketches, first)
+    relation, similarity, mirrors = _relations(sketches, stays)
+    return Replicas(
+        cluster=np.unique(first, return_inverse=True)[1].astype(np.int64),
+        stays=stays,
+        relation=relation,
+        similarity=similarity,
+        fingerprinted=np.asarray(sketches["exact"] != 0),
+        mirrors=mirrors,
+    )
+
+
+def _members(first: Places) -> Places:
+    """The pages that are not alone in their cluster, in page order."""
+    sizes = np.bincount(first, minlength=len(first))
+    return np.flatnonzero(sizes[first] > 1)
+
+
+def _chosen(sketches: Sketches, first: Places) -> Places:
+    """For each page the copy of its cluster that stays.
+
+    The best address has most canonical links of the cluster pointing to it, then the shortest URL, the earliest date,
+    the first place in the input. Of the versions of that page the newest stays.
+    """
+    stays = np.arange(len(first), dtype=np.int64)
+    pages = _members(first)
+    if not len(pages):
+        return stays
+    cluster, rows = first[pages], _columns(sketches, pages)
+    undated = np.uint32(0xFFFFFFFF)
+    date = np.where(rows["date"] == 0, undated, rows["date"])
+    votes = _votes(cluster, rows)
+    order = np.lexsort((pages, rows["ordinal"], date, rows["url_length"], -votes, cluster))
+    best = order[np.append(True, cluster[order[1:]] != cluster[order[:-1]])]
+    rank = np.empty(len(pages), np.int64)
+    rank[order] = np.arange(len(pages))
+    _, of = np.unique(cluster, return_inverse=True)
+    is_version = rows["near"] == rows["near"][best[of]]
+    newest = np.lexsort((rank, -rows["fetched"].astype(np.int64), -rows["date"].astype(np.int64), ~is_version, cluster))
+    kept = newest[np.append(True, cluster[newest[1:]] != cluster[newest[:-1]])]
+    stays[pages] = pages[kept[of]]
+    return stays
+
+
+def _columns(sketches: Sketches, pages: Places) -> Columns:
+    """What some of the sketches say, but for their fingerprints."""
+    return {name: sketches[name][pages] for name in _COLUMNS}
+
+
+def _votes(cluster: Places, rows: Columns) -> NDArray[np.int64]:
+    """How many canonical links of a page's cluster name its address."""
+    pointing = rows["named"] != 0
+    named, counted = np.unique(_pair_keys(cluster[pointing], rows["named"][pointing]), return_counts=True)
+    votes = np.zeros(len(cluster), np.int64)
+    if len(named):
+        asked = _pair_keys(cluster, rows["address"])
+        at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
+        votes = np.where(named[at] == asked, counted[at], 0)
+    return votes
+
+
+def _pair_keys(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint64]:
+    """One hash for each ordered pair."""
+    keys: NDArray[np.uint64] = (one.astype(np.uint64) + _SPREAD) * _SPREAD ^ other.astype(np.uint64)
+    return keys
+
+
+def _part(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSettings) -> bool:
+    """Let go, in place, what is clearly unlike the copy that stays, of each cluster into a new one; whether any is."""
+    pages = np.flatnonzero(stays != np.arange(len(stays)))
+    if settings.method != "modern" or not len(pages):
+        return False
+    unlike = pages[~alike(sketches, pages, stays[pages], settings, slack=SLACK)]
+    for members in (unlike, np.setdiff1d(_members(first), unlike)):  # a cluster is named by its first page
+        _, start, of = np.unique(first[members], return_index=True, return_inverse=True)
+        first[members] = members[start[of]]
+    return bool(len(unlike))
+
+
+def _relations(sketches: Sketches, stays: Places) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
+    """What each page is to the one that stays, and how much alike; which sites mirror another."""
+    relation = np.zeros(len(stays), np.uint8)
+    similarity = np.ones(len(stays), np.float32)
+    pages = np.flatnonzero(stays != np.arange(len(stays)))
+    if not len(pages):
+        return relation, similarity, ()
+    similarity[pages] = likeness(sketches, pages, stays[pages])[0]
+    own, its = _columns(sketches, pages), _columns(sketches, stays[pages])
+    is_near = (own["near"] == its["near"]) | ((own["named"] == its["named"]) & (own["named"] != 0))
+    is_other_time = np.zeros(len(pages), np.bool_)
+    for time in ("date", "fetched"):
+        is_other_time |= (own[time] != its[time]) & (own[time] != 0) & (its[time] != 0)
+    relation[pages] = np.where(is_near & is_other_time, _VERSION, _COPY)
+    mirrors = _mirrors(sketches, own, its)
+    on_mirrors = _pair_keys(*(np.array([mirror[k] for mirror in mirrors], np.uint64) for k in (0, 1)))
+    relation[pages[np.isin(_pair_keys(own["site"], its["site"]), on_mirrors)]] = _MIRROR
+    return relation, similarity, mirrors
+
+
+def _mirrors(sketches: Sketches, own: Columns, its: Columns) -> tuple[Mirror, ...]:
+    """Sites most of whose pages have a replica on one other site: the pages `own` are replicas of `its`."""
+    across = own["site"] != its["site"]
+    here, there = own["site"][across], its["site"][across]
+    pairs = np.sort(np.stack([here, there], axis=1), axis=1)
+    _, at, of, shared = np.unique(
+        _pair_keys(pairs[:, 0], pairs[:, 1]), return_index=True, return_inverse=True, return_counts=True
+    )
+    same_path = np.bincount(of, weights=(own["path"] == its["path"])[across], minlength=len(at))
+    lost = np.bincount(of, weights=here == pairs[:, 0], minlength=len(at))
+    sites, sizes = np.unique(np.asarray(sketches["site"])[np.asarray(sketches["exact"]) != 0], return_counts=True)
+    mirrors = []
+    for k in np.flatnonzero(shared >= MIRROR_PAGES).tolist():
+        both, pages = pairs[at[k]], int(shared[k])
+        share = np.minimum(pages / sizes[np.searchsorted(sites, both)], 1.0).tolist()
+        lost_share = (float(lost[k]) / pages, 1 - float(lost[k]) / pages)
+        mirror, mirrored = sorted((0, 1), key=lambda side: (-share[side], -lost_share[side]))
+        if share[mirror] >= MIRROR_SHARE:
+            site, of_site = int(both[mirror]), int(both[mirrored])
+            mirrors.append(Mirror(site, of_site, pages, share[mirror], float(same_path[k]) / pages))
+    return tuple(sorted(mirrors, key=lambda found: (-found.pages, found.site, found.of)))

@@ -1,0 +1,206 @@
+"""What is kept of a page to find its replicas: a row of fixed size, so that ten million pages are one file.
+
+A row holds the page's MinHash (Broder 1997) over shingles of words and a few hashes that say where the page stands. The
+MinHash has one permutation (Li, Owen and Zhang 2012): shingles are thrown into slots by the first bits of their hash, a
+slot keeps its lowest, and an empty one borrows from another, the same for all pages (Shrivastava 2017). The share of
+slots in which two pages agree estimates the Jaccard index of their shingles. 16 bits of each lowest hash are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from webwinnow._kernels import lowest_shingles, word_spans
+from webwinnow.blocks import said_in
+from webwinnow.pagetree import PageTree
+from webwinnow.replicas.published import published_fingerprint
+from webwinnow.replicas.settings import ReplicaSettings
+from webwinnow.urls import canonical
+from webwinnow.words import words
+
+__all__ = [
+    "SLOTS",
+    "Sketches",
+    "Standing",
+    "minhash",
+    "near_address",
+    "no_sketch",
+    "page_sketch",
+    "placed",
+    "seconds",
+    "site_hash",
+    "sketch",
+    "sketch_type",
+]
+
+SLOTS: Final = 128
+"""Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
+_SLOT_BITS = SLOTS.bit_length() - 1
+_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_WHOLE = np.ones(1, np.bool_)
+
+Hashes = NDArray[np.uint64]
+Sketches = NDArray[np.void]
+"""Rows of `sketch_type`."""
+
+
+@cache
+def sketch_type(method: str = "modern") -> np.dtype[np.void]:
+    """The columns of a sketch.
+
+    `exact` is 0 for a page without a fingerprint; hashes of what is not known are 0, too. `shingles` counts different
+    ones. `near` is the hash of the address less dates and versions, `path` of the address less scheme and host, `named`
+    of the canonical link. `date` is 20260131, `fetched` seconds since 1970. Only the run knows `ordinal`.
+    """
+    slots: list[Any] = [("slots", "<u2", SLOTS)] if method == "modern" else []
+    names = ("exact", "address", "near", "path", "named", "site", "title", "fetched", "ordinal")
+    return np.dtype(
+        [*slots, *((name, "<u8") for name in names), ("shingles", "<u4"), ("url_length", "<u4"), ("date", "<u4")]
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a page stands: its address and what is known about it beside its text."""
+
+    url: str = ""
+    site: str = ""
+    title: str | None = None
+    date: str | None = None
+    canonical: str | None = None
+    fetched_at: str | None = None
+
+
+def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = None) -> np.void:
+    """The row of a page that says `text`, cleaned or not."""
+    settings = settings or ReplicaSettings()
+    if settings.method == "published":
+        return _published(text, standing, settings)
+    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], standing, settings)
+
+
+def page_sketch(
+    tree: PageTree, runs: NDArray[np.bool_], standing: Standing, settings: ReplicaSettings | None = None
+) -> np.void:
+    """The row of a page of which some text runs count; a word that markup cuts in two counts as two."""
+    settings = settings or ReplicaSettings()
+    if settings.method == "published":
+        return _published(said_in(tree, runs), standing, settings)
+    return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+
+
+def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
+    row = no_sketch(settings)
+    digest = published_fingerprint(words(text), settings.percentage, settings.interval)
+    row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
+    return _standing_in(row, standing)
+
+
+def _modern(said: Hashes, standing: Standing, settings: ReplicaSettings) -> np.void:
+    """The row of a page, given the hashes of its words."""
+    row = no_sketch(settings)
+    if len(said) >= settings.least_words:
+        lowest, row["shingles"] = lowest_shingles(said, settings.shingle_words, _SLOT_BITS)
+        row["slots"] = minhash(lowest)
+        row["exact"] = xxh3_64_intdigest(said.tobytes()) or 1
+    return _standing_in(row, standing)
+
+
+def _standing_in(row: np.void, standing: Standing) -> np.void:
+    """A row with where its page stands."""
+    address = canonical(standing.url)
+    row["address"] = _hash(address)
+    row["near"] = _hash(near_address(address))
+    row["path"] = _hash(_SCHEME_AND_HOST.sub("", address))
+    named = standing.canonical
+    row["named"] = row["address"] if named == standing.url else _hash(canonical(named)) if named else 0
+    row["site"] = site_hash(standing.site)
+    row["title"] = _hash(" ".join(words(standing.title or "")))
+    row["url_length"] = len(address)
+    row["date"] = _day(standing.date)
+    row["fetched"] = seconds(standing.fetched_at)
+    return row
+
+
+def no_sketch(settings: ReplicaSettings | None = None) -> np.void:
+    """The row of a page that could not be read: no replica of any."""
+    row: np.void = np.zeros(1, sketch_type((settings or ReplicaSettings()).method))[0]
+    return row
+
+
+def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, settings: ReplicaSettings) -> bytes:
+    """The bytes of a sketch with what only the run knows; of one without a fingerprint where there are none yet."""
+    row = np.frombuffer(packed, sketch_type(settings.method))[0].copy() if packed else no_sketch(settings)
+    row["site"], row["ordinal"], row["fetched"] = site_hash(site), ordinal, seconds(fetched_at)
+    return row.tobytes()
+
+
+def minhash(lowest: Hashes) -> NDArray[np.uint16]:
+    """The slots of a page, given the lowest shingle of each (`lowest_shingles`); zeros if there is none."""
+    found = lowest.astype(np.uint16)
+    is_empty = lowest == _EMPTY
+    empty = np.flatnonzero(is_empty)
+    if len(empty) == SLOTS:
+        return np.zeros(SLOTS, np.uint16)
+    if len(empty):
+        lenders = _lenders()[empty]
+        found[empty] = found[lenders[np.arange(len(empty)), is_empty[lenders].argmin(axis=1)]]
+    return found
+
+
+@cache
+def _lenders() -> NDArray[np.intp]:
+    """For each slot all slots in the order in which it would borrow from them if it were empty."""
+    drawn = [xxh3_64_intdigest(b"%d %d" % (slot, lender)) for slot in range(SLOTS) for lender in range(SLOTS)]
+    return np.argsort(np.array(drawn, np.uint64).reshape(SLOTS, SLOTS), axis=1)
+
+
+# Addresses and dates
+
+_SCHEME_AND_HOST = re.compile(r"^[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
+_YEAR = r"(?:19|20)\d\d"
+_DATED = re.compile(
+    rf"(?<!\d){_YEAR}(?:[-/._]?(?:1[0-2]|0?[1-9])(?:[-/._]?(?:[12]\d|3[01]|0?[1-9])(?:[T_-]?\d{{4,6}})?)?)?(?!\d)"
+    r"|(?<![a-z0-9])v?\d+(?:[._]\d+)+(?![a-z0-9])|(?<![a-z0-9])v\d+(?![a-z0-9])"
+)
+"""Dates, time stamps and version numbers in an address."""
+_SECURE_OR_NOT = re.compile(r"^https?://(?:www\.)?")
+
+
+def near_address(address: str) -> str:
+    """An address less what tells versions of a page apart: scheme, `www.`, dates, time stamps, version numbers."""
+    return _DATED.sub("*", _SECURE_OR_NOT.sub("", address.lower())).rstrip("/")
+
+
+def seconds(stamp: str | None) -> int:
+    """A time stamp, ISO 8601 or 14 digits, in seconds since 1970; 0 if it is none."""
+    if not stamp:
+        return 0
+    try:
+        found = datetime.fromisoformat(stamp)
+        return max(0, int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()))
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _day(date: str | None) -> int:
+    """A date such as 2026-01-31 as 20260131; 0 if it is none."""
+    found = (date or "")[:10].replace("-", "")
+    return int(found) if len(found) == 8 and found.isascii() and found.isdigit() else 0
+
+
+def site_hash(site: str) -> int:
+    """What a sketch knows its site by."""
+    return _hash(site)
+
+
+def _hash(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0

@@ -1,0 +1,124 @@
+"""DocView as people run it: types, keywords and abstracts in records, categories, Dublin Core."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "record.schema.json").read_text(encoding="utf-8"))
+TOPICS = {
+    "farming": "The farmer brings the wheat and the rye to the barn. The harvest of oats was good on all fields.",
+    "shipping": "The captain of the ship saw the harbour at high tide. The sail was torn and the anchor was lost.",
+}
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "webwinnow", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def written(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    path = tmp_path / "crawl.jsonl"
+    pages = [
+        {
+            "url": f"https://{topic}.test/{k}",
+            "page_id": f"{topic}-{k}",
+            "html": f"<html lang=en><title>{topic} {k}</title><body><h1>{topic} {k}</h1><p>{text}</p><p>Page {k}.</p>",
+        }
+        for topic, text in TOPICS.items()
+        for k in range(6)
+    ]
+    path.write_text("\n".join(map(json.dumps, pages)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.tsv"
+    path.write_text("".join(f"{topic}-{k}\t{topic}\n" for topic in TOPICS for k in range(3)), encoding="utf-8")
+    return path
+
+
+def test_sample_records_are_views_and_fit_the_schema(tmp_path: Path):
+    out = tmp_path / "docs.jsonl"
+    assert run("clean", SAMPLE, "-o", out, "-q").returncode == 0
+    records = written(out)
+    for record in records:
+        jsonschema.validate(record, SCHEMA)
+    kept = [record for record in records if record["outcome"] == "kept"]
+    assert {record["type"] for record in kept} == {"topic", "hub"}
+    for field in ("keywords", "abstract", "summary"):
+        assert sum(bool(record[field]) for record in kept) > 0.95 * len(kept)
+
+
+def test_parquet_has_the_same_fields(crawl: Path, tmp_path: Path):
+    lines, table = tmp_path / "out.jsonl", tmp_path / "out.parquet"
+    for out in (lines, table):
+        assert (
+            run("clean", crawl, "-o", out, "--keywords", 3, "--sentences", 1, "--method", "none", "-q").returncode == 0
+        )
+    for record, row in zip(written(lines), pq.read_table(table).to_pylist(), strict=True):
+        assert {name: row[name] for name in record} == record
+        assert len(record["keywords"]) == 3
+        assert "\n" not in record["abstract"]
+
+
+def test_method_docview_cleans_a_crawl(crawl: Path, tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    assert run("clean", crawl, "-o", out, "--method", "docview", "-q").returncode == 0
+    assert {record["method"] for record in written(out)} == {"docview"}
+    assert {record["type"] for record in written(out)} == {"topic"}
+
+
+def test_a_run_without_views_leaves_their_fields_empty(crawl: Path, tmp_path: Path):
+    out = tmp_path / "out.jsonl"
+    assert run("clean", crawl, "-o", out, "--no-view", "--method", "none", "-q").returncode == 0
+    for record in written(out):
+        jsonschema.validate(record, SCHEMA)
+        assert record["text"]
+        assert (record["type"], record["keywords"], record["abstract"], record["summary"]) == (None, [], None, None)
+
+
+def test_categories_are_learned_and_named(crawl: Path, labels: Path, tmp_path: Path):
+    model, out = tmp_path / "categories.npz", tmp_path / "out.jsonl"
+    learned = run("categories", crawl, "--labels", labels, "-o", model)
+    assert learned.returncode == 0, learned.stderr
+    assert "6 pages, 2 categories" in learned.stderr
+    assert run("clean", crawl, "-o", out, "--categories", model, "--method", "none", "-q").returncode == 0
+    assert all(record["category"] == record["page_id"].partition("-")[0] for record in written(out))
+
+
+def test_a_wrong_model_is_told_before_the_work_begins(crawl: Path, tmp_path: Path):
+    (tmp_path / "wrong.npz").write_bytes(b"x")
+    done = run("clean", crawl, "-o", tmp_path / "out.jsonl", "--categories", tmp_path / "wrong.npz")
+    assert done.returncode == 2
+    assert "is no model of categories" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", ["one column\n", "nothing-here\tfarming\n"])
+def test_labels_that_name_no_page_are_told(wrong: str, crawl: Path, tmp_path: Path):
+    (tmp_path / "labels.tsv").write_text(wrong, encoding="utf-8")
+    done = run("categories", crawl, "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "m.npz")
+    assert done.returncode == 2
+    assert "expected" in done.stderr
+
+
+def test_dublin_core_is_a_format(crawl: Path, tmp_path: Path):
+    out = tmp_path / "records.xml"
+    assert run("clean", crawl, "-o", out, "--format", "dublin-core", "-q").returncode == 0
+    pages = list(ElementTree.parse(out).getroot())
+    assert len(pages) == 12
+    assert pages[0].find("{http://purl.org/dc/elements/1.1/}identifier").text.startswith("https://farming.test/")

@@ -1,0 +1,86 @@
+"""Where sentences end, in several scripts, and where they do not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webwinnow.docview.sentences import LONGEST_PIECE, is_sentence, sentences
+
+
+def split(text: str, language: str = "en") -> list[str]:
+    return [sentence for _, sentence in sentences([text], language)]
+
+
+@pytest.mark.parametrize(
+    ("language", "parts"),
+    [
+        ("en", ["Dr. Smith met J. R. Hale at 5 p.m. on Jan. 5.", "It cost $3.50, i.e. a lot.", "Really?"]),
+        ("en", ["See Fig. 3 of the U.S. report.", "It is new!"]),
+        ("de", ["Am 3. Oktober kam z.B. Herr Müller.", "Er ging."]),
+        ("fr", ["M. Dupont est là.", "Il part."]),
+        ("hi", ["यह गेहूँ है।", "वह भूसा है।"]),
+    ],
+)
+def test_abbreviations_initials_and_numbers_do_not_end_a_sentence(language: str, parts: list[str]):
+    assert split(" ".join(parts), language) == parts
+
+
+@pytest.mark.parametrize(
+    ("language", "parts"),
+    [("zh", ["我们去田里。", "麦子熟了！", "好吗？"]), ("ja", ["これは麦です。", "風が吹いた。"])],
+)
+def test_scripts_without_blanks_end_sentences_too(language: str, parts: list[str]):
+    assert split("".join(parts), language) == parts
+
+
+def test_each_sentence_knows_its_paragraph():
+    found = list(sentences(["One is here. Two is here.", "", "Three\n  is here."]))
+    assert found == [(0, "One is here."), (0, "Two is here."), (2, "Three is here.")]
+
+
+def test_an_unknown_language_is_no_error():
+    assert split("One is here. Two is here.", "tlh") == ["One is here.", "Two is here."]
+
+
+@given(st.lists(st.text(max_size=60), max_size=6))
+def test_nothing_is_lost_or_made_up(paragraphs: list[str]):
+    found = ["" for _ in paragraphs]
+    for k, sentence in sentences(paragraphs):
+        found[k] += sentence
+    assert ["".join(text.split()) for text in found] == ["".join(text.split()) for text in paragraphs]
+
+
+@pytest.mark.parametrize(
+    "hostile", ["我们去。" * 20_000, "." * 100_000, '"a. ' * 30_000, "x" * 200_000, "A. " * 50_000]
+)
+def test_hostile_text_takes_time_in_proportion(hostile: str):
+    started = time.process_time()
+    assert split(hostile)
+    assert time.process_time() - started < 3.0
+
+
+def test_long_paragraphs_are_cut_at_a_sentence_where_one_ends():
+    text = "The wind takes the chaff away. " * 100
+    assert len(text) > LONGEST_PIECE
+    assert set(split(text)) == {"The wind takes the chaff away."}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("The wind takes it away.", True),
+        ("“The wind takes it away.”", True),
+        ("风把谷壳从麦田里吹走了。", True),
+        ("好的。", False),
+        ("Read more.", False),
+        ("The wind takes it away", False),
+        ("", False),
+        ("...", False),
+    ],
+)
+def test_what_reads_like_a_sentence(text: str, is_one: bool):
+    assert is_sentence(text) == is_one

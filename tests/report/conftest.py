@@ -1,0 +1,109 @@
+"""A small site, reports on it, and a browser to read them with."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.report import SiteReport, report_html
+from webwinnow.sitemodel import SiteModel, learn
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+METHODS = ("combined", "sst", "repeated", "none")
+WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
+
+
+def prose(chance: random.Random, words: int) -> str:
+    return " ".join(f"{chance.choice(WORDS)}{chance.randrange(400)}" for _ in range(words)).capitalize() + "."
+
+
+def article(number: int, paragraphs: int = 4) -> str:
+    """A page of a site that says the same above and below each of its articles."""
+    chance = random.Random(number)
+    said = "".join(
+        f"<p>{prose(chance, 40)} <a href='/topic/{k}'>{prose(chance, 2)}</a> {prose(chance, 20)}</p>"
+        for k in range(paragraphs)
+    )
+    return f"""<!doctype html><html lang=en><title>Report {number}: {prose(chance, 4)}</title><body>
+      <div class=top><ul class=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/about>About us</a>
+      <li><a href=/help>Help</a></ul></div>
+      <div class=main><h1>{prose(chance, 5)}</h1>{said}<p hidden>not shown {number}</p></div>
+      <div class=foot><p>All rights reserved by the example company, which was founded in another century.</p>
+      <img src=/logo.png alt='The logo'></div>"""
+
+
+def address(number: int) -> str:
+    return f"http://news.example/{number}.html"
+
+
+@pytest.fixture(scope="session")
+def page() -> Callable[..., str]:
+    """Makes the HTML of a page of the site."""
+    return article
+
+
+@pytest.fixture(scope="session")
+def trees() -> list[PageTree]:
+    return [parse(article(number), url=address(number)) for number in range(12)]
+
+
+@pytest.fixture(scope="session")
+def model(trees: list[PageTree]) -> SiteModel:
+    return learn(trees, "news.example")
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory, model: SiteModel, trees: list[PageTree]) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(report_html([SiteReport.of(model, trees, METHODS)], METHODS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens a report and waits until a person could use it; in the end nothing may have gone wrong in the console."""
+    tabs: list[Any] = []
+    complaints: list[str] = []
+    requests: list[str] = []
+
+    def open_report(path: Path, *, width: int = 1440, height: int = 900, scheme: str = "light") -> Any:
+        tab = browser.new_page(
+            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        tabs.append(tab)
+        tab.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto(path.as_uri())
+        tab.wait_for_selector("html[data-ready]")
+        return tab
+
+    open_report.complaints, open_report.requests = complaints, requests  # type: ignore[attr-defined]
+    yield open_report
+    for tab in tabs:
+        tab.close()
+    assert complaints == []

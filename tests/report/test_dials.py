@@ -1,0 +1,88 @@
+"""Turning a dial in the viewer must do what the option of the command line does, to every run of text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from webwinnow.cleaning import METHODS, CleaningSettings, method
+from webwinnow.cleaning.cst import CstSettings
+from webwinnow.cleaning.page import PageSettings
+from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cleaning.sst import SstSettings
+from webwinnow.parse import parse
+from webwinnow.report.dials import MILLION, read
+from webwinnow.report.sites import _Page
+from webwinnow.sitemodel import learn
+
+TURNS = (0.001, 0.2, 0.5, 0.7, 0.85, 0.9, 0.95, 0.999, 1.0)
+
+
+def told(name: str, turn: float) -> CleaningSettings:
+    return {
+        "sst": lambda: CleaningSettings(sst=SstSettings(threshold=turn)),
+        "cst": lambda: CleaningSettings(cst=CstSettings(weight=turn)),
+        "repeated": lambda: CleaningSettings(repeated=RepeatedSettings(share=turn)),
+    }[name]()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
+    for tree in trees:
+        reading = read(name, tree, model)
+        np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
+
+
+@pytest.mark.parametrize("name", ["sst", "cst", "repeated"])
+def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
+    unseen = parse(page(99).replace("class=main", "class=other"), url="http://news.example/99.html")
+    for tree in [*trees, unseen]:
+        reading = read(name, tree, model)
+        for turn in TURNS:
+            kept = method(name).clean(tree, model, told(name, turn), None).keep_runs
+            np.testing.assert_array_equal(reading.keeps(round(turn * MILLION)), kept, err_msg=f"{name} at {turn}")
+
+
+@pytest.mark.parametrize("name", ["combined", "page"])
+@pytest.mark.parametrize("favor", ["precision", "recall"])
+def test_a_favoured_cut_keeps_what_its_option_keeps(name, favor, model, trees):
+    for tree in trees:
+        reading = read(name, tree, model)
+        kept = method(name).clean(tree, model, CleaningSettings(page=PageSettings(favor=favor)), None).keep_runs
+        np.testing.assert_array_equal(reading.keeps(reading.favored[favor]), kept)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_reasons_on_the_side_that_was_taken_are_those_of_the_verdict(name, model, trees):
+    reading = read(name, trees[0], model)
+    kept = reading.verdict.keep_runs
+    np.testing.assert_array_equal(reading.kept_reason[kept], reading.verdict.run_reason[kept])
+    np.testing.assert_array_equal(reading.gone_reason[~kept], reading.verdict.run_reason[~kept])
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_curve_counts_the_words_that_stay_at_each_step(name, model, trees):
+    sample = _Page(trees[0], model, [name])
+    reading = sample.readings[name]
+    curve = sample.curve(reading)
+    for step in (0, 1, 250, 611, 883, 999, 1000):
+        assert curve[step] == sample.kept(reading, step * 1000)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_one_page_alone_is_read_like_any_other(name, trees):
+    alone = learn(trees[:1], "news.example")
+    reading = read(name, trees[0], alone)
+    np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
+
+
+def test_a_trace_says_what_laying_a_page_over_the_tree_says_at_every_threshold(model, trees):
+    for tree in trees:
+        traced = model.noise.trace(tree)
+        for threshold in (0.0, *TURNS, model.threshold):
+            np.testing.assert_array_equal(traced.noisy_from <= threshold, model.noise.lay(tree, threshold).noisy)
+
+
+def test_an_element_is_noisy_from_its_threshold_on(model):
+    for threshold in (0.0, *TURNS):
+        np.testing.assert_array_equal(model.noise.noisy_from <= threshold, model.noise.marked(threshold).noisy)

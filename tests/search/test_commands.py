@@ -1,0 +1,78 @@
+"""`webwinnow index`, `search` and `experiment search`, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "webwinnow", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def site() -> bytes:
+    menu = "<nav><a href='/'>Orchard news</a> <a href='/about'>About us</a></nav>"
+    lines = []
+    for number, (title, said) in enumerate(
+        [
+            ("Apples in frost", "The apples of the north need a long frost before they flower."),
+            ("Pears for perry", "Perry is pressed from pears that nobody would eat."),
+            ("Quinces and medlars", "A quince is hard until it is cooked for an hour."),
+        ]
+    ):
+        body = "".join(f"<p>{said} Sentence {k} of the story about them follows here, in full.</p>" for k in range(6))
+        html = f"<title>{title}</title><body>{menu}<main><h1>{title}</h1>{body}</main>"
+        lines.append(json.dumps({"url": f"http://a.example/{number}", "html": html, "page_id": f"p{number}"}))
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("written", ["clean.jsonl", "clean.jsonl.gz", "clean.parquet"])
+def test_clean_index_and_search(tmp_path, written):
+    (tmp_path / "pages.jsonl").write_bytes(site())
+    assert command("clean", tmp_path / "pages.jsonl", "-o", tmp_path / written, "-q").returncode == 0
+    made = command("index", tmp_path / written, "-o", tmp_path / "index")
+    assert made.returncode == 0, made.stderr
+    assert "3 pages put" in made.stderr
+    found = command("search", tmp_path / "index", "perry pears", "--json")
+    assert found.returncode == 0, found.stderr
+    hits = [json.loads(line) for line in found.stdout.splitlines()]
+    assert hits[0]["url"] == "http://a.example/1"
+    assert hits[0]["title"] == "Pears for perry"
+    assert "Perry" in hits[0]["snippet"]["text"]
+    shown = command("search", tmp_path / "index", "frost", "--site", "a.example")
+    assert "http://a.example/0" in shown.stdout
+    gone = command("index", "-o", tmp_path / "index", "--remove", "p1", "-q")
+    assert gone.returncode == 0, gone.stderr
+    assert command("search", tmp_path / "index", "perry", "--json").stdout == ""
+
+
+def test_errors_say_what_to_do(tmp_path):
+    missing = command("search", tmp_path / "nowhere", "x")
+    assert missing.returncode == 2
+    assert "webwinnow index makes one" in missing.stderr
+    nothing = command("index", "-o", tmp_path / "index")
+    assert nothing.returncode == 2
+    assert "nothing to index" in nothing.stderr
+    absent = command("index", tmp_path / "absent.jsonl", "-o", tmp_path / "index")
+    assert absent.returncode == 2
+    assert "absent.jsonl" in absent.stderr
+
+
+def test_the_search_experiment_compares_three_indexes(tmp_path):
+    (tmp_path / "pages.jsonl").write_bytes(site())
+    assert command("clean", tmp_path / "pages.jsonl", "-o", tmp_path / "clean.jsonl", "-q").returncode == 0
+    done = command("experiment", "search", tmp_path / "clean.jsonl", "-o", tmp_path / "results", "-q")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "results" / "search.json").read_text())
+    assert results["pages"] == results["queries"] == 3
+    rows = {(row["index"], row["searched"]): row for row in results["indexes"]}
+    assert len(rows) == 6
+    assert rows["full", "title, keywords, body"]["success"] == 1.0
+    assert "| two-level |" in (tmp_path / "results" / "search.md").read_text()
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["search.json", "search.md"]
