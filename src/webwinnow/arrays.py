@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from numpy.typing import NDArray
 
 __all__ = ["NOT_ARRAYS", "packed_arrays", "read_array"]
 
-NOT_ARRAYS = (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, RecursionError, NotImplementedError)
+NOT_ARRAYS = (
+    *(ValueError, KeyError, OSError, EOFError, OverflowError, MemoryError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 """What reading a file that is foreign or damaged may raise."""
 
 

@@ -20,7 +20,9 @@ __all__ = [
     "context_features",
     "count_words",
     "distinct_sums",
+    "downward",
     "element_keys",
+    "expected_counts",
     "flowing_text",
     "folded_text",
     "forest_sums",
@@ -43,6 +45,8 @@ __all__ = [
     "token_sums",
     "topmost",
     "unite",
+    "upward",
+    "viterbi",
     "way_keys",
     "word_keys",
     "word_spans",
@@ -86,6 +90,7 @@ try:
         sums_by_key,
     )
     from webwinnow._kernels.compiled_text import flowing_text
+    from webwinnow._kernels.compiled_trees import downward, expected_counts, upward, viterbi
 
     COMPILED = True
 except ImportError:  # pragma: no cover - a machine without a compiler
@@ -125,6 +130,7 @@ except ImportError:  # pragma: no cover - a machine without a compiler
         leaves_around,
         sums_by_key,
     )
+    from webwinnow._kernels.plain_trees import downward, expected_counts, upward, viterbi
 
     flowing_text = None  # type: ignore[assignment] # its twin is render.text.text_of_passages, which needs a whole page
 

@@ -1,0 +1,141 @@
+"""`Forest`: trees as one array of parents, and what is observed at their nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from webwinnow.errors import InputError
+
+__all__ = ["HIDDEN", "UNSEEN", "Forest", "Known", "soft_evidence"]
+
+UNSEEN = -1
+"""The symbol of a node without observation."""
+HIDDEN = -1
+"""The known state of a node whose state is not known."""
+
+Known = ArrayLike | None
+"""The known state of each node, HIDDEN where there is none; None where no state is known."""
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False)
+class Forest:
+    """Trees over nodes 0, 1, 2 and so on: `parent[u]` is the parent of node u, -1 at a root, parents before children.
+
+    What is observed at a node, W_u of the paper, is a symbol (`symbols`, UNSEEN where there is none), or a row of
+    log P(W_u | C_u = k) up to a constant (`evidence`, see `soft_evidence`; zeros say nothing), or both, which are
+    then independent given the state.
+    """
+
+    parent: NDArray[np.int32]
+    symbols: NDArray[np.int32] | None
+    evidence: NDArray[np.float64] | None
+
+    def __init__(self, parent: ArrayLike, symbols: ArrayLike | None = None, evidence: ArrayLike | None = None) -> None:
+        above = _integers(parent, "parents")
+        if len(above) and (above.min() < -1 or (above >= np.arange(len(above))).any()):
+            raise InputError("a parent stands after its child, or below -1: put parents before their children")
+        object.__setattr__(self, "parent", _frozen(above))
+        seen = None if symbols is None else _integers(symbols, "symbols")
+        if seen is not None and (len(seen) != len(above) or (len(seen) and seen.min() < UNSEEN)):
+            raise InputError(f"{len(seen)} symbols for {len(above)} nodes: expected one each, {UNSEEN} or more")
+        object.__setattr__(self, "symbols", None if seen is None else _frozen(seen))
+        rows = None if evidence is None else np.array(evidence, np.float64, order="C")
+        if rows is not None:
+            if rows.ndim != 2 or len(rows) != len(above):
+                raise InputError(f"evidence of shape {rows.shape} for {len(above)} nodes: expected a row a node")
+            if not (rows < np.inf).all():
+                raise InputError("evidence holds NaN or plus infinity: expected logarithms of likelihoods")
+        object.__setattr__(self, "evidence", None if rows is None else _frozen(rows))
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def roots(self) -> NDArray[np.int64]:
+        """The root of each tree."""
+        return np.flatnonzero(self.parent < 0)
+
+    @property
+    def tree(self) -> NDArray[np.int64]:
+        """The number of the tree that each node is in, in the order of the roots."""
+        found = (np.cumsum(self.parent < 0) - 1).tolist()
+        for u, above in enumerate(self.parent.tolist()):
+            if above >= 0:
+                found[u] = found[above]
+        return np.array(found, np.int64)
+
+    def at(self, nodes: NDArray[Any]) -> Self:
+        """The forest of some nodes, in ascending order; what hangs from a node that is left out becomes a root."""
+        place = np.full(len(self) + 1, -1, np.int32)  # the last is the place of parent -1
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        return type(self)(
+            place[self.parent[nodes]],
+            None if self.symbols is None else self.symbols[nodes],
+            None if self.evidence is None else self.evidence[nodes],
+        )
+
+    @classmethod
+    def join(cls, forests: Sequence[Forest]) -> Self:
+        """The trees of several forests in one, in their order. All observe symbols or none; evidence likewise."""
+        if not forests:
+            return cls(np.zeros(0, np.int32))
+        firsts = np.cumsum([0, *map(len, forests)])
+        parents = [
+            np.where(forest.parent < 0, -1, forest.parent + first)
+            for forest, first in zip(forests, firsts[:-1].tolist(), strict=True)
+        ]
+        symbols = [forest.symbols for forest in forests if forest.symbols is not None]
+        evidence = [forest.evidence for forest in forests if forest.evidence is not None]
+        if len(symbols) not in (0, len(forests)) or len(evidence) not in (0, len(forests)):
+            raise InputError("some of the forests observe symbols or evidence and others do not")
+        if len({rows.shape[1] for rows in evidence}) > 1:
+            raise InputError("the forests have evidence of different numbers of states")
+        return cls(
+            np.concatenate(parents),
+            np.concatenate(symbols) if symbols else None,
+            np.concatenate(evidence) if evidence else None,
+        )
+
+
+def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None, *, floor: float = 0.0) -> NDArray[np.float64]:
+    """Class posteriors of a text classifier as evidence: log P(W_u | C_u = k) = log P(k | W_u) / P(k) + constant.
+
+    By Bayes' rule, as in Sites (9). `prior` is the class prior that the classifier was trained with; None stands for
+    equal classes. A row of NaN is a node without observation. A posterior of 0 rules the class out: give a `floor` to
+    classifiers that say 0 lightly, as k nearest neighbours do, and no posterior counts as less.
+    """
+    given = np.array(posteriors, np.float64)
+    if given.ndim != 2:
+        raise InputError(f"posteriors of shape {given.shape}: expected a row a node, a column a class")
+    unseen = np.isnan(given).all(axis=1)
+    given[unseen] = 1.0
+    before = np.full(given.shape[1], 1.0) if prior is None else np.array(prior, np.float64)
+    if before.shape != given.shape[1:] or not ((before > 0) & (before < np.inf)).all():
+        raise InputError(f"a prior of shape {before.shape} for {given.shape[1]} classes: expected one above 0 for each")
+    if not ((given >= 0) & (given < np.inf)).all():
+        raise InputError("posteriors hold NaN beside numbers, or negative or infinite ones")
+    if not 0 <= floor < 1:
+        raise InputError(f"floor {floor}: expected from 0 to below 1")
+    with np.errstate(divide="ignore"):
+        evidence: NDArray[np.float64] = np.log(np.maximum(given, floor)) - np.log(before)
+    evidence[unseen] = 0.0
+    return evidence
+
+
+def _integers(given: ArrayLike, name: str) -> NDArray[np.int32]:
+    column = np.asarray(given)
+    if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
+        raise InputError(f"{name} are of type {column.dtype} and shape {column.shape}: expected a row of whole numbers")
+    if len(column) and (column.max() > np.iinfo(np.int32).max or column.min() < np.iinfo(np.int32).min):
+        raise InputError(f"{name} hold numbers beyond 32 bits")
+    return np.array(column, np.int32)
+
+
+def _frozen(column: NDArray[Any]) -> NDArray[Any]:
+    column.flags.writeable = False
+    return column

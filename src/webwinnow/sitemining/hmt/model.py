@@ -1,0 +1,264 @@
+"""`HiddenMarkovTree`: one model over the states of all nodes, in the manner of scikit-learn, without it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
+from webwinnow.errors import InputError, ModelError, SettingsError
+from webwinnow.site.archive import write_whole
+from webwinnow.sitemining.hmt.convergence import MOST_PASSES, TOLERANCE, Convergence
+from webwinnow.sitemining.hmt.forest import Forest, Known
+from webwinnow.sitemining.hmt.inference import (
+    beliefs,
+    evidence_of,
+    known_states,
+    likelihoods,
+    map_states,
+    viterbi_states,
+)
+from webwinnow.sitemining.hmt.learning import Counts, is_told, learn, parts_of, starting_parameters
+from webwinnow.sitemining.hmt.parameters import TreeParameters
+
+__all__ = ["SMOOTHING", "HiddenMarkovTree"]
+
+SMOOTHING = 0.01
+"""Counts that are added to every parameter, so that what was never seen stays possible (ours)."""
+FORMAT_VERSION = 1
+KIND = "hidden Markov tree"
+LARGEST_COLUMN = 400_000_000
+"""Bytes of one array of a model file."""
+_ROWS = ("root", "transition", "emission")
+
+Rule = Literal["map", "viterbi"]
+
+
+class HiddenMarkovTree:
+    """Hidden states at the nodes of trees, learned from what is observed (Sites, section 3).
+
+    `states` is K; `symbols` the number of symbols, 0 where only evidence is observed. `smoothing` is added to every
+    expected count. Learning stops when a pass gains less than `tolerance` nats a node, or after `passes`. With
+    `subsets` above 1 `fit` is incremental EM over so many parts of the trees. `starts` random starts are tried where
+    some state is not told by labels or evidence, drawn from `seed`; `start` gives the parameters to start from instead.
+
+    After `fit`: `parameters_`, `counts_` (expected, of all trees learned), `convergence_`.
+    """
+
+    def __init__(
+        self,
+        states: int,
+        *,
+        symbols: int = 0,
+        smoothing: float = SMOOTHING,
+        tolerance: float = TOLERANCE,
+        passes: int = MOST_PASSES,
+        subsets: int = 1,
+        starts: int = 1,
+        seed: int = 0,
+        start: TreeParameters | None = None,
+    ) -> None:
+        self.states = states
+        self.symbols = symbols
+        self.smoothing = smoothing
+        self.tolerance = tolerance
+        self.passes = passes
+        self.subsets = subsets
+        self.starts = starts
+        self.seed = seed
+        self.start = start
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the constructor was given."""
+        names = "states symbols smoothing tolerance passes subsets starts seed start".split()
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def of(cls, parameters: TreeParameters, **settings: Any) -> Self:
+        """A model whose parameters are known, not learned."""
+        model = cls(parameters.states, symbols=parameters.symbols, **settings)
+        model.parameters_ = parameters
+        model.counts_ = Counts.constant(0.0, parameters.states, parameters.symbols)
+        model.convergence_ = Convergence(model.tolerance, model.passes)
+        return model
+
+    # Learning
+
+    def fit(self, forest: Forest, known: Known = None) -> Self:
+        """Learn by EM. Nodes whose state is known are clamped to it and give the start: state k stays state k."""
+        self._check_settings()
+        labels = known_states(forest, known, self.states)
+        parts = parts_of(forest, labels, self.subsets)
+        held = Counts.constant(self.smoothing, self.states, self.symbols)
+        chance = np.random.default_rng(self.seed)
+        best: float | None = None
+        for _ in range(1 if self.start or is_told(forest, labels, self.states) else self.starts):
+            start = self.start or starting_parameters(forest, labels, self.states, self.symbols, chance)
+            convergence = Convergence(self.tolerance, self.passes, len(forest))
+            parameters, counts = learn(parts, start, held, convergence)
+            if best is None or convergence.history[-1] > best:
+                best = convergence.history[-1]
+                self.parameters_, self.counts_, self.convergence_ = parameters, counts, convergence
+        return self
+
+    def partial_fit(self, forest: Forest, known: Known = None) -> Self:
+        """Learn from more trees, without the earlier ones: their expected counts are kept and stay as they are.
+
+        That is one round of incremental EM with the new trees as one more part. Trees given twice count twice.
+        """
+        if not hasattr(self, "parameters_"):
+            return self.fit(forest, known)
+        self._check_settings()
+        labels = known_states(forest, known, self.states)
+        held = Counts.constant(self.smoothing, self.states, self.symbols) + self.counts_
+        convergence = Convergence(self.tolerance, self.passes, len(forest))
+        parts = parts_of(forest, labels, self.subsets)
+        self.parameters_, counts = learn(parts, self.parameters_, held, convergence)
+        self.counts_ = self.counts_ + counts
+        self.convergence_ = convergence
+        return self
+
+    # What it says of trees
+
+    def predict(self, forest: Forest, known: Known = None, *, rule: Rule = "map") -> NDArray[np.int32]:
+        """The state of each node: the likeliest by itself (`map`, 7), or of all states together (`viterbi`)."""
+        if rule == "map":
+            return map_states(self.predict_proba(forest, known))
+        if rule != "viterbi":
+            raise SettingsError(f"rule {rule!r}: expected 'map' or 'viterbi'")
+        parameters = self._learned()
+        return viterbi_states(forest, evidence_of(forest, known, parameters), parameters)[0]
+
+    def predict_proba(self, forest: Forest, known: Known = None) -> NDArray[np.float64]:
+        """The probability of each state at each node, given all that is observed in its tree (8)."""
+        parameters = self._learned()
+        return beliefs(forest, evidence_of(forest, known, parameters), parameters).posterior
+
+    def score_trees(self, forest: Forest, known: Known = None) -> NDArray[np.float64]:
+        """Log P(W | lambda) of each tree; minus infinity for one that cannot occur."""
+        parameters = self._learned()
+        return likelihoods(forest, evidence_of(forest, known, parameters), parameters)[0]
+
+    def score(self, forest: Forest, known: Known = None) -> float:
+        """Log P(W | lambda) of all trees together; with known states, of those too."""
+        return float(self.score_trees(forest, known).sum())
+
+    def sample(self, parent: ArrayLike, chance: np.random.Generator) -> tuple[Forest, NDArray[np.int32]]:
+        """Draw states and symbols for trees of a given shape: the forest that is seen, and its hidden states."""
+        parameters = self._learned()
+        shape = Forest(parent)
+        root = np.cumsum(parameters.root).tolist()
+        rows = np.cumsum(parameters.transition, axis=1).tolist()
+        states = np.zeros(len(shape), np.int32)
+        drawn = chance.random(len(shape)).tolist()
+        for u, above in enumerate(shape.parent.tolist()):
+            row = root if above < 0 else rows[states[above]]
+            states[u] = bisect_right(row, drawn[u] * row[-1])
+        if not parameters.symbols:
+            return shape, states
+        shown = np.cumsum(parameters.emission, axis=1)
+        shown /= shown[:, -1:]
+        symbols = (shown[states] <= chance.random(len(shape))[:, None]).sum(axis=1)
+        return Forest(shape.parent, symbols), states
+
+    # To and from bytes
+
+    def to_bytes(self) -> bytes:
+        """What was learned as a `.npz` archive; the same gives the same bytes. `start` is not kept."""
+        parameters = self._learned()
+        told = self.settings | {"kind": KIND, "format_version": FORMAT_VERSION}
+        del told["start"]
+        about = np.frombuffer(json.dumps(told, sort_keys=True).encode(), np.uint8)
+        columns: dict[str, NDArray[Any]] = {"about": about, "history": np.array(self.convergence_.history)}
+        for name in _ROWS:
+            columns |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
+        return packed_arrays(columns)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        """Read what `to_bytes` wrote; everything in it is checked. Raises `ModelError`."""
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                about = json.loads(bytes(read_array(archive, "about", LARGEST_COLUMN)))
+                version = about.pop("format_version")
+                if about.pop("kind") != KIND:
+                    raise ValueError("it holds something else")
+                if version != FORMAT_VERSION:
+                    raise ModelError(
+                        f"{name} has format {version}, this webwinnow reads {FORMAT_VERSION}; learn it again"
+                    )
+                columns = {
+                    column: _floats(read_array(archive, column, LARGEST_COLUMN), column)
+                    for column in ("history", *_ROWS, *(f"counts_{row}" for row in _ROWS))
+                }
+            model = cls(**_typed(about))
+            model._check_settings()
+            if columns["history"].ndim != 1:
+                raise ValueError("its history is no row of numbers")
+            convergence = Convergence(model.tolerance, model.passes, history=columns["history"].tolist())
+            parameters = TreeParameters(**{row: columns[row] for row in _ROWS})
+            counts = Counts(*(columns[f"counts_{row}"] for row in _ROWS))
+            if (parameters.states, parameters.symbols) != (model.states, model.symbols):
+                raise ValueError("states or symbols differ from the settings")
+            for row in _ROWS:
+                if (
+                    getattr(counts, row).shape != getattr(parameters, row).shape
+                    or getattr(counts, row).min(initial=0) < 0
+                ):
+                    raise ValueError(f"the counts of {row} do not fit")
+        except (*NOT_ARRAYS, TypeError, AttributeError, SettingsError) as error:
+            raise ModelError(f"{name} is no {KIND} or is damaged ({error}); learn it again") from None
+        model.parameters_, model.counts_, model.convergence_ = parameters, counts, convergence
+        return model
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, whole or not at all."""
+        write_whole(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model from a file."""
+        return cls.from_bytes(path.read_bytes(), str(path))
+
+    parameters_: TreeParameters
+    counts_: Counts
+    convergence_: Convergence
+
+    def _learned(self) -> TreeParameters:
+        if not hasattr(self, "parameters_"):
+            raise InputError("the model has not learned anything: call fit first, or HiddenMarkovTree.of(parameters)")
+        return self.parameters_
+
+    def _check_settings(self) -> None:
+        if self.states < 1 or self.symbols < 0 or self.subsets < 1 or self.starts < 1:
+            raise SettingsError(
+                f"{self.states} states, {self.symbols} symbols, {self.subsets} subsets, {self.starts} starts: expected "
+                "at least 1, 0, 1 and 1"
+            )
+        if not 0 <= self.smoothing < np.inf:
+            raise SettingsError(f"smoothing {self.smoothing}: expected 0 or more")
+        if self.start and (self.start.states, self.start.symbols) != (self.states, self.symbols):
+            raise SettingsError("the start has other states or symbols than the model")
+
+
+def _typed(about: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a file tells them, each of its own type."""
+    for name, told in about.items():
+        fractions = name in ("smoothing", "tolerance")
+        if not isinstance(told, int | float if fractions else int) or isinstance(told, bool):
+            raise ValueError(f"{name} is {told!r}")
+    return about
+
+
+def _floats(column: NDArray[Any], name: str) -> NDArray[Any]:
+    if column.dtype != np.float64 or not np.isfinite(column).all():
+        raise ValueError(f"{name} holds {column.dtype}, or numbers that are not finite")
+    return column
