@@ -15,6 +15,7 @@ import mining
 import page_quality
 import peers
 import quality
+import rivals
 import site_cost
 import site_quality
 import speed
@@ -52,6 +53,7 @@ BENCHMARKS = (
         "`sst` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
         styletree.news,
     ),
+    Benchmark("rivals", "the rival cleaners of thesis chapter 3 on sites-news, mean over sites", rivals.news, rivals.COLUMNS),
     Benchmark("model", "the model of a shop site of 200 pages: at most 2 MB", styletree.sizes),
     Benchmark(
         "svm", "SVM configuration 3 (thesis 5.5): F 0.93 on car makes, 0.70 on cuisines and job roles", mining.svm

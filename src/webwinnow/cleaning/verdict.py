@@ -14,15 +14,19 @@ from webwinnow.site.knowledge import SiteKnowledge
 __all__ = [
     "CONTENT_REASON",
     "HIDDEN_REASON",
+    "INFORMATIVE_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
     "MEANINGFUL_REASON",
+    "NOISY_ITEM_REASON",
     "NOISY_REASON",
     "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
     "REASONS",
+    "REDUNDANT_REASON",
     "REPEATED_REASON",
+    "TEMPLATE_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
@@ -44,6 +48,10 @@ REASONS: tuple[str, ...] = (
     "kept: likely main content",
     "unlikely: probably not main content",
     "no main content: nothing on the page reads like it",
+    "template: this pagelet stands on other pages too",
+    "kept: informative block, its words tell pages apart",
+    "redundant block: its words stand on many of the site's pages",
+    "noisy item: a link or picture like those outside of main content",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -60,6 +68,10 @@ REASONS: tuple[str, ...] = (
     CONTENT_REASON,
     UNLIKELY_REASON,
     NO_CONTENT_REASON,
+    TEMPLATE_REASON,
+    INFORMATIVE_REASON,
+    REDUNDANT_REASON,
+    NOISY_ITEM_REASON,
 ) = range(len(REASONS))
 
 

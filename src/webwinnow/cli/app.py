@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, features, learn, page, stopwords
+from webwinnow.cli import clean, features, items, learn, page, stopwords, templates
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -25,10 +25,12 @@ app = typer.Typer(
 )
 app.command("clean")(clean.clean)
 app.command("features")(features.features)
+app.command("items")(items.items)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
 app.command("page")(page.page)
 app.command("stopwords")(stopwords.stopwords)
+app.command("templates")(templates.templates)
 
 
 def _version(wanted: bool) -> None:
