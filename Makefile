@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: help setup run test test-all lint types bench sample train clean
+.PHONY: help setup run test test-all lint types bench sample train train-items clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-all  the slow tests too"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model again; writes src/webwinnow/pagemodel/weights.npz"
+	@echo "make train-items  train the trees of method items again; writes src/webwinnow/itemmodel/trees.npz"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 
 setup: $(STAMP)
@@ -58,6 +59,9 @@ $(VENV)/.train: $(STAMP)
 
 train: $(VENV)/.train
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_page_model.py
+
+train-items: $(VENV)/.train
+	$(BIN)/python tools/train_items.py
 
 sample: setup
 	$(BIN)/python tools/make_sample.py

@@ -53,7 +53,9 @@ BENCHMARKS = (
         "`sst` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
         styletree.news,
     ),
-    Benchmark("rivals", "the rival cleaners of thesis chapter 3 on sites-news, mean over sites", rivals.news, rivals.COLUMNS),
+    Benchmark(
+        "rivals", "the rival cleaners of thesis chapter 3 on sites-news, mean over sites", rivals.news, rivals.COLUMNS
+    ),
     Benchmark("model", "the model of a shop site of 200 pages: at most 2 MB", styletree.sizes),
     Benchmark(
         "svm", "SVM configuration 3 (thesis 5.5): F 0.93 on car makes, 0.70 on cuisines and job roles", mining.svm

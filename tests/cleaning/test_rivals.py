@@ -215,6 +215,16 @@ def test_a_foreign_file_is_no_item_model(data):
         ItemModel.from_bytes(data)
 
 
+def test_trees_of_ones_own_may_be_given(tmp_path):
+    (tmp_path / "own.npz").write_bytes(ItemModel.load().to_bytes())
+    tree = parse(page(1), url="http://a.example/stories/1.html")
+    own = CleaningSettings(items=ItemSettings(trees=str(tmp_path / "own.npz")))
+    assert clean_page(tree, "items", settings=own).text == clean_page(tree, "items").text
+    missing = CleaningSettings(items=ItemSettings(trees=str(tmp_path / "none.npz")))
+    with pytest.raises(ModelError, match="cannot be read as an item model"):
+        clean_page(tree, "items", settings=missing)
+
+
 def test_a_tree_that_runs_in_a_circle_is_refused():
     model = ItemModel.load()
     tree = model.trees["link"]

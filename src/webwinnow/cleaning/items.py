@@ -45,7 +45,7 @@ def clean(tree: PageTree, settings: ItemSettings | None = None) -> Verdict:
     score = np.ones(len(tree), np.float32)
     noisy = {}
     for kind, decides in model.trees.items():
-        items = items_of(tree, kind)
+        items = items_of(tree, kind, decides.names)
         share = decides.noisy_share(items)
         score[items.node] = 1 - share
         noisy[kind] = np.zeros(len(tree), np.bool_)

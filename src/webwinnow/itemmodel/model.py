@@ -117,7 +117,12 @@ class ItemModel:
     @classmethod
     def load(cls, path: Path | None = None) -> ItemModel:
         """The trees of a file, or those that ship with the package, which are read once."""
-        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+        if path is None:
+            return _shipped()
+        try:
+            return cls.from_bytes(path.read_bytes(), str(path))
+        except OSError as error:
+            raise ModelError(f"{path} cannot be read as an item model: {error.strerror}") from None
 
     def to_bytes(self) -> bytes:
         """The trees as a `.npz` archive; the same trees give the same bytes."""

@@ -9,7 +9,7 @@ neighbours joined by `+`, and a trait is whether the item has the phrase: `dest:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -39,7 +39,7 @@ LINK_NUMBERS = (
 UNKNOWN = -1.0
 """What a number is that the page does not tell."""
 LONGEST_SIZE = 100_000.0
-LONGEST_TEXT = 400
+LONGEST_TEXT = 300
 """Characters of a text or address that are read for words."""
 
 _URL_WORD = re.compile(r"[a-z]{2,}")
@@ -72,14 +72,21 @@ class Items:
         return found
 
 
-def items_of(tree: PageTree, kind: str) -> Items:
-    """The visible links with an address, or the visible pictures, of a page, in page order."""
+def items_of(tree: PageTree, kind: str, among: Iterable[str] | None = None) -> Items:
+    """The visible links with an address, or the visible pictures, of a page, in page order.
+
+    `among`: the phrases that are asked for, where not all are.
+    """
     base = _Address.of(tree.url)
+    wanted = None if among is None else frozenset(among)
+    of_page = frozenset(_phrases(base=_url_words(base.url)))
+    of_page = of_page if wanted is None else of_page & wanted
     rows, phrases, nodes = [], [], []
     for node, numbers, said in _links(tree, base) if kind == "link" else _images(tree, base):
         nodes.append(node)
         rows.append(numbers)
-        phrases.append(frozenset(said))
+        own = frozenset(said) if wanted is None else wanted.intersection(said)
+        phrases.append(of_page | own if own else of_page)
     width = len(LINK_NUMBERS if kind == "link" else IMAGE_NUMBERS)
     return Items(np.array(nodes, np.int32), np.array(rows, np.float32).reshape(-1, width), phrases)
 
@@ -125,7 +132,7 @@ def _links(tree: PageTree, base: _Address) -> Iterator[Row]:
             float("?" in hrefs[k]),
             total,
         ]
-        yield node, numbers, _phrases(text=words, base=_url_words(base.url), dest=_url_words(hrefs[k]))
+        yield node, numbers, _phrases(text=words, dest=_url_words(hrefs[k]))
 
 
 def _images(tree: PageTree, base: _Address) -> Iterator[Row]:
@@ -155,7 +162,6 @@ def _images(tree: PageTree, base: _Address) -> Iterator[Row]:
             numbers,
             _phrases(
                 alt=_WORD.findall(values["alt"].get(node, "")[:LONGEST_TEXT].lower()),
-                base=_url_words(base.url),
                 dest=_url_words(href or ""),
                 src=_url_words(source),
             ),
