@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: help setup browser run test test-all lint types bench sample pictures train clean
+.PHONY: help setup browser run test test-all lint types bench sample pictures train train-items clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model again; writes src/webwinnow/pagemodel/weights.npz"
 	@echo "make pictures  take the pictures of docs/inspect.md anew"
+	@echo "make train-items  train the trees of method items again; writes src/webwinnow/itemmodel/trees.npz"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 
 setup: $(STAMP)
@@ -69,6 +70,9 @@ train: $(VENV)/.train
 
 pictures: setup browser
 	$(BIN)/python tools/take_screenshots.py
+
+train-items: $(VENV)/.train
+	$(BIN)/python tools/train_items.py
 
 sample: setup
 	$(BIN)/python tools/make_sample.py

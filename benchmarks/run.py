@@ -18,6 +18,7 @@ import page_quality
 import peers
 import quality
 import replicas
+import rivals
 import search
 import site_cost
 import site_quality
@@ -57,6 +58,9 @@ BENCHMARKS = (
         "sst",
         "`sst` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
         styletree.news,
+    ),
+    Benchmark(
+        "rivals", "the rival cleaners of thesis chapter 3 on sites-news, mean over sites", rivals.news, rivals.COLUMNS
     ),
     Benchmark("model", "the model of a shop site of 200 pages: at most 2 MB", styletree.sizes),
     Benchmark(

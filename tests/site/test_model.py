@@ -123,6 +123,12 @@ def test_sums_are_not_a_model_and_a_model_is_not_sums():
         {"sst_way_child.npy": column([1 << 40], np.int64)},
         {"cst_feature_element.npy": column([-1], np.int64)},
         {"cst_total.npy": b""},
+        {"pagelets_pages.npy": column([9], np.int32)},
+        {"pagelets_key.npy": column([2, 1], np.uint64), "pagelets_pages.npy": column([2, 2], np.int32)},
+        {"segments_entropy.npy": column([2.0], np.float64)},
+        {"segments_entropy.npy": column([np.nan], np.float64)},
+        {"segments_threshold.npy": column([0.5], np.float64)},
+        {"segments_threshold.npy": column([0.5, np.nan], np.float64)},
     ],
 )
 def test_damaged_model_is_refused(change):
@@ -161,7 +167,7 @@ def test_a_model_with_one_number_changed_is_refused_or_still_cleans(seed):
         model = SiteModel.from_bytes(archive_of(parts | {name: column(changed, array.dtype)}))
     except ModelError:
         return
-    for method in ("repeated", "sst", "combined"):
+    for method in ("repeated", "sst", "combined", "template", "segments"):
         assert isinstance(model.clean(pages(1)[0], method).text, str)
 
 
@@ -200,6 +206,12 @@ def test_sums_of_two_sites_are_not_merged():
         {"sst_m.npy": column([0], np.int64)},
         {"cst_df.npy": b"rubbish"},
         {"text_pages.npy": column([9, 9], np.int32)},
+        {"pagelets_pages.npy": column([9], np.int32)},
+        {"segments_page.npy": column([1, 0], np.int32)},
+        {"segments_page_key.npy": column([1], np.uint64)},
+        {"segments_count.npy": column([0, 1], np.int32)},
+        {"segments_tables.npy": column([-1, 0], np.int32)},
+        {"segments_feature.npy": column([1], np.uint64)},
     ],
 )
 def test_damaged_sums_are_refused(change):

@@ -6,18 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import combined, cst, none, page, repeated, sst, why
+from webwinnow.cleaning import combined, cst, items, none, page, repeated, segments, sst, template, why
 from webwinnow.cleaning.cst import CstSettings
+from webwinnow.cleaning.items import ItemSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.cleaning.why import Causes
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import BLOCKS, TEXTS
+from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method", "register"]
 
@@ -30,6 +33,9 @@ class CleaningSettings:
     sst: SstSettings = field(default_factory=SstSettings)
     cst: CstSettings = field(default_factory=CstSettings)
     page: PageSettings = field(default_factory=PageSettings)
+    template: TemplateSettings = field(default_factory=TemplateSettings)
+    segments: SegmentSettings = field(default_factory=SegmentSettings)
+    items: ItemSettings = field(default_factory=ItemSettings)
 
     @classmethod
     def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
@@ -98,6 +104,24 @@ METHODS: dict[str, Method] = {
             frozenset(),
             lambda tree, _, settings, __: page.clean(tree, settings.page),
             why.of_page,
+        ),
+        Method(
+            "template",
+            "drop the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
+            frozenset({PAGELETS}),
+            lambda tree, model, settings, _: template.clean(tree, model, settings.template),
+        ),
+        Method(
+            "segments",
+            "keep tables whose words tell pages apart (Lin and Ho; thesis 3.2)",
+            frozenset({SEGMENTS}),
+            lambda tree, model, settings, _: segments.clean(tree, model, settings.segments),
+        ),
+        Method(
+            "items",
+            "drop links and pictures that decision trees call noisy (thesis 3.1)",
+            frozenset(),
+            lambda tree, _, settings, __: items.clean(tree, settings.items),
         ),
     )
 }

@@ -18,18 +18,22 @@ __all__ = [
     "HIDDEN_REASON",
     "HUB_BLOCK_REASON",
     "IMAGE_BLOCK_REASON",
+    "INFORMATIVE_REASON",
     "KEPT_POSTS_REASON",
     "KEPT_REASON",
     "LIGHT_REASON",
     "LOCALLY_NOISY_REASON",
     "MARGINAL_REASON",
     "MEANINGFUL_REASON",
+    "NOISY_ITEM_REASON",
     "NOISY_REASON",
     "NO_CONTENT_REASON",
     "POSSIBLY_REASON",
     "POSTS_REASON",
     "REASONS",
+    "REDUNDANT_REASON",
     "REPEATED_REASON",
+    "TEMPLATE_REASON",
     "TOPIC_BLOCK_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
@@ -60,6 +64,10 @@ REASONS: tuple[str, ...] = (
     "kept: in the central area of the page",
     "marginal: around the central area of the page",
     "kept: the heading of what stays",
+    "template: this pagelet stands on other pages too",
+    "kept: informative block, its words tell pages apart",
+    "redundant block: its words stand on many of the site's pages",
+    "noisy item: a link or picture like those outside of main content",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -84,6 +92,10 @@ REASONS: tuple[str, ...] = (
     CENTRAL_REASON,
     MARGINAL_REASON,
     HEADING_REASON,
+    TEMPLATE_REASON,
+    INFORMATIVE_REASON,
+    REDUNDANT_REASON,
+    NOISY_ITEM_REASON,
 ) = range(len(REASONS))
 
 

@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import categories, clean, experiment, features, inspect, learn, page, replicas, search, stopwords
+from webwinnow.cli import (
+    categories,
+    clean,
+    experiment,
+    features,
+    inspect,
+    items,
+    learn,
+    page,
+    replicas,
+    search,
+    stopwords,
+    templates,
+)
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -29,12 +42,14 @@ app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
 app.command("index")(search.index)
 app.command("inspect")(inspect.inspect)
+app.command("items")(items.items)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
 app.command("stopwords")(stopwords.stopwords)
+app.command("templates")(templates.templates)
 
 
 def _version(wanted: bool) -> None:

@@ -12,7 +12,9 @@ from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.docview import CategoryModel, ViewSettings
@@ -20,6 +22,7 @@ from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.folder import ModelFolder
+from webwinnow.templates import TemplateList
 from webwinnow.urls import SiteKey
 
 __all__ = ["clean"]
@@ -46,6 +49,16 @@ def clean(
     weight: Annotated[
         float, typer.Option(help="cst: a block stays if its words weigh so much on average.")
     ] = CstSettings().weight,
+    blocks: Annotated[
+        str, typer.Option(help="segments: what parts a page into blocks: tables, or sections too.")
+    ] = SegmentSettings().by,
+    entropy: Annotated[
+        float | None,
+        typer.Option(help="segments: entropy up to which a block stays; the site's own if not given."),
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option(help="template: drop the templates of this list (webwinnow templates) instead.")
+    ] = None,
     models: Annotated[
         Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
     ] = None,
@@ -99,6 +112,8 @@ def clean(
     wanted = list(also or [])
     if format in ("markdown", "html") and format not in wanted:
         wanted.append(format)
+    if templates is not None:
+        TemplateList.load(templates)  # a list that cannot be read is told before the run, not by each page
     settings = RunSettings(
         method=method,
         cleaning=CleaningSettings(
@@ -106,6 +121,8 @@ def clean(
             sst=SstSettings(threshold=threshold),
             cst=CstSettings(weight=weight),
             page=PageSettings(favor=favored(favor), comments=comments),
+            template=TemplateSettings(found=None if templates is None else str(templates.absolute())),
+            segments=SegmentSettings(by=blocks, threshold=entropy),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
         view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,

@@ -19,7 +19,7 @@ from webwinnow.markup import STYLE_VERSION
 
 __all__ = ["FORMAT_VERSION", "Column", "pack", "unpack", "within", "write_whole"]
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 LARGEST_COLUMN = 400_000_000
 """Bytes of one array; no true model holds more: above, a file is damaged or means harm."""
 

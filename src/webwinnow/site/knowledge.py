@@ -17,7 +17,20 @@ from webwinnow.site.archive import pack, unpack, write_whole
 from webwinnow.site.blocks import BlockTable
 from webwinnow.site.finish import SiteTree, finish
 from webwinnow.site.noise import NoiseMap, importance_of
-from webwinnow.site.sums import ALL_PARTS, BLOCKS, CUTS, LABEL_COLUMNS, TEXTS, SiteSums, label_columns, labels_of
+from webwinnow.site.pagelets import PageletCounts
+from webwinnow.site.segments import SegmentRows, SegmentTable
+from webwinnow.site.sums import (
+    ALL_PARTS,
+    BLOCKS,
+    CUTS,
+    LABEL_COLUMNS,
+    PAGELETS,
+    SEGMENTS,
+    TEXTS,
+    SiteSums,
+    label_columns,
+    labels_of,
+)
 from webwinnow.site.threshold import choose_threshold
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 
@@ -47,6 +60,9 @@ class SiteKnowledge:
     cst: SiteTree | None = None
     threshold: float = 0.0
     blocks: BlockTable | None = None
+    pagelets: PageletCounts | None = None
+    """Pagelets that more than one page has."""
+    segments: SegmentTable | None = None
     labels: dict[int, str] = field(default_factory=dict)
     """What people may call an element, by its style."""
     has_texts: bool = True
@@ -81,6 +97,8 @@ class SiteKnowledge:
             text_pages=pages[said_twice],
             threshold=threshold,
             blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts and sums.pages > 1 else None,
+            pagelets=sums.pagelets().repeated() if PAGELETS in sums.parts else None,
+            segments=SegmentTable.of(SegmentRows.merge(sums.segments)) if SEGMENTS in sums.parts else None,
             labels=_labels_in(sums.labels, found.values()),
             has_texts=TEXTS in sums.parts,
             **found,
@@ -112,6 +130,20 @@ class SiteKnowledge:
             raise ModelError(f"the model of {self.site or 'this site'} has no table of blocks; learn it again with one")
         return self.blocks
 
+    @property
+    def pagelet_counts(self) -> PageletCounts:
+        """The pagelets that more than one page has."""
+        if self.pagelets is None:
+            raise ModelError(f"the model of {self.site or 'this site'} has no pagelets; learn it again with them")
+        return self.pagelets
+
+    @property
+    def segment_table(self) -> SegmentTable:
+        """What the site's words tell of its tables and sections."""
+        if self.segments is None:
+            raise ModelError(f"the model of {self.site or 'this site'} has no segments; learn it again with them")
+        return self.segments
+
     @cached_property
     def noise(self) -> NoiseMap:
         """The site style tree, ready to lay pages over."""
@@ -138,6 +170,10 @@ class SiteKnowledge:
         columns |= label_columns(self.labels)
         if self.blocks is not None:
             columns |= {f"{BLOCKS}_{column}": values for column, values in self.blocks.columns().items()}
+        if self.pagelets is not None:
+            columns |= {f"{PAGELETS}_{column}": values for column, values in self.pagelets.columns().items()}
+        if self.segments is not None:
+            columns |= {f"{SEGMENTS}_{column}": values for column, values in self.segments.columns().items()}
         for name in _TREES:
             tree: SiteTree | None = getattr(self, name)
             if tree is not None:
@@ -151,6 +187,8 @@ class SiteKnowledge:
             tree: {f"{tree}_{column}": dtype for column, dtype in SiteTree.column_types().items()} for tree in _TREES
         }
         groups[BLOCKS] = {f"{BLOCKS}_{column}": dtype for column, dtype in BlockTable.column_types().items()}
+        groups[PAGELETS] = {f"{PAGELETS}_{column}": dtype for column, dtype in PageletCounts.column_types().items()}
+        groups[SEGMENTS] = {f"{SEGMENTS}_{column}": dtype for column, dtype in SegmentTable.column_types().items()}
         about, columns = unpack(KIND, data, name, _COLUMNS | LABEL_COLUMNS, groups.values())
         site, threshold, has_texts = about.get("site"), about.get("threshold"), about.get("texts", True)
         keys, counts, pages = columns["text_key"], columns["text_pages"], columns["page_keys"]
@@ -179,6 +217,8 @@ class SiteKnowledge:
             text_pages=counts,
             threshold=float(threshold or 0),
             blocks=_blocks(columns, name) if groups[BLOCKS].keys() <= columns.keys() else None,
+            pagelets=_pagelets(columns, name) if groups[PAGELETS].keys() <= columns.keys() else None,
+            segments=_segments(columns, name) if groups[SEGMENTS].keys() <= columns.keys() else None,
             labels=labels_of(columns, name),
             has_texts=bool(has_texts),
             **trees,
@@ -212,6 +252,25 @@ def _blocks(columns: dict[str, NDArray[Any]], name: str) -> BlockTable:
         return BlockTable.of_columns({column: columns[f"{BLOCKS}_{column}"] for column in BlockTable.column_types()})
     except ValueError as error:
         raise ModelError(f"{name} is damaged: its table of blocks {error}; learn the site again") from None
+
+
+def _pagelets(columns: dict[str, NDArray[Any]], name: str) -> PageletCounts:
+    try:
+        return PageletCounts.of_columns(
+            {column: columns[f"{PAGELETS}_{column}"] for column in PageletCounts.column_types()},
+            len(columns["page_keys"]),
+        )
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of pagelets {error}; learn the site again") from None
+
+
+def _segments(columns: dict[str, NDArray[Any]], name: str) -> SegmentTable:
+    try:
+        return SegmentTable.of_columns(
+            {column: columns[f"{SEGMENTS}_{column}"] for column in SegmentTable.column_types()}
+        )
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of segments {error}; learn the site again") from None
 
 
 def _labels_in(labels: dict[int, str], trees: Iterable[SiteTree]) -> dict[int, str]:

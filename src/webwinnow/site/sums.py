@@ -21,12 +21,16 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column, pack, unpack, within, write_whole
 from webwinnow.site.blocks import BlockRows
+from webwinnow.site.pagelets import PageletCounts, pagelets_of
+from webwinnow.site.segments import SegmentRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 
 __all__ = [
     "ALL_PARTS",
     "BLOCKS",
     "LABELS",
+    "PAGELETS",
+    "SEGMENTS",
     "TEXTS",
     "SiteSums",
     "block_keys",
@@ -34,10 +38,11 @@ __all__ = [
 
 KIND = "site sums"
 TEXTS, LABELS, BLOCKS = "texts", "labels", "blocks"
+PAGELETS, SEGMENTS = "pagelets", "segments"
 CUTS = {"sst": SST_CUT, "cst": CST_CUT}
-ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, *CUTS})
-"""What can be learned: in how many pages a text stands; names of elements for people; the site style tree; the
-compressed structure tree."""
+ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS, *CUTS})
+"""What can be learned: in how many pages a text stands; names of elements for people; the table of blocks; in how many
+pages a pagelet stands; the words of tables and sections; the site style tree; the compressed structure tree."""
 LONGEST_LABEL = 60
 
 _NO_WORD = re.compile(r"[^\w\n]+")
@@ -75,6 +80,9 @@ class SiteSums:
         """Trees over pages that were not added here but merged or read."""
         self.grown = 0
         self.rows: list[BlockRows] = []
+        self.cut_up: Counter[int] = Counter()
+        """On how many pages each pagelet stands, by fingerprint."""
+        self.segments: list[SegmentRows] = []
         self.labels: dict[int, str] = {}
         """What people may call an element, by its style."""
 
@@ -90,6 +98,10 @@ class SiteSums:
             self.rows.append(BlockRows.of_page(self.keys[-1], evidence or PageEvidence.of(tree)))
         if TEXTS in self.parts:
             self.said.update(np.unique(block_keys(cut(tree))).tolist())
+        if PAGELETS in self.parts:
+            self.cut_up.update(np.unique(pagelets_of(tree).fingerprint).tolist())
+        if SEGMENTS in self.parts:
+            self.segments.append(SegmentRows.of_page(self.keys[-1], tree))
         if LABELS in self.parts:
             for style, i in zip(*(found.tolist() for found in np.unique(tree.style, return_index=True)), strict=True):
                 if style not in self.labels:
@@ -111,10 +123,12 @@ class SiteSums:
 
     def texts(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         """The texts by key, ascending, and how many pages say each."""
-        key = np.fromiter(self.said.keys(), np.uint64, len(self.said))
-        pages = np.fromiter(self.said.values(), np.int32, len(self.said))
-        order = np.argsort(key)
-        return key[order], pages[order]
+        return _counted(self.said)
+
+    def pagelets(self) -> PageletCounts:
+        """On how many pages each pagelet stands."""
+        key, pages = _counted(self.cut_up)
+        return PageletCounts(key=key, pages=pages)
 
     def blocks(self) -> BlockRows:
         """The blocks of all pages."""
@@ -148,6 +162,8 @@ class SiteSums:
             merged.said.update(one.said)
             merged.labels |= one.labels
             merged.rows += one.rows
+            merged.cut_up.update(one.cut_up)
+            merged.segments += one.segments
         trees = [one.trees() for one in given]
         for name in merged.cuts:
             found = [tree[name] for tree in trees if name in tree]
@@ -162,6 +178,11 @@ class SiteSums:
         columns |= label_columns(self.labels)
         if BLOCKS in self.parts:
             columns |= {f"{BLOCKS}_{column}": values for column, values in self.blocks().columns().items()}
+        if PAGELETS in self.parts:
+            columns |= {f"{PAGELETS}_{column}": values for column, values in self.pagelets().columns().items()}
+        if SEGMENTS in self.parts:
+            rows = SegmentRows.merge(self.segments)
+            columns |= {f"{SEGMENTS}_{column}": values for column, values in rows.columns().items()}
         for name, tree in self.trees().items():
             columns |= {f"{name}_{column}": getattr(tree, column) for column in _tree_types()}
         return pack(KIND, {"site": self.site, "parts": sorted(self.parts)}, columns)
@@ -171,6 +192,8 @@ class SiteSums:
         """Read sums back; everything in them is checked. Raises `ModelError`."""
         groups = {tree: {f"{tree}_{column}": dtype for column, dtype in _tree_types().items()} for tree in CUTS}
         groups[BLOCKS] = {f"{BLOCKS}_{column}": dtype for column, dtype in BlockRows.column_types().items()}
+        groups[PAGELETS] = {f"{PAGELETS}_{column}": dtype for column, dtype in PageletCounts.column_types().items()}
+        groups[SEGMENTS] = {f"{SEGMENTS}_{column}": dtype for column, dtype in SegmentRows.column_types().items()}
         wanted = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32} | LABEL_COLUMNS
         about, columns = unpack(KIND, data, name, wanted, groups.values())
         site, parts = about.get("site"), about.get("parts")
@@ -191,6 +214,11 @@ class SiteSums:
         sums.labels = labels_of(columns, name)
         if BLOCKS in sums.parts and groups[BLOCKS].keys() <= columns.keys():
             sums.rows = [_rows(columns, name)]
+        if PAGELETS in sums.parts and groups[PAGELETS].keys() <= columns.keys():
+            counts = _pagelets(columns, name)
+            sums.cut_up = Counter(dict(zip(counts.key.tolist(), counts.pages.tolist(), strict=True)))
+        if SEGMENTS in sums.parts and groups[SEGMENTS].keys() <= columns.keys():
+            sums.segments = [_segments(columns, name)]
         for tree, height in sums.cuts.items():
             if groups[tree].keys() <= columns.keys():
                 found = {column: columns[f"{tree}_{column}"] for column in _tree_types()}
@@ -212,6 +240,33 @@ def _rows(columns: dict[str, Column], name: str) -> BlockRows:
         return BlockRows.of_columns({column: columns[f"{BLOCKS}_{column}"] for column in BlockRows.column_types()})
     except ValueError as error:
         raise ModelError(f"{name} is damaged: its table of blocks {error}; learn the site again") from None
+
+
+def _pagelets(columns: dict[str, Column], name: str) -> PageletCounts:
+    try:
+        return PageletCounts.of_columns(
+            {column: columns[f"{PAGELETS}_{column}"] for column in PageletCounts.column_types()},
+            len(columns["page_keys"]),
+        )
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of pagelets {error}; learn the site again") from None
+
+
+def _segments(columns: dict[str, Column], name: str) -> SegmentRows:
+    try:
+        return SegmentRows.of_columns(
+            {column: columns[f"{SEGMENTS}_{column}"] for column in SegmentRows.column_types()}, columns["page_keys"]
+        )
+    except ValueError as error:
+        raise ModelError(f"{name} is damaged: its table of segments {error}; learn the site again") from None
+
+
+def _counted(counter: Counter[int]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """The keys of a counter, ascending, and their counts."""
+    key = np.fromiter(counter.keys(), np.uint64, len(counter))
+    pages = np.fromiter(counter.values(), np.int32, len(counter))
+    order = np.argsort(key)
+    return key[order], pages[order]
 
 
 LABEL_COLUMNS: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}

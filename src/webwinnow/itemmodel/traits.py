@@ -1,0 +1,213 @@
+"""What links and pictures are judged by (thesis 3.1): AdEater (Kushmerick, Agents 1999) for pictures, nepotistic links
+(Davison, AAAI workshop 2000) for links.
+
+An item has numbers, and words: of its own text, of the page's address (`base`), of where it leads (`dest`) and, for a
+picture, of its file's address (`src`) and its alternative text (`alt`). As in AdEater a phrase is one word or two
+neighbours joined by `+`, and a trait is whether the item has the phrase: `dest:click`, `alt:click+here`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import nearest
+from webwinnow.pagetree import PageTree
+from webwinnow.records import PageRecord
+from webwinnow.urls import SiteKey, is_web_link
+
+__all__ = ["IMAGE_NUMBERS", "KINDS", "LINK_NUMBERS", "UNKNOWN", "Items", "items_of"]
+
+KINDS = ("link", "image")
+IMAGE_NUMBERS = ("height", "width", "aspect ratio", "file on this site", "in a link", "link to this site")
+LINK_NUMBERS = (
+    "words",
+    "has a picture",
+    "to this host",
+    "to this domain",
+    "to this page",
+    "shared folders",
+    "folders",
+    "has a query",
+    "links on the page",
+)
+UNKNOWN = -1.0
+"""What a number is that the page does not tell."""
+LONGEST_SIZE = 100_000.0
+LONGEST_TEXT = 300
+"""Characters of a text or address that are read for words."""
+
+_URL_WORD = re.compile(r"[a-z]{2,}")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_SIZE = re.compile(r"\s*(\d{1,6})")
+_HOST, _DOMAIN = SiteKey(by="host"), SiteKey(by="domain")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """The items of one kind on a page: the node of each, a row of numbers (`numbers` names them), its phrases."""
+
+    node: NDArray[np.int32]
+    numbers: NDArray[np.float32]
+    phrases: list[frozenset[str]]
+
+    def columns(self, names: tuple[str, ...], kind: str) -> NDArray[np.float32]:
+        """A row an item, a column a trait: numbers by name, phrases as 0 or 1."""
+        known = IMAGE_NUMBERS if kind == "image" else LINK_NUMBERS
+        found = np.zeros((len(self.node), len(names)), np.float32)
+        place = {}
+        for at, name in enumerate(names):
+            if name in known:
+                found[:, at] = self.numbers[:, known.index(name)]
+            else:
+                place[name] = at
+        for row, phrases in enumerate(self.phrases):
+            for phrase in phrases & place.keys():
+                found[row, place[phrase]] = 1.0
+        return found
+
+
+def items_of(tree: PageTree, kind: str, among: Iterable[str] | None = None) -> Items:
+    """The visible links with an address, or the visible pictures, of a page, in page order.
+
+    `among`: the phrases that are asked for, where not all are.
+    """
+    base = _Address.of(tree.url)
+    wanted = None if among is None else frozenset(among)
+    of_page = frozenset(_phrases(base=_url_words(base.url)))
+    of_page = of_page if wanted is None else of_page & wanted
+    rows, phrases, nodes = [], [], []
+    for node, numbers, said in _links(tree, base) if kind == "link" else _images(tree, base):
+        nodes.append(node)
+        rows.append(numbers)
+        own = frozenset(said) if wanted is None else wanted.intersection(said)
+        phrases.append(of_page | own if own else of_page)
+    width = len(LINK_NUMBERS if kind == "link" else IMAGE_NUMBERS)
+    return Items(np.array(nodes, np.int32), np.array(rows, np.float32).reshape(-1, width), phrases)
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """A page's or item's address in the parts that are compared."""
+
+    url: str
+    host: str
+    domain: str
+    folders: list[str]
+
+    @classmethod
+    def of(cls, url: str) -> _Address:
+        page = PageRecord(url=url, body=b"")
+        path = url.partition("?")[0].partition("#")[0].split("/")
+        return cls(url, _HOST.of(page), _DOMAIN.of(page), [folder for folder in path[3:-1] if folder])
+
+
+Row = tuple[int, list[float], Iterator[str]]
+
+
+def _links(tree: PageTree, base: _Address) -> Iterator[Row]:
+    nodes, hrefs = tree.values("href")
+    wanted = tree.tagged("a")[nodes] & tree.visible[nodes]
+    pictures = np.concatenate(([0], np.cumsum(tree.tagged("img"))))
+    address = _known(tree)
+    total = float(wanted.sum())
+    for k in np.flatnonzero(wanted).tolist():
+        node = int(nodes[k])
+        end = int(tree.end[node])
+        target = address(hrefs[k])
+        words = _WORD.findall(tree[node].text[:LONGEST_TEXT].lower())
+        numbers = [
+            float(len(words)),
+            float(pictures[end] > pictures[node]),
+            UNKNOWN if target is None else float(target.host == base.host),
+            UNKNOWN if target is None else float(target.domain == base.domain),
+            float(hrefs[k].startswith("#") or (target is not None and _page(target.url) == _page(base.url))),
+            UNKNOWN if target is None else float(_shared(target.folders, base.folders)),
+            UNKNOWN if target is None else float(len(target.folders)),
+            float("?" in hrefs[k]),
+            total,
+        ]
+        yield node, numbers, _phrases(text=words, dest=_url_words(hrefs[k]))
+
+
+def _images(tree: PageTree, base: _Address) -> Iterator[Row]:
+    values = {
+        name: dict(zip(*_plain(tree, name), strict=True)) for name in ("src", "data-src", "alt", "height", "width")
+    }
+    hrefs = dict(zip(*_plain(tree, "href"), strict=True))
+    bears = np.zeros(len(tree), np.bool_)
+    bears[[node for node in hrefs if tree.tag_name(node) == "a"]] = True
+    link = nearest(tree.parent, bears)
+    address = _known(tree)
+    for node in np.flatnonzero(tree.tagged("img") & tree.visible).tolist():
+        source = values["src"].get(node) or values["data-src"].get(node) or ""
+        href = hrefs[int(link[node])] if link[node] >= 0 else None
+        file, target = address(source), None if href is None else address(href)
+        height, width = _size(values["height"].get(node)), _size(values["width"].get(node))
+        numbers = [
+            height,
+            width,
+            width / height if height > 0 and width > 0 else UNKNOWN,
+            UNKNOWN if file is None else float(file.domain == base.domain),
+            float(href is not None),
+            UNKNOWN if target is None else float(target.domain == base.domain),
+        ]
+        yield (
+            node,
+            numbers,
+            _phrases(
+                alt=_WORD.findall(values["alt"].get(node, "")[:LONGEST_TEXT].lower()),
+                dest=_url_words(href or ""),
+                src=_url_words(source),
+            ),
+        )
+
+
+def _plain(tree: PageTree, name: str) -> tuple[list[int], list[str]]:
+    nodes, values = tree.values(name)
+    return nodes.tolist(), values
+
+
+def _known(tree: PageTree) -> Callable[[str], _Address | None]:
+    """Addresses by how they are written; each is resolved once."""
+    seen: dict[str, _Address | None] = {}
+
+    def address(written: str) -> _Address | None:
+        if written not in seen:
+            target = tree.resolve(written)
+            seen[written] = _Address.of(target) if target is not None and is_web_link(target) else None
+        return seen[written]
+
+    return address
+
+
+def _page(url: str) -> str:
+    return url.partition("#")[0]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    """How many folders two paths have in common from the start."""
+    shared = 0
+    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
+        shared += 1
+    return shared
+
+
+def _size(written: str | None) -> float:
+    found = _SIZE.match(written or "")
+    return UNKNOWN if found is None or "%" in (written or "") else min(float(found[1]), LONGEST_SIZE)
+
+
+def _url_words(url: str) -> list[str]:
+    return _URL_WORD.findall(url[:LONGEST_TEXT].lower())
+
+
+def _phrases(**said: list[str]) -> Iterator[str]:
+    for place, words in said.items():
+        yield from (f"{place}:{word}" for word in words)
+        yield from (f"{place}:{one}+{other}" for one, other in pairwise(words))

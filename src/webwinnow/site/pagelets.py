@@ -1,0 +1,141 @@
+"""Pagelets (Bar-Yossef and Rajagopalan, WWW 2002; thesis 3.3): the parts that links cut a page into, as fingerprints.
+
+A pagelet is an element none of whose children holds k or more links, inside no other pagelet. Its fingerprint is a
+sketch of shingles (Broder 1997), so that small differences leave it the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow._kernels import topmost
+from webwinnow.pagetree import PageTree
+from webwinnow.site.archive import Column
+from webwinnow.site.features import page_features
+from webwinnow.site.styletree import pair_key
+from webwinnow.words import SHINGLE_SIZE
+
+__all__ = ["PAGELET_LINKS", "TEMPLATE_PAGES", "PageletCounts", "Pagelets", "pagelets_of"]
+
+PAGELET_LINKS = 3
+"""k: a child with so many links is too much for one pagelet (thesis 5.3; the authors have the same)."""
+SKETCH_HASHES = 4
+"""Smallest hashes that two pagelets must share to count as the same: with resemblance r they do so with r^4. Ours. With
+one, a story that shares a third of its shingles with others goes in a third of all cases (attribute recall on ten sites
+of sites-swde 0.78; with 4 0.93, with 8 0.95); with many, menus that differ in a link stay (word F1 on sites-news 0.820,
+0.795, 0.783)."""
+TEMPLATE_PAGES = 2
+"""Pages that must have a pagelet before it is a template: the authors take every group of more than one."""
+
+Keys = NDArray[np.uint64]
+_SEEDS = np.arange(1, SKETCH_HASHES + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pagelets:
+    """The pagelets of one page: `around[i]` is the pagelet that node i stands in, or -1.
+
+    `node` and `fingerprint` name those that say something, in page order.
+    """
+
+    around: NDArray[np.int32]
+    node: NDArray[np.int32]
+    fingerprint: Keys
+
+    def marked(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The nodes inside the chosen pagelets."""
+        inside = np.zeros(len(self.around) + 1, np.bool_)
+        inside[self.node[chosen]] = True
+        found: NDArray[np.bool_] = inside[self.around]
+        return found
+
+
+def pagelets_of(tree: PageTree, links: int = PAGELET_LINKS) -> Pagelets:
+    """Cut a page into pagelets. Text directly inside an element too full for a pagelet belongs to none."""
+    around = topmost(tree.parent, _small(tree, links))
+    node, fingerprint = _fingerprints(tree, around)
+    return Pagelets(around, node, fingerprint)
+
+
+def _small(tree: PageTree, links: int) -> NDArray[np.bool_]:
+    """The elements none of whose children holds so many visible links. The virtual root is none."""
+    bears, _ = tree.values("href")
+    is_link = np.zeros(len(tree), np.bool_)
+    is_link[bears] = True
+    is_link &= tree.tagged("a", "area") & tree.visible
+    before = np.concatenate(([0], np.cumsum(is_link)))
+    holds = before[tree.end] - before[:-1]
+    small = np.ones(len(tree), np.bool_)
+    small[tree.parent[1:][holds[1:] >= links]] = False
+    small[0] = False
+    return small
+
+
+def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np.int32], Keys]:
+    """The pagelets with words, links or pictures, and the sketch of each: the words in page order, then the others."""
+    found = page_features(tree)
+    of = around[found.owner]
+    order = np.argsort(of, kind="stable")
+    order = order[of[order] >= 0]
+    of, feature = of[order], found.feature[order]
+    if not len(of):
+        return np.zeros(0, np.int32), np.zeros(0, np.uint64)
+    first = np.flatnonzero(np.concatenate(([True], of[1:] != of[:-1])))
+    last = np.repeat(np.append(first[1:], len(of)), np.diff(np.append(first, len(of))))
+    shingle = feature.copy()
+    at = np.arange(len(of))
+    for ahead in range(1, SHINGLE_SIZE):
+        inside = at + ahead < last
+        shingle[inside] = pair_key(shingle[inside], feature[at[inside] + ahead])
+    is_whole = at + SHINGLE_SIZE <= last
+    is_whole[first] = True
+    starts = np.cumsum(np.concatenate(([0], is_whole)))[first]
+    shingle = shingle[is_whole]
+    sketch = np.zeros(len(first), np.uint64)
+    for seed in _SEEDS:
+        hashed = pair_key(shingle, np.full(len(shingle), seed))
+        sketch = pair_key(sketch, np.minimum.reduceat(hashed, starts))
+    return of[first].astype(np.int32), sketch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PageletCounts:
+    """On how many pages of a site each pagelet stands, by fingerprint, ascending."""
+
+    key: Keys
+    pages: NDArray[np.int32]
+
+    def columns(self) -> dict[str, Column]:
+        """The arrays by name."""
+        return {"key": self.key, "pages": self.pages}
+
+    @classmethod
+    def column_types(cls) -> dict[str, Any]:
+        """The names and types of the arrays."""
+        return {"key": np.uint64, "pages": np.int32}
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, Column], pages: int) -> PageletCounts:
+        """Counts over `pages` pages from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+        key, counts = columns["key"], columns["pages"]
+        if len(key) != len(counts) or not np.all(key[1:] > key[:-1]):
+            raise ValueError("has keys out of order or without counts")
+        if not np.all((counts > 0) & (counts <= pages)):
+            raise ValueError("counts pages that there are not")
+        return cls(key=key, pages=counts)
+
+    def repeated(self) -> PageletCounts:
+        """Only those of more than one page."""
+        often = self.pages > 1
+        return PageletCounts(key=self.key[often], pages=self.pages[often])
+
+    def pages_with(self, fingerprint: Keys) -> NDArray[np.int32]:
+        """On how many pages each of some pagelets stands; 0 for one that is not counted."""
+        if not len(self.key):
+            return np.zeros(len(fingerprint), np.int32)
+        at = np.minimum(np.searchsorted(self.key, fingerprint), len(self.key) - 1)
+        return np.where(self.key[at] == fingerprint, self.pages[at], 0).astype(np.int32)

@@ -1,0 +1,117 @@
+"""The rival methods as a user runs them: `clean`, `learn`, `templates`, `items`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def linked(pages: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The same pages, each with a link to the next."""
+    urls = [page["url"] for page in pages]
+    return [
+        page
+        | {"html": page["html"].replace("</main>", f"<p><a href='{after}'>onward from {page['url']}</a></p></main>")}
+        for page, after in zip(pages, urls[1:] + urls[:1], strict=True)
+    ]
+
+
+def apart(pages: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The same pages, no two of which share a word of their stories."""
+    return [page | {"html": page["html"].replace("word", f"page{n}word")} for n, page in enumerate(pages)]
+
+
+@pytest.mark.parametrize(
+    ("method", "options"), [("template", []), ("segments", ["--blocks", "sections"]), ("items", [])]
+)
+def test_a_crawl_is_cleaned(webwinnow, make_pages, write_crawl, records, tmp_path, method, options):
+    crawl = write_crawl(apart(make_pages("a.example", 8)))
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", crawl, "-o", out, "--method", method, *options)
+    assert done.returncode == 0, done.stderr
+    found = records(out)
+    assert len(found) == 8
+    assert all("word" in record["text"] and record["method"] == method for record in found)
+    if method != "items":
+        assert not any("section" in record["text"] for record in found)
+
+
+@pytest.mark.parametrize("method", ["template", "segments", "items"])
+def test_the_same_bytes_come_out_whatever_the_workers(webwinnow, make_pages, write_crawl, tmp_path, method):
+    crawl = write_crawl([*make_pages("a.example", 70), *make_pages("b.example", 5)])
+    for jobs in (1, 3):
+        webwinnow("clean", crawl, "-o", tmp_path / f"{jobs}.jsonl", "--method", method, "--jobs", jobs, "-q")
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "3.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("method", ["template", "segments"])
+def test_kept_models_clean_as_learning_does(webwinnow, make_pages, write_crawl, tmp_path, method):
+    crawl = write_crawl(make_pages("a.example", 8))
+    webwinnow("learn", crawl, "-o", tmp_path / "m", "-q")
+    webwinnow("clean", crawl, "-o", tmp_path / "now.jsonl", "--method", method, "-q")
+    webwinnow("clean", crawl, "-o", tmp_path / "kept.jsonl", "--method", method, "--models", tmp_path / "m", "-q")
+    assert (tmp_path / "now.jsonl").read_bytes() == (tmp_path / "kept.jsonl").read_bytes()
+
+
+def test_one_page_is_cleaned_by_items(webwinnow, make_pages, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(make_pages("a.example", 1)[0]["html"])
+    done = webwinnow("page", file, "--method", "items", "--explain")
+    assert done.returncode == 0, done.stderr
+    assert "word0" in done.stdout
+
+
+def test_templates_of_a_collection_are_listed_and_dropped(webwinnow, make_pages, write_crawl, records, tmp_path):
+    """a.example's pages are linked, b.example's are not: only a's menu is a template of the collection."""
+    crawl = write_crawl([*linked(make_pages("a.example", 5)), *make_pages("b.example", 5)])
+    listed = tmp_path / "templates.jsonl"
+    done = webwinnow("templates", crawl, "-o", listed)
+    assert done.returncode == 0, done.stderr
+    assert "templates on 5 of 10 pages" in done.stderr
+    found = records(listed)
+    assert found[0]["pages"] == 5
+    assert {site for line in found for site in line["sites"]} == {"a.example"}
+    assert any("a.example section 0" in line["text"] for line in found)
+    out = tmp_path / "out.jsonl"
+    assert webwinnow("clean", crawl, "-o", out, "--method", "template", "--templates", listed, "-q").returncode == 0
+    for record in records(out):
+        assert ("section" in record["text"]) == (record["site"] == "b.example")
+        assert "word" in record["text"]
+
+
+def test_local_detection_needs_no_links(webwinnow, make_pages, write_crawl, tmp_path):
+    crawl = write_crawl(make_pages("b.example", 5))
+    assert webwinnow("templates", crawl, "-o", "-", "-q").stdout == ""
+    shown = webwinnow("templates", crawl, "-o", "-", "-q", "--detection", "local").stdout.splitlines()
+    assert {json.loads(line)["pages"] for line in shown} == {5}
+
+
+def test_a_page_that_cannot_be_read_is_counted_and_the_others_listed(webwinnow, make_pages, write_crawl, tmp_path):
+    crawl = write_crawl([*linked(make_pages("a.example", 4)), {"url": "http://a.example/without-html"}])
+    done = webwinnow("templates", crawl, "-o", tmp_path / "t.jsonl")
+    assert done.returncode == 1
+    assert "templates on 4 of 5 pages; 1 pages failed" in done.stderr
+
+
+def test_a_list_of_templates_that_is_not_there_is_refused(webwinnow, make_pages, write_crawl, tmp_path):
+    crawl = write_crawl(make_pages("a.example", 4))
+    done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "template", "--templates", tmp_path / "no.jsonl")
+    assert done.returncode == 2
+    assert "no.jsonl" in done.stderr
+    assert not (tmp_path / "o").exists()
+
+
+def test_the_rules_of_items_are_shown(webwinnow):
+    shown = webwinnow("items", "--kind", "image")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.startswith("# image: ")
+    assert "then the image is noisy" in shown.stdout
+    assert "the link is" not in shown.stdout
+
+
+def test_an_unknown_segmentation_is_refused(webwinnow, make_pages, write_crawl, tmp_path):
+    crawl = write_crawl(make_pages("a.example", 4))
+    done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "segments", "--blocks", "frames")
+    assert done.returncode == 2
+    assert "there are: tables, sections" in done.stderr
