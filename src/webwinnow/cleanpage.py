@@ -11,6 +11,7 @@ import numpy as np
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import DEFAULT_METHOD, REASONS, CleaningSettings, Verdict, method
+from webwinnow.cleaning.noise import KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON
 from webwinnow.errors import SettingsError
 from webwinnow.markup import TAG_CODE
@@ -36,6 +37,8 @@ class Decision(NamedTuple):
     text: str
     score: float | None = None
     """What decided, where the method has degrees: the probability of being main content."""
+    kind: str | None = None
+    """The kind of the region, where it was removed (or came back for a task) and somebody has asked for kinds."""
 
 
 def clean_page(
@@ -112,7 +115,12 @@ class CleanPage:
                 reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
                 owners = self.tree.run_owner[runs]
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
-                yield Decision(kept, REASONS[reason], self.tree.xpath(int(blocks.owner[b])), text, score)
+                xpath = self.tree.xpath(int(blocks.owner[b]))
+                yield Decision(kept, REASONS[reason], xpath, text, score, self._kind(int(owners[0])))
+
+    def _kind(self, node: int) -> str | None:
+        sure = self.verdict.kind_score
+        return None if sure is None or not sure[node] else KINDS[int(self.verdict.kind[node])].name
 
     def record(self, *, also: tuple[str, ...] = ()) -> dict[str, Any]:
         """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`."""

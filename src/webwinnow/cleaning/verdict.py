@@ -23,6 +23,7 @@ __all__ = [
     "POSSIBLY_REASON",
     "REASONS",
     "REPEATED_REASON",
+    "TASK_REASON",
     "UNLIKELY_REASON",
     "WEIGHTY_REASON",
     "Verdict",
@@ -44,6 +45,7 @@ REASONS: tuple[str, ...] = (
     "kept: likely main content",
     "unlikely: probably not main content",
     "no main content: nothing on the page reads like it",
+    "kept: the task wants this kind",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -60,6 +62,7 @@ REASONS: tuple[str, ...] = (
     CONTENT_REASON,
     UNLIKELY_REASON,
     NO_CONTENT_REASON,
+    TASK_REASON,
 ) = range(len(REASONS))
 
 
@@ -69,8 +72,10 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `note` is a remark on the whole page for the record's `reason`; `genre` and
-    `confidence`, how good the word F1 is likely to be, are told by methods that know.
+    where a method has no degrees). `kind` is a code of `noise.KINDS`, content where nobody has asked for kinds
+    (`kinds.with_kinds`), and `kind_score` how sure the recogniser is of it. `note` is a remark on the whole page for
+    the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be, are told by methods that
+    know.
     """
 
     method: str
@@ -84,6 +89,7 @@ class Verdict:
     note: str | None = None
     genre: str | None = None
     confidence: float | None = None
+    kind_score: NDArray[np.float32] | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:

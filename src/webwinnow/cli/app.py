@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import clean, features, learn, page, stopwords
+from webwinnow.cli import clean, features, learn, links, page, stopwords
 from webwinnow.errors import WebwinnowError
 
 __all__ = ["app", "main"]
@@ -27,6 +27,7 @@ app.command("clean")(clean.clean)
 app.command("features")(features.features)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
+app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("stopwords")(stopwords.stopwords)
 

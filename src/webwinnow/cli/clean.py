@@ -13,6 +13,7 @@ from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
 from webwinnow.cli.page import Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.parse import ParseLimits
@@ -50,9 +51,12 @@ def clean(
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
+    task: Annotated[
+        str, typer.Option(help=f"Which kinds of noise stay, for which use: {', '.join(TASKS)}, or a file.")
+    ] = DEFAULT_TASK,
     format: Annotated[
         str | None,
-        typer.Option("--format", "-f", help="jsonl, parquet, markdown or html; by the output's name if not given."),
+        typer.Option("--format", "-f", help="jsonl, parquet, csv, markdown, html; by the output's name if not given."),
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
     rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
@@ -92,6 +96,7 @@ def clean(
             page=PageSettings(favor=favored(favor)),
         ),
         models=None if models is None else str(ModelFolder(models).path.absolute()),
+        task=task_of(task),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),

@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import PageSettings
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
@@ -33,6 +35,9 @@ def page(
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
+    task: Annotated[
+        str, typer.Option(help=f"Which kinds of noise stay, for which use: {', '.join(TASKS)}, or a file.")
+    ] = DEFAULT_TASK,
     url: Annotated[str, typer.Option(help="Where the page is from: relative links are resolved by it.")] = "",
     content_type: Annotated[
         str | None, typer.Option(help="The Content-Type header that came with the page; it may name the charset.")
@@ -56,7 +61,9 @@ def page(
     body = _read(file, max_bytes)
     settings = CleaningSettings(page=PageSettings(favor=favored(favor)))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
+    wanted = task_of(task)
     clean = clean_page(tree, method, settings=settings)
+    clean = CleanPage(tree, for_task(tree, clean.verdict, wanted))
     if output is PageFormat.json:
         written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
@@ -66,7 +73,7 @@ def page(
     if clean.tree.reason is not None:
         sys.stderr.write(f"webwinnow: {file}: nothing to show: {clean.tree.reason}\n")
     if explain:
-        _explain(clean)
+        _explain(CleanPage(tree, with_kinds(tree, clean.verdict)) if clean.verdict.kind_score is None else clean)
 
 
 def favored(favor: Favor | None) -> Literal["precision", "recall"] | None:
@@ -95,7 +102,8 @@ def _explain(clean: CleanPage) -> None:
         text = decision.text if len(decision.text) <= LONGEST_SHOWN else decision.text[: LONGEST_SHOWN - 1] + "…"
         sign = "+" if decision.kept else "-"
         score = "" if decision.score is None else f" ({decision.score:.2f})"
-        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}\n    {_shown(text)}\n")
+        kind = "" if decision.kind is None else f"  [{decision.kind}]"
+        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}{kind}\n    {_shown(text)}\n")
 
 
 def _shown(text: str) -> str:

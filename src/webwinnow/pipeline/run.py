@@ -18,6 +18,7 @@ from typing import Any
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.limits import ReadLimits
+from webwinnow.io.schema import Fields
 from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
 from webwinnow.io.sources import STDIN
 from webwinnow.pipeline.clean_stage import clean_all
@@ -78,7 +79,7 @@ def run(
             ) as pool:
                 parse_all(pages, store, pool, settings, tell)
                 sites = clean_all(store, pool, settings, tell)
-            counts = _join(store, out, wanted, rejected, tell)
+            counts = _join(store, out, wanted, rejected, tell, settings.fields)
             total = store.page_count()
             replicas = store.replicas() if settings.learns else None
             store.finish()
@@ -169,7 +170,12 @@ def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSett
 
 
 def _join(
-    store: RunStore, out: str | Path, format: OutputFormat, rejected: str | Path | None, tell: Progress
+    store: RunStore,
+    out: str | Path,
+    format: OutputFormat,
+    rejected: str | Path | None,
+    tell: Progress,
+    fields: Fields,
 ) -> Counts:
     """Write the parts one after the other to where the user wants them; returns what they counted."""
     counts = Counts()
@@ -186,7 +192,7 @@ def _join(
     if format == "jsonl":
         write_lines(_lines(paths()), out)
     else:
-        write_output(read_parts(paths()), out, format)
+        write_output(read_parts(paths()), out, format, fields=fields)
     if rejected is not None:
         write_lines(_lines(paths(left_out=True)), rejected)
     return counts

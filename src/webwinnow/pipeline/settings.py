@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.errors import SettingsError
+from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
 from webwinnow.parse import ParseLimits
 from webwinnow.site.choose import LEARNED_PAGES
 from webwinnow.urls import SiteKey
@@ -32,6 +34,8 @@ class RunSettings:
     - `worker_memory`: bytes of address space that a worker may use; a page that needs more fails.
     - `rejected`: also gather what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from the pages at hand.
+    - `task`: which kinds of removed regions come back (see `webwinnow.cleaning.tasks`).
+    - `links`: None for records of pages; `kept` for records of the links that the task keeps, `all` for all of them.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -47,6 +51,8 @@ class RunSettings:
     rejected: bool = False
     models: str | None = None
     keep_trees: bool = False
+    task: Task = field(default_factory=lambda: TASKS[DEFAULT_TASK])
+    links: str | None = None
 
     def __post_init__(self) -> None:
         method(self.method)
@@ -55,6 +61,8 @@ class RunSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
         if self.jobs < 0:
             raise SettingsError(f"jobs is {self.jobs}: expected 0 (one a core) or more")
+        if self.links not in (None, "kept", "all"):
+            raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
         unknown = set(self.also) - {"markdown", "html"}
         if unknown:
             raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
@@ -74,6 +82,11 @@ class RunSettings:
         """How many worker processes run."""
         return self.jobs or len(os.sched_getaffinity(0))
 
+    @property
+    def fields(self) -> Fields:
+        """The fields of the records that a run writes."""
+        return PAGE_FIELDS if self.links is None else LINK_FIELDS
+
     def to_plain(self) -> dict[str, Any]:
         """Plain values that `from_plain` reads back, for workers and for telling whether two runs are the same."""
         return asdict(self) | {"also": list(self.also)}
@@ -88,6 +101,7 @@ class RunSettings:
                 "site_by": SiteKey(**plain["site_by"]),
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
+                "task": Task(**plain["task"] | {"keeps": tuple(plain["task"]["keeps"])}),
             }
         )
 
