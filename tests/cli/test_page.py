@@ -292,9 +292,7 @@ NOISY = """<!doctype html><html lang="en"><title>Sowing rye - The Mill</title><b
 <main><article><h1>Sowing rye</h1>{story}</article></main>
 <div id="cookie-consent" class="cookie-banner"><p>We use cookies to improve your experience on our website. By clicking
 accept you agree to our use of cookies.</p><button>Accept cookies</button><button>Reject</button></div></body></html>
-""".replace(
-    "{story}", "<p>Rye is sown late in the year, when the barley is in and the nights grow cold.</p>" * 12
-)
+""".replace("{story}", "<p>Rye is sown late in the year, when the barley is in and the nights grow cold.</p>" * 12)
 MILL = "https://www.mill.example/grain/rye/sowing.html"
 
 
