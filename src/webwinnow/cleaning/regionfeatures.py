@@ -37,6 +37,8 @@ HEARD_LABELS = 120
 """Elements in a region whose labels are heard."""
 HEARD_LINKS = 60
 """Links of a region whose addresses are heard."""
+HEARD_PICTURES = 20
+"""Pictures of a region whose sizes are looked at."""
 NEAR_STEPS = 2
 """Elements around a region that count as near."""
 KEPT_STEPS = 4
@@ -167,6 +169,7 @@ class _Page:
         self.node_depth = self._depths()
         self.links()
         self.tag_sums = {tag: _sums(tree.tag == TAG_CODE[tag]) for tag in (*_CONTROLS, *_INSIDE)}
+        self.pictures = np.flatnonzero(tree.tag == TAG_CODE["img"])
         self.inputs = self._input_sums()
         self.controls = _sums(tree.tagged("input", "select", "textarea", "button"))
         self.labels = self._labels()
@@ -346,13 +349,10 @@ class _Page:
         ]
 
     def _pictures(self, first: int, last: int) -> tuple[list[float], list[float]]:
-        tree, widths, heights = self.tree, [], []
-        pictures = self.tag_sums["img"]
-        if pictures[last] > pictures[first]:
-            for i in (np.flatnonzero(tree.tagged("img")[first:last])[:20] + first).tolist():
-                widths.append(_size(tree.attribute(i, "width")))
-                heights.append(_size(tree.attribute(i, "height")))
-        return widths, heights
+        a, b = np.searchsorted(self.pictures, (first, last)).tolist()
+        found = self.pictures[a : min(b, a + HEARD_PICTURES)].tolist()
+        widths = [_size(self.tree.attribute(i, "width")) for i in found]
+        return widths, [_size(self.tree.attribute(i, "height")) for i in found]
 
     def _stood(self, r: int, first: int, last: int) -> list[float]:
         """The place: marks around, how far down, how near to what stays, how fixed on the site, the heading before."""
