@@ -15,7 +15,7 @@ help:
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the slow tests too"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
-	@echo "make train     train the page model again; writes src/webwinnow/pagemodel/weights.npz"
+	@echo "make train     train the page model and the recogniser of kinds again; writes their weights.npz and kinds.npz"
 	@echo "make pictures  take the pictures of docs/inspect.md anew"
 	@echo "make train-items  train the trees of method items again; writes src/webwinnow/itemmodel/trees.npz"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
@@ -67,6 +67,7 @@ $(VENV)/.train: $(STAMP)
 
 train: $(VENV)/.train
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_page_model.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_kinds.py
 
 pictures: setup browser
 	$(BIN)/python tools/take_screenshots.py

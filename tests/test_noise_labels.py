@@ -19,6 +19,7 @@ from webwinnow.parse import parse
 LABELS = Path(__file__).parents[1] / "tools/labels/noise-blocks.jsonl"
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 ROWS = [json.loads(line) for line in LABELS.read_text(encoding="utf-8").splitlines()]
+TRAINING = [json.loads(line) for line in LABELS.with_name("noise-training.jsonl").read_text("utf-8").splitlines()]
 SPAN = ("node", "first_node", "last_node", "first_run", "last_run")
 
 
@@ -44,6 +45,13 @@ def test_consent_banners_and_breadcrumbs_are_there_in_number() -> None:
     kinds = Counter(row["kind"] for row in ROWS)
     assert kinds["consent"] >= 10
     assert kinds["hierarchic-directory"] >= 10
+
+
+def test_what_is_learned_from_is_of_other_pages_than_what_is_measured() -> None:
+    assert len({row["id"] for row in TRAINING}) == len(TRAINING)
+    assert all(row["kind"] in KIND_CODE for row in TRAINING)
+    measured = {(row["file"], row["page_id"]) for row in ROWS}
+    assert not {(row["file"], row["page_id"]) for row in TRAINING} & measured
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="WEBWINNOW_DATA names no folder with pages")

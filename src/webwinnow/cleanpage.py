@@ -11,7 +11,7 @@ import numpy as np
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS, REASONS, CleaningSettings, Verdict, method
-from webwinnow.cleaning.noise import KINDS
+from webwinnow.cleaning.noise import KIND_CODE, KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.cleaning.why import Cause
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
@@ -39,8 +39,8 @@ class Decision(NamedTuple):
     text: str
     score: float | None = None
     """What decided, where the method has degrees: the probability of being main content."""
-    kind: str = "content"
-    """What the block is for (`cleaning.noise.KINDS`)."""
+    kind: str | None = None
+    """What the block is for (`cleaning.noise.KINDS`): posts, or the kind of what went if kinds were asked for."""
     because: tuple[Cause, ...] = ()
     """What moved the score, strongest first; told if it was asked for, by methods that can."""
 
@@ -130,9 +130,14 @@ class CleanPage:
                     self.tree.xpath(int(blocks.owner[b])),
                     text,
                     score,
-                    KINDS[int(self.verdict.kind[owners].max())].name,
+                    self._kind(int(owners[0])),
                     causes.get(b, ()),
                 )
+
+    def _kind(self, node: int) -> str | None:
+        kind, sure = int(self.verdict.kind[node]), self.verdict.kind_score
+        told = kind != KIND_CODE["content"] or (sure is not None and sure[node] > 0)
+        return KINDS[kind].name if told else None
 
     @property
     def view(self) -> DocView:

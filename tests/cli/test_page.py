@@ -348,3 +348,34 @@ def test_a_folder_without_models_is_bad_usage(tmp_path: Path, page: Path) -> Non
     ran = webwinnow_("page", page, "--models", tmp_path / "nowhere")
     assert ran.returncode == BAD_USAGE
     assert "no folder of models" in ran.stderr
+
+
+NOISY = """<!doctype html><html lang="en"><title>Sowing rye - The Mill</title><body>
+<nav class="breadcrumbs"><a href="/">Home</a> &gt; <a href="/grain/">Grain</a> &gt; <a href="/grain/rye/">Rye</a></nav>
+<main><article><h1>Sowing rye</h1>{story}</article></main>
+<div id="cookie-consent" class="cookie-banner"><p>We use cookies to improve your experience on our website. By clicking
+accept you agree to our use of cookies.</p><button>Accept cookies</button><button>Reject</button></div></body></html>
+""".replace("{story}", "<p>Rye is sown late in the year, when the barley is in and the nights grow cold.</p>" * 12)
+MILL = "https://www.mill.example/grain/rye/sowing.html"
+
+
+def test_explain_tells_the_kind_of_what_went() -> None:
+    ran = webwinnow_("page", "-", "--explain", "--method", "combined", "--url", MILL, given=NOISY.encode())
+    assert ran.returncode == DONE
+    assert "[consent]" in ran.stderr
+    assert "cookies" not in ran.stdout
+
+
+def test_a_task_brings_its_kinds_back(tmp_path: Path) -> None:
+    task = tmp_path / "consent.json"
+    task.write_text('{"keeps": ["consent"]}', encoding="utf-8")
+    given = NOISY.encode()
+    ran = webwinnow_("page", "-", "--method", "combined", "--url", MILL, "--task", str(task), "--explain", given=given)
+    assert "We use cookies" in ran.stdout
+    assert "kept: the task wants this kind" in ran.stderr
+
+
+def test_an_unknown_task_is_bad_usage() -> None:
+    ran = webwinnow_("page", "-", "--task", "cooking", given=b"<p>x")
+    assert ran.returncode == BAD_USAGE
+    assert "there is no task 'cooking'" in ran.stderr

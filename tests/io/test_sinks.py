@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import errno
 import gzip
 import io
@@ -196,8 +197,8 @@ def test_the_format_is_the_one_wanted_or_by_name(out: str, wanted: str | None, e
 
 
 def test_an_unknown_format_is_refused_with_the_ones_there_are() -> None:
-    with pytest.raises(SettingsError, match="no format 'csv'; expected jsonl, parquet, markdown, html"):
-        output_format("x", "csv")
+    with pytest.raises(SettingsError, match="no format 'xml'; expected jsonl, parquet, csv, markdown, html"):
+        output_format("x", "xml")
 
 
 def test_other_fields_can_be_written(tmp_path: Path) -> None:
@@ -206,3 +207,22 @@ def test_other_fields_can_be_written(tmp_path: Path) -> None:
     fields = (Field("page_id"), Field("cluster", FieldKind.INTEGER))
     write_output([{"cluster": 3, "page_id": "a"}], tmp_path / "out.jsonl", "jsonl", fields=fields)
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {"page_id": "a", "cluster": 3}
+
+
+def test_csv_has_a_line_of_names_and_no_formulas(tmp_path: Path) -> None:
+    out = tmp_path / "records.csv"
+    record = {
+        "url": "http://a.example/",
+        "title": "=1+1",
+        "keywords": ["a, b"],
+        "kept_words": 3,
+        "text": 'two\nlines "said"',
+    }
+    write_output([record], out, output_format(out))
+    with out.open(encoding="utf-8", newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row["title"] == "'=1+1"
+    assert row["keywords"] == '["a, b"]'
+    assert row["kept_words"] == "3"
+    assert row["text"] == 'two\nlines "said"'
+    assert row["author"] == ""

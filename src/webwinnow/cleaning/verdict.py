@@ -33,6 +33,7 @@ __all__ = [
     "REASONS",
     "REDUNDANT_REASON",
     "REPEATED_REASON",
+    "TASK_REASON",
     "TEMPLATE_REASON",
     "TOPIC_BLOCK_REASON",
     "UNLIKELY_REASON",
@@ -68,6 +69,7 @@ REASONS: tuple[str, ...] = (
     "kept: informative block, its words tell pages apart",
     "redundant block: its words stand on many of the site's pages",
     "noisy item: a link or picture like those outside of main content",
+    "kept: the task wants this kind",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -96,6 +98,7 @@ REASONS: tuple[str, ...] = (
     INFORMATIVE_REASON,
     REDUNDANT_REASON,
     NOISY_ITEM_REASON,
+    TASK_REASON,
 ) = range(len(REASONS))
 
 
@@ -105,10 +108,11 @@ class Verdict:
 
     `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
     while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees), `kind` what a node is for (`cleaning.noise.KINDS`). `note` is a remark on the whole
-    page for the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be, are told by methods
-    that know. `post_runs` are the runs that stay although they are readers' posts beside the main content: a record
-    has them apart.
+    where a method has no degrees). `kind` is a code of `noise.KINDS`: posts where readers wrote, else content as long
+    as nobody has asked for kinds (`kinds.with_kinds`), and `kind_score` how sure the recogniser is of it. `note` is a
+    remark on the whole page for the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be,
+    are told by methods that know. `post_runs` are the runs that stay although they are readers' posts beside the main
+    content: a record has them apart.
     """
 
     method: str
@@ -123,6 +127,7 @@ class Verdict:
     genre: str | None = None
     confidence: float | None = None
     post_runs: NDArray[np.bool_] | None = None
+    kind_score: NDArray[np.float32] | None = None
 
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:

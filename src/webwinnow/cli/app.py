@@ -18,6 +18,7 @@ from webwinnow.cli import (
     inspect,
     items,
     learn,
+    links,
     page,
     replicas,
     search,
@@ -45,6 +46,7 @@ app.command("inspect")(inspect.inspect)
 app.command("items")(items.items)
 app.command("learn")(learn.learn)
 app.add_typer(learn.models, name="models")
+app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)

@@ -14,6 +14,7 @@ from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
@@ -66,10 +67,15 @@ def clean(
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
     comments: Comments = None,
+    task: Annotated[
+        str, typer.Option(help=f"Which kinds of noise stay, for which use: {', '.join(TASKS)}, or a file.")
+    ] = DEFAULT_TASK,
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", "-f", help="jsonl, parquet, markdown, html or dublin-core; by the output's name if not given."
+            "--format",
+            "-f",
+            help="jsonl, parquet, csv, markdown, html or dublin-core; by the output's name if not given.",
         ),
     ] = None,
     view: Annotated[
@@ -127,6 +133,7 @@ def clean(
         models=None if models is None else str(ModelFolder(models).path.absolute()),
         view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
         categories=None if categories is None else _checked(categories),
+        task=task_of(task),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(set(wanted))),
         limits=ParseLimits(max_bytes=max_bytes),

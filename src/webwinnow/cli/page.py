@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,7 +12,9 @@ from typing import Annotated, Literal
 import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import PageSettings
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
@@ -48,6 +51,9 @@ def page(
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
     ] = None,
     comments: Comments = None,
+    task: Annotated[
+        str, typer.Option(help=f"Which kinds of noise stay, for which use: {', '.join(TASKS)}, or a file.")
+    ] = DEFAULT_TASK,
     url: Annotated[
         str, typer.Option(help="Where the page is from: relative links are resolved by it, and its site is told.")
     ] = "",
@@ -82,8 +88,10 @@ def page(
     body = _read(file, max_bytes)
     settings = CleaningSettings(page=PageSettings(favor=favored(favor), comments=comments))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
+    wanted = task_of(task)
     model = None if models is None else _model(models, SiteKey.parse(site_by), url)
     clean = clean_page(tree, method, model, settings)
+    clean = replace(clean, verdict=for_task(tree, clean.verdict, wanted, model))
     if output is PageFormat.json:
         written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
@@ -93,6 +101,8 @@ def page(
     if clean.tree.reason is not None:
         sys.stderr.write(f"webwinnow: {file}: nothing to show: {clean.tree.reason}\n")
     if explain:
+        if clean.verdict.kind_score is None:
+            clean = replace(clean, verdict=with_kinds(tree, clean.verdict, model))
         _explain(clean)
 
 
@@ -132,7 +142,8 @@ def _explain(clean: CleanPage) -> None:
         text = decision.text if len(decision.text) <= LONGEST_SHOWN else decision.text[: LONGEST_SHOWN - 1] + "…"
         sign = "+" if decision.kept else "-"
         score = "" if decision.score is None else f" ({decision.score:.2f})"
-        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}\n    {_shown(text)}\n")
+        kind = "" if decision.kind is None else f"  [{decision.kind}]"
+        sys.stderr.write(f"{sign} {_shown(decision.xpath)}  {decision.reason}{score}{kind}\n    {_shown(text)}\n")
         for push, says in decision.because[:SHOWN_CAUSES]:
             sys.stderr.write(f"    {push:+.1f} {_shown(says)}\n")
 

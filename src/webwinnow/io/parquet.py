@@ -167,6 +167,7 @@ def _schema(fields: Fields) -> pa.Schema:
         FieldKind.TEXTS: pa.list_(pa.string()),
         FieldKind.INTEGER: pa.int64(),
         FieldKind.NUMBER: pa.float64(),
+        FieldKind.FLAG: pa.bool_(),
     }
     return pa.schema([pa.field(field.name, kinds[field.kind]) for field in fields])
 

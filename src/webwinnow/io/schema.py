@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-__all__ = ["CONTENT_FIELDS", "PAGE_FIELDS", "Field", "FieldKind", "Fields", "Record", "json_schema", "ordered"]
+__all__ = [
+    "CONTENT_FIELDS",
+    "LINK_FIELDS",
+    "PAGE_FIELDS",
+    "Field",
+    "FieldKind",
+    "Fields",
+    "Record",
+    "json_schema",
+    "ordered",
+]
 
 Record = Mapping[str, Any]
 
@@ -19,6 +29,7 @@ class FieldKind(Enum):
     TEXTS = "list of texts"
     INTEGER = "integer"
     NUMBER = "number"
+    FLAG = "true or false"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,18 @@ PAGE_FIELDS: Final[Fields] = (
     Field("summary", about="the abstract in a few sentences, for display"),
 )
 """What `webwinnow clean` writes for each page."""
+
+LINK_FIELDS: Final[Fields] = (
+    Field("source"),
+    Field("target"),
+    Field("anchor"),
+    Field("kind"),
+    Field("score", FieldKind.NUMBER),
+    Field("kept", FieldKind.FLAG),
+    Field("page_id"),
+    Field("site"),
+)
+"""What `webwinnow links` writes for each link."""
 
 CONTENT_FIELDS: Final = frozenset({"text", "markdown", "html", "comments"})
 """The fields that hold the page itself; the others say something about it."""

@@ -15,6 +15,7 @@ from typing import BinaryIO, Final, Literal, get_args
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.io.csv import write_csv
 from webwinnow.io.dublincore import write_dublin_core
 from webwinnow.io.jsonl import Writable, write_jsonl
 from webwinnow.io.pagefiles import write_html_files, write_markdown_files
@@ -23,7 +24,7 @@ from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
 
 __all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "whole_file", "write_lines", "write_output"]
 
-OutputFormat = Literal["jsonl", "parquet", "markdown", "html", "dublin-core"]
+OutputFormat = Literal["jsonl", "parquet", "csv", "markdown", "html", "dublin-core"]
 
 FORMATS: Final[tuple[OutputFormat, ...]] = get_args(OutputFormat)
 STDOUT: Final = "-"
@@ -35,7 +36,10 @@ FOLDER_FORMATS: Final = frozenset({"markdown", "html"})
 def output_format(out: str | Path, wanted: str | None = None) -> OutputFormat:
     """Tell the format of an output: the one wanted, else by the output's name, else JSONL."""
     if wanted is None:
-        return "parquet" if str(out).lower().endswith((".parquet", ".pq")) else "jsonl"
+        name = str(out).lower()
+        if name.endswith((".csv", ".csv.gz", ".csv.zst")):
+            return "csv"
+        return "parquet" if name.endswith((".parquet", ".pq")) else "jsonl"
     for known in FORMATS:
         if wanted.lower() == known:
             return known
@@ -66,8 +70,8 @@ def write_output(
 ) -> None:
     """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
 
-    JSONL and Dublin Core are packed where the name ends in .gz or .zst. The same records give the same bytes. A file or
-    folder is written under another name beside its place and moved there when it is complete (a file also: on disk); on
+    JSONL, CSV and Dublin Core are packed where the name ends in .gz or .zst. The same records give the same bytes. A
+    file or folder is written under another name beside its place and moved there when it is complete (a file also: on disk); on
     any error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An `OSError` is
     for the caller to catch.
     """
@@ -83,11 +87,12 @@ def write_output(
             if format == "parquet":
                 write_parquet(records, file, fields)
             else:
+                write = write_csv if format == "csv" else write_jsonl
                 with _packed(file, str(out)) as packed:
                     if format == "dublin-core":
                         write_dublin_core(records, packed)
                     else:
-                        write_jsonl(records, packed, fields)
+                        write(records, packed, fields)
 
 
 def write_lines(lines: Iterable[bytes], out: str | Path) -> None:

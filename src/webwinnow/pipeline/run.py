@@ -18,6 +18,7 @@ from typing import Any
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.limits import ReadLimits
+from webwinnow.io.schema import Fields
 from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
 from webwinnow.io.sources import STDIN
 from webwinnow.pipeline.clean_stage import clean_all
@@ -80,7 +81,7 @@ def run(
                 parse_all(pages, store, pool, settings, tell)
                 sites = clean_all(store, pool, settings, tell)
             replicas = None if settings.replicas is None else replicas_in(store, settings.replicas, tell)
-            counts = _join(store, out, wanted, rejected, replicas, tell)
+            counts = _join(store, out, wanted, rejected, replicas, tell, settings.fields)
             total = store.page_count()
             found = None if replicas is None else replicas.found(store)
             store.finish()
@@ -177,6 +178,7 @@ def _join(
     rejected: str | Path | None,
     replicas: RunReplicas | None,
     tell: Progress,
+    fields: Fields,
 ) -> Counts:
     """Write the parts one after the other to where the user wants them; returns what they counted."""
     counts = Counts()
@@ -195,7 +197,7 @@ def _join(
         write_lines(lines if replicas is None else replicas.named_lines(lines, store), out)
     else:
         records = read_parts(paths())
-        write_output(records if replicas is None else replicas.named(records, store), out, format)
+        write_output(records if replicas is None else replicas.named(records, store), out, format, fields=fields)
     if rejected is not None:
         write_lines(_lines(paths(left_out=True)), rejected)
     return counts

@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
+from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
 from webwinnow.parse import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.choose import LEARNED_PAGES
@@ -37,6 +39,8 @@ class RunSettings:
     - `replicas`: how replicas are found; None not to look for any.
     - `view`: type, keywords, abstract and relevant links of the records; None leaves them out, which is faster.
     - `categories`: a model of categories (`docview.CategoryModel`) that names the content category of each page.
+    - `task`: which kinds of removed regions come back (see `webwinnow.cleaning.tasks`).
+    - `links`: None for records of pages; `kept` for records of the links that the task keeps, `all` for all of them.
     - `keep_trees`: spool trees even where the method does not learn from the site.
     """
 
@@ -55,6 +59,8 @@ class RunSettings:
     view: ViewSettings | None = field(default_factory=ViewSettings)
     categories: str | None = None
     keep_trees: bool = False
+    task: Task = field(default_factory=lambda: TASKS[DEFAULT_TASK])
+    links: str | None = None
 
     def __post_init__(self) -> None:
         method(self.method)
@@ -63,6 +69,8 @@ class RunSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
         if self.jobs < 0:
             raise SettingsError(f"jobs is {self.jobs}: expected 0 (one a core) or more")
+        if self.links not in (None, "kept", "all"):
+            raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
         unknown = set(self.also) - {"markdown", "html"}
         if unknown:
             raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
@@ -82,6 +90,11 @@ class RunSettings:
         """How many worker processes run."""
         return self.jobs or len(os.sched_getaffinity(0))
 
+    @property
+    def fields(self) -> Fields:
+        """The fields of the records that a run writes."""
+        return PAGE_FIELDS if self.links is None else LINK_FIELDS
+
     def to_plain(self) -> dict[str, Any]:
         """Plain values that `from_plain` reads back, for workers and for telling whether two runs are the same."""
         return asdict(self) | {"also": list(self.also)}
@@ -98,6 +111,7 @@ class RunSettings:
                 "limits": ParseLimits(**plain["limits"]),
                 "also": tuple(plain["also"]),
                 "replicas": None if plain["replicas"] is None else ReplicaSettings(**plain["replicas"]),
+                "task": Task(**plain["task"] | {"keeps": tuple(plain["task"]["keeps"])}),
             }
         )
 

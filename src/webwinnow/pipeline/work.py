@@ -13,17 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning import method
+from webwinnow.cleaning import Verdict, method
+from webwinnow.cleaning.tasks import for_task
 from webwinnow.cleanpage import CleanPage
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprint import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
+from webwinnow.io.schema import LINK_FIELDS
+from webwinnow.links import page_edges
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
 from webwinnow.pipeline.settings import RunSettings
-from webwinnow.records import PageRecord
+from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, page_sketch, telling_runs
 from webwinnow.site.choose import page_key
 from webwinnow.site.folder import ModelFolder
@@ -152,7 +155,10 @@ class Workshop:
     ) -> tuple[Any, ...]:
         if evidence is None and self.method.scores:
             evidence = PageEvidence.of(tree)
-        clean = CleanPage(tree, self.method.clean(tree, model, self.settings.cleaning, evidence))
+        verdict = self.method.clean(tree, model, self.settings.cleaning, evidence)
+        if self.settings.links is not None:
+            return self._linked(tree, verdict, model, site, page_id)
+        clean = CleanPage(tree, for_task(tree, verdict, self.settings.task, model))
         view = self.settings.view
         record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
         record |= {"page_id": page_id, "site": site}
@@ -175,6 +181,23 @@ class Workshop:
             canonical=clean.tree.head.canonical,
         )
         return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
+
+    def _linked(
+        self, tree: PageTree, verdict: Verdict, model: SiteKnowledge | None, site: str, page_id: str | None
+    ) -> tuple[Any, ...]:
+        """The lines of a page's links in the place of its record."""
+        clean = CleanPage(tree, verdict)
+        outcome = clean.outcome
+        dropped = outcome.reason if isinstance(outcome, Dropped) else None
+        about = {"page_id": page_id, "site": site}
+        edges = page_edges(tree, verdict, self.settings.task, model)
+        lines = [
+            record_line(edge._asdict() | about, LINK_FIELDS)
+            for edge in edges
+            if edge.kept or self.settings.links == "all"
+        ]
+        told = (verdict.note, "kept") if dropped is None else (dropped, "dropped")
+        return b"".join(lines), [], told[1], told[0], clean.kept_words, clean.all_words, []
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:
@@ -229,6 +252,8 @@ class Workshop:
 def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> tuple[Any, ...]:
     """What `Workshop.clean` gives for a page that could not be read."""
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
+    if settings.links is not None:
+        return b"", [], "failed", error, 0, 0, []
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
     return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, b"", []
 

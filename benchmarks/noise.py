@@ -1,0 +1,95 @@
+"""Kinds of noise: the recogniser on the 300 hand-labelled regions, each by a model that saw nothing of its domain.
+
+The regions of `tools/labels/noise-training.jsonl` are learned from and never measured. The numbers are those of
+held-out domains; the model that ships has learned from all labelled regions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.cleaning.noise import FAMILIES, KIND_CODE, KINDS
+
+TOOLS = Path(__file__).parents[1] / "tools"
+sys.path.insert(0, str(TOOLS))
+FOLDS = 5
+ENOUGH = 10
+"""Examples that a kind must have to count in the mean over kinds."""
+THREE = ("fixed", "service", "navigation")
+
+
+def kinds(data: Path) -> list[tuple[str, str]]:
+    """Macro F1 over kinds and over families, recall where it is asked for, F1 a kind, and what is taken for what."""
+    from training.kinds import MEASURED, TRAINING, held_out, label_rows, load_pages
+
+    pages = load_pages(data, label_rows(TOOLS / "labels", MEASURED, TRAINING))
+    told = {name: found for name, found in held_out(pages, FOLDS).items() if name.startswith("n")}
+    true = np.array([kind for kind, _ in told.values()])
+    given = np.array([int(np.argmax(probability)) for _, probability in told.values()])
+    sure = np.array([float(probability.max()) for _, probability in told.values()])
+    return [*summary(true, given), *by_sureness(true, given, sure), *by_kind(true, given), *confusion(true, given)]
+
+
+def summary(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
+    """The numbers that have a target."""
+    often = [code for code in range(len(KINDS)) if (true == code).sum() >= ENOUGH]
+    family = np.array([FAMILIES.index(kind.family) for kind in KINDS])
+    families = [f1(family[true] == FAMILIES.index(name), family[given] == FAMILIES.index(name)) for name in THREE]
+    rows = [
+        (f"regions, of which kind right ({FOLDS} folds by domain)", f"{len(true)}, {(true == given).mean():.3f}"),
+        (
+            f"macro F1 over the {len(often)} kinds with {ENOUGH} examples (target 0.75)",
+            f"{np.mean([f1(true == code, given == code) for code in often]):.3f}",
+        ),
+        ("macro F1 over the three families (target 0.90)", f"{np.mean(families):.3f}"),
+        *((f"F1 of family {name}", f"{found:.3f}") for name, found in zip(THREE, families, strict=True)),
+    ]
+    for name in ("consent", "hierarchic-directory"):
+        own = true == KIND_CODE[name]
+        rows.append((f"recall of {name} (target 0.9)", f"{(given[own] == KIND_CODE[name]).mean():.3f} of {own.sum()}"))
+    return rows
+
+
+def by_sureness(true: NDArray[np.int64], given: NDArray[np.int64], sure: NDArray[np.float64]) -> list[tuple[str, str]]:
+    """How often the recogniser is right where it is sure."""
+    rows = []
+    for least in (0.5, 0.7, 0.9):
+        at = sure >= least
+        rows.append((f"score at least {least}: regions, right", f"{at.sum()}, {(true == given)[at].mean():.3f}"))
+    return rows
+
+
+def by_kind(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
+    """F1 and recall of each kind that was measured."""
+    rows = []
+    for code, kind in enumerate(KINDS):
+        own = true == code
+        if own.any():
+            found = f1(own, given == code)
+            rows.append(
+                (f"{kind.name}: regions, F1, recall", f"{own.sum()}, {found:.2f}, {(given[own] == code).mean():.2f}")
+            )
+    return rows
+
+
+def confusion(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
+    """The confusion matrix, a row for each true kind: what was told instead, most often first."""
+    rows = []
+    for code in np.unique(true).tolist():
+        wrong = given[(true == code) & (given != code)]
+        names, times = np.unique(wrong, return_counts=True)
+        order = np.argsort(-times, kind="stable")
+        told = ", ".join(f"{KINDS[names[k]].name} {times[k]}" for k in order)
+        rows.append((f"{KINDS[code].name} was taken for", told or "nothing else"))
+    return rows
+
+
+def f1(true: Sequence[bool] | NDArray[np.bool_], given: Sequence[bool] | NDArray[np.bool_]) -> float:
+    """F1 of one class."""
+    true, given = np.asarray(true), np.asarray(given)
+    return 2 * float((true & given).sum()) / max(float(true.sum() + given.sum()), 1.0)

@@ -1,0 +1,155 @@
+"""Tasks: which kinds of removed regions stay for which use (thesis 2.3, 5.6: noise depends on the task).
+
+Main content stays for every task; a task names the kinds that come back beside it. A user's own task is a small TOML or
+JSON file:
+
+    name = "reading-list"
+    keeps = ["page-description", "page-recommendation"]
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from webwinnow.cleaning.kinds import RegionKinds, recognise, told_on_nodes
+from webwinnow.cleaning.noise import KIND_CODE, KINDS
+from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
+from webwinnow.errors import SettingsError
+from webwinnow.pagetree import PageTree
+from webwinnow.site.knowledge import SiteKnowledge
+
+__all__ = ["DEFAULT_TASK", "TASKS", "Task", "for_task", "task_of"]
+
+DEFAULT_TASK = "content"
+LARGEST_FILE = 100_000
+"""Bytes of a task's file."""
+_FILES = (".toml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A use of cleaned pages: the kinds (`webwinnow.cleaning.noise`) that stay beside main content, and why."""
+
+    name: str
+    keeps: tuple[str, ...] = ()
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.keeps if name not in KIND_CODE]
+        if unknown:
+            raise SettingsError(
+                f"task {self.name!r} keeps {', '.join(map(repr, unknown))}; the kinds are {', '.join(KIND_CODE)}"
+            )
+
+
+_NEVER_ARCHIVED = frozenset(("consent", "interactive", "notice"))
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task(DEFAULT_TASK, (), "main content only, as the cleaner leaves it"),
+        Task(
+            "classification",
+            ("content", "page-description", "hierarchic-directory"),
+            "topics are told by the main content (2.3.1); tags, categories and the path name the page's topic in the "
+            "site's own words. What the site repeats must go: it tells sites apart, not topics (5.6)",
+        ),
+        Task(
+            "clustering",
+            ("content", "page-description"),
+            "as classification, without the path: it is the site's, and would group pages by site (5.6)",
+        ),
+        Task(
+            "structure",
+            ("content", "posts", "page-recommendation", "site-recommendation"),
+            "recommendations are somebody's word on other pages and useful for connectivity analysis; directories, "
+            "fixed description and advertisements make topics drift (2.3.2). Links in posts are somebody's word too",
+        ),
+        Task(
+            "search",
+            ("content", "posts", "page-description", "hierarchic-directory", "contents"),
+            "people search for authors, dates, tags and sections as well as for the text, and for what readers wrote",
+        ),
+        Task(
+            "archive",
+            tuple(kind.name for kind in KINDS if kind.name not in _NEVER_ARCHIVED),
+            "the page as a reader saw it; only the machinery goes: consent, controls without a server, notices",
+        ),
+    )
+}
+"""What ships. `content` as a kind is what the recogniser holds for wrongly removed."""
+
+
+def task_of(given: str) -> Task:
+    """The task of that name, or of that file. Raises `SettingsError` with what there is."""
+    if given in TASKS:
+        return TASKS[given]
+    path = Path(given)
+    if path.suffix.lower() not in _FILES:
+        raise SettingsError(f"there is no task {given!r}; there are: {', '.join(TASKS)}, or a .toml or .json file")
+    try:
+        with path.open("rb") as file:
+            written = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise SettingsError(f"task {given}: {error.strerror}") from None
+    if len(written) > LARGEST_FILE:
+        raise SettingsError(f"task {given} is longer than {LARGEST_FILE:,} bytes; expected a name and a list of kinds")
+    try:
+        text = written.decode("utf-8")
+        told = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"task {given} cannot be read: {error}") from None
+    return _task_told(given, path.stem, told)
+
+
+def _task_told(given: str, stem: str, told: Any) -> Task:
+    if not isinstance(told, dict) or not isinstance(told.get("keeps"), list):
+        raise SettingsError(f'task {given}: expected a list of kinds named "keeps", such as keeps = ["posts"]')
+    foreign = sorted(set(told) - {"name", "keeps", "about"})
+    if foreign:
+        raise SettingsError(f"task {given} tells {', '.join(foreign)}; expected name, keeps, about")
+    name, about = told.get("name", stem), told.get("about", "")
+    if not all(isinstance(text, str) for text in (name, about, *told["keeps"])):
+        raise SettingsError(f"task {given}: name, about and the kinds are expected to be text")
+    return Task(name, tuple(dict.fromkeys(told["keeps"])), about)
+
+
+def for_task(
+    tree: PageTree,
+    verdict: Verdict,
+    task: Task,
+    site: SiteKnowledge | None = None,
+    *,
+    found: RegionKinds | None = None,
+) -> Verdict:
+    """The verdict for a task: removed regions of kinds that it keeps come back. For `content` nothing is looked at.
+
+    `found` is what the recogniser has said of the page already, if it has been asked.
+    """
+    if not task.keeps or not tree.run_count:
+        return verdict
+    found = found or recognise(tree, verdict, site)
+    wanted = np.zeros(len(KINDS), np.bool_)
+    wanted[[KIND_CODE[name] for name in task.keeps]] = True
+    back = (found.regions.of_run() >= 0) & wanted[found.of_runs()] & tree.visible[tree.run_owner]
+    keep_runs = verdict.keep_runs | back
+    nodes = keep_around(tree, keep_runs)
+    run_reason = np.where(back, TASK_REASON, verdict.run_reason).astype(np.uint8)
+    reason = np.where(nodes & ~verdict.keep, TASK_REASON, verdict.reason).astype(np.uint8)
+    kind, score = told_on_nodes(found, verdict)
+    return replace(
+        verdict,
+        keep=nodes,
+        keep_runs=keep_runs,
+        run_reason=run_reason,
+        reason=reason,
+        weight=np.maximum(verdict.weight, nodes.astype(np.float32)),
+        kind=kind,
+        kind_score=score,
+    )

@@ -1,0 +1,99 @@
+"""The recogniser of kinds: obvious regions, arrays that fit, models that are checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webwinnow.cleaning import none
+from webwinnow.cleaning.kindmodel import SHIPPED, KindModel
+from webwinnow.cleaning.kinds import recognise, with_kinds
+from webwinnow.cleaning.noise import KIND_CODE, KINDS
+from webwinnow.cleaning.verdict import Verdict
+from webwinnow.errors import ModelError
+from webwinnow.pagemodel.model import SHIPPED as PAGE_MODEL
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+
+URL = "https://www.mill.example/grain/rye/sowing.html"
+LARGEST = 3_000_000
+PAGE = """<!doctype html><title>Sowing rye - The Mill</title><body>
+<nav class="breadcrumbs"><a href="/">Home</a> &gt; <a href="/grain/">Grain</a> &gt; <a href="/grain/rye/">Rye</a></nav>
+<main><h1>KEPT Sowing rye</h1><p>KEPT Rye is sown late, when the barley is in and the nights grow cold.</p></main>
+<div class="social-share"><a href="https://www.facebook.com/sharer.php?u=https%3A%2F%2Fwww.mill.example">Facebook</a>
+<a href="https://twitter.com/intent/tweet?url=https%3A%2F%2Fwww.mill.example">Twitter</a></div>
+<div id="cookie-consent" class="cookie-banner"><p>We use cookies to improve your experience on our website. By clicking
+accept you agree to our use of cookies.</p><button>Accept cookies</button><button>Reject</button></div>
+<footer><p>&copy; 2026 The Mill Ltd. All rights reserved. <a href="/terms">Terms of use</a>
+<a href="/privacy">Privacy policy</a></p></footer>"""
+
+
+def judged(page: str, url: str = URL) -> tuple[PageTree, Verdict]:
+    """A page of which only what holds the word KEPT stays."""
+    tree = parse(page, url=url)
+    keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
+    return tree, replace(none.clean(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
+
+
+def test_obvious_regions_get_their_kind() -> None:
+    found = recognise(*judged(PAGE))
+    told = {text.split()[0]: KINDS[kind].name for text, kind in zip(found.regions.texts(), found.kind, strict=True)}
+    assert told["Home"] == "hierarchic-directory"
+    assert told["Facebook"] == "share"
+    assert told["We"] == "consent"
+    assert told["©"] == "declaration"
+
+
+def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_what_stays() -> None:
+    tree, verdict = judged(PAGE)
+    verdict = replace(verdict, keep=tree.tagged("main", "h1", "p") & (np.arange(len(tree)) < 12))
+    told = with_kinds(tree, verdict)
+    assert told.kind_score is not None
+    assert not told.kind[verdict.keep].any()
+    nav = int(np.flatnonzero(tree.tagged("nav"))[0])
+    assert (told.kind[nav : int(tree.end[nav])] == KIND_CODE["hierarchic-directory"]).all()
+    assert 0 < told.kind_score[nav] <= 1
+    assert told.keep_runs is verdict.keep_runs
+
+
+def test_nobody_who_does_not_ask_pays_for_kinds() -> None:
+    tree = parse(PAGE, url=URL)
+    verdict = none.clean(tree)
+    assert verdict.kind_score is None
+    assert not verdict.kind.any()
+
+
+def test_a_page_of_which_nothing_goes_has_no_kinds() -> None:
+    tree = parse("<p>All of it stays.")
+    assert len(recognise(tree, none.clean(tree)).kind) == 0
+
+
+@given(data=st.data())
+def test_any_soup_has_one_kind_a_region(data, soup) -> None:
+    tree = parse(data.draw(soup), url=URL)
+    keep = np.array(data.draw(st.lists(st.booleans(), min_size=tree.run_count, max_size=tree.run_count)), np.bool_)
+    found = recognise(tree, replace(none.clean(tree), keep_runs=keep))
+    assert len(found.kind) == len(found.score) == len(found.regions)
+    assert (found.kind < len(KINDS)).all()
+    assert ((found.score > 0) & (found.score <= 1)).all()
+    assert len(found.of_runs()) == tree.run_count
+
+
+def test_the_weights_ship_as_plain_arrays_and_stay_small() -> None:
+    assert SHIPPED.stat().st_size + PAGE_MODEL.stat().st_size <= LARGEST
+    model = KindModel.load()
+    again = KindModel.from_bytes(model.to_bytes())
+    assert again.to_bytes() == model.to_bytes() == SHIPPED.read_bytes()
+    assert model.about["regions"] > 2000
+
+
+def test_damaged_weights_are_refused() -> None:
+    whole = SHIPPED.read_bytes()
+    model = KindModel.load()
+    for broken in (b"", b"no archive", whole[: len(whole) // 2], replace(model, bias=model.bias[:-1]).to_bytes()):
+        with pytest.raises(ModelError, match="make train"):
+            KindModel.from_bytes(broken)

@@ -1,0 +1,58 @@
+"""Where links lead, by the structure of addresses alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from webwinnow.cleaning.targets import TARGETS, Page, Target
+from webwinnow.urls import resolve
+
+URL = "https://www.mill.example/grain/rye/sowing.html?page=2"
+
+
+def target(href: str, url: str = URL) -> Target:
+    return Page(url).target(href, resolve(url, href))
+
+
+@pytest.mark.parametrize(
+    ("href", "what"),
+    [
+        ("#top", "fragment"),
+        ("#", "script"),
+        ("javascript:void(0)", "script"),
+        ("mailto:miller@mill.example", "mail"),
+        ("/", "home"),
+        ("/grain/", "up"),
+        ("/grain/rye/", "up"),
+        ("../index.html", "up"),
+        ("harvest.html", "beside"),
+        ("/grain/wheat/", "section"),
+        ("/about", "inside"),
+        ("https://shop.mill.example/", "relative_site"),
+        ("https://other.example/", "outside"),
+        (URL, "here"),
+        ("https://[broken", "script"),
+    ],
+)
+def test_a_link_is_told_by_its_address(href: str, what: str) -> None:
+    assert target(href).what == what
+    assert what in TARGETS
+
+
+def test_a_link_that_hands_the_page_on_is_told_from_one_that_leaves() -> None:
+    assert target("https://social.example/share?u=https%3A%2F%2Fwww.mill.example%2Fgrain").carrying
+    assert not target("https://social.example/mill").carrying
+
+
+def test_a_page_that_differs_in_numbers_only_is_another_page_of_the_same() -> None:
+    assert target("/grain/rye/sowing.html?page=3").numbered
+    assert not target("/grain/rye/sowing.html?sort=3").numbered
+
+
+def test_the_words_of_an_address_say_where_they_stand() -> None:
+    words = target("https://other.example/share/this?via=mill").words
+    assert {"p:share", "p:this", "q:via", "h:other"} <= set(words)
+
+
+def test_an_address_without_end_is_cut() -> None:
+    assert len(target("/" + "a/" * 5000 + "?" + "b=c&" * 5000).words) < 50

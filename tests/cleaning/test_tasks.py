@@ -1,0 +1,105 @@
+"""Tasks: which kinds come back, and files that people write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from webwinnow.cleaning import none
+from webwinnow.cleaning.noise import KIND_CODE
+from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
+from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON
+from webwinnow.errors import SettingsError
+from webwinnow.parse import parse
+from webwinnow.render import to_text
+
+PAGE = """<!doctype html><title>Sowing rye - The Mill</title><body>
+<nav class="breadcrumbs"><a href="/">Home</a> &gt; <a href="/grain/">Grain</a> &gt; <a href="/grain/rye/">Rye</a></nav>
+<main><h1>KEPT Sowing rye</h1><p>KEPT Rye is sown late, when the barley is in and the nights grow cold.</p></main>
+<div class="cookie-banner" id="cookie-consent"><p>We use cookies to improve your experience on our website. By clicking
+accept you agree to our use of cookies.</p><button>Accept cookies</button><button>Reject</button></div>"""
+
+
+def judged(task: Task):
+    tree = parse(PAGE, url="https://www.mill.example/grain/rye/sowing.html")
+    keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
+    gone = np.full(tree.run_count, UNLIKELY_REASON, np.uint8)
+    verdict = replace(none.clean(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_), run_reason=gone)
+    return tree, verdict, for_task(tree, verdict, task)
+
+
+def test_content_changes_nothing() -> None:
+    _, verdict, told = judged(TASKS["content"])
+    assert told is verdict
+
+
+def test_a_kind_that_the_task_wants_comes_back_with_its_reason() -> None:
+    tree, verdict, told = judged(Task("paths", ("hierarchic-directory",)))
+    text = to_text(tree, told.keep, told.keep_runs)
+    assert "Grain" in text
+    assert "cookies" not in text
+    back = told.keep_runs & ~verdict.keep_runs
+    assert (told.run_reason[back] == TASK_REASON).all()
+    assert (told.run_reason[~back] == verdict.run_reason[~back]).all()
+    assert set(told.kind[told.kind_score > 0].tolist()) >= {KIND_CODE["hierarchic-directory"]}
+
+
+def test_an_archive_goes_without_consent() -> None:
+    tree, _, told = judged(TASKS["archive"])
+    assert "Grain" in to_text(tree, told.keep, told.keep_runs)
+    assert "cookies" not in to_text(tree, told.keep, told.keep_runs)
+
+
+def test_link_analysis_keeps_recommendations_and_no_directories() -> None:
+    keeps = TASKS["structure"].keeps
+    assert {"page-recommendation", "site-recommendation"} <= set(keeps)
+    assert not {name for name in keeps if name.endswith("-directory")} | {"advertisement"} & set(keeps)
+
+
+def test_every_task_says_why() -> None:
+    assert all(task.about for task in TASKS.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("my-task.toml", 'name = "reading"\nkeeps = ["posts", "contents", "posts"]\n'),
+        ("my-task.json", '{"name": "reading", "keeps": ["posts", "contents"]}'),
+    ],
+)
+def test_a_task_is_a_small_file(tmp_path: Path, name: str, written: str) -> None:
+    path = tmp_path / name
+    path.write_text(written, encoding="utf-8")
+    assert task_of(str(path)) == Task("reading", ("posts", "contents"))
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "told"),
+    [
+        ("a.toml", "keeps = 3", "list of kinds"),
+        ("a.toml", 'keeps = ["menus"]', "the kinds are content, posts"),
+        ("a.toml", 'keep = ["posts"]\nkeeps = []', "tells keep"),
+        ("a.toml", "keeps = [", "cannot be read"),
+        ("a.json", '{"keeps": [1]}', "to be text"),
+        ("a.json", "\udcff", "cannot be read"),
+        ("a.json", "[" * 100_000, "cannot be read"),
+        ("a.json", "9" * 200_000, "longer than"),
+    ],
+)
+def test_a_task_that_makes_no_sense_is_refused_with_what_was_expected(
+    tmp_path: Path, name: str, written: str, told: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(written.encode("utf-8", "surrogateescape"))
+    with pytest.raises(SettingsError, match=told):
+        task_of(str(path))
+
+
+def test_an_unknown_task_names_those_that_there_are() -> None:
+    with pytest.raises(SettingsError, match="there is no task 'cooking'; there are: content, classification"):
+        task_of("cooking")
+    with pytest.raises(SettingsError, match="No such file"):
+        task_of("nowhere.toml")

@@ -1,0 +1,206 @@
+"""Training of the recogniser of kinds: labelled regions, the latent basis, the linear model, the forest.
+
+Every stage learns from the labelled regions and their pages only; folds are by registrable domain (a documentation
+site of the Debian packages is its own), so a stage that is judged on a site has seen nothing of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.extmath import randomized_svd
+
+from training.boosting import fit_forest
+from webwinnow.cleaning.kindmodel import WEIGHT_SCALE, KindModel, token_weights
+from webwinnow.cleaning.noise import KIND_CODE
+from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
+from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.cleanpage import clean_page
+from webwinnow.parse import parse
+from webwinnow.records import PageRecord
+from webwinnow.site.sums import BLOCKS
+from webwinnow.sitemodel import learn
+from webwinnow.urls import SiteKey
+
+__all__ = ["MEASURED", "TRAINING", "ReadPage", "fit_kinds", "folds_of", "held_out", "label_rows", "load_pages"]
+
+MEASURED, TRAINING = "noise-blocks.jsonl", "noise-training.jsonl"
+SINGLE, DOCS = "pages-wcxb", "sites-docs"
+LEARNED = 40
+"""Pages of a site from which its model is learned, as when the regions were drawn."""
+LATENT, SVD_ROUNDS, SVD_ROWS = 64, 3, 25_000
+RAREST = 3
+"""Regions that must have a token before it counts."""
+TOKENS_COUNT, NUMBERS_COUNT = 3.0, 0.2
+"""What the tokens of one part of a region together, and one number, weigh in the linear model."""
+STRENGTH = 2.0
+"""Inverse regularisation of the linear model."""
+FOREST: dict[str, Any] = {
+    "iterations": 260,
+    "depth": 5,
+    "learning_rate": 0.09,
+    "rsm": 0.3,
+    "loss_function": "MultiClass",
+}
+FOREST_SHARE = 0.55
+BALANCE = 0.35
+"""A kind counts (its share)^-0.35 a region: rare ones more, but not as much as common ones together."""
+SPANS = ("node", "first_node", "last_node", "first_run", "last_run")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPage:
+    """A page with labelled regions among its removed ones; `labels` maps the number of a region to (id, kind)."""
+
+    group: str
+    reading: RegionReading
+    labels: dict[int, tuple[str, int]]
+
+
+def label_rows(folder: Path, *names: str) -> list[dict[str, Any]]:
+    """The labelled regions of some files."""
+    lines = [line for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in lines]
+
+
+def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
+    """Read the pages of labelled regions, cleaned as they were when drawn: with a model of their site if it has one."""
+    wanted: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        wanted[row["file"]][row["page_id"]].append(row)
+    domain, found = SiteKey(by="domain"), []
+    for file, pages in sorted(wanted.items()):
+        by_site = defaultdict(list)
+        sites = {row["site"] for labelled in pages.values() for row in labelled}
+        for page in pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"]).to_pylist():
+            if page["page_id"] in pages or (file != SINGLE and page["site"] in sites):
+                by_site[page["site"] if file != SINGLE else page["page_id"]].append(page)
+        for site in sorted(by_site):
+            own = sorted(by_site[site], key=lambda page: str(page["page_id"]))
+            model = None
+            if file != SINGLE:
+                order = np.random.default_rng(0).permutation(len(own)).tolist()[:LEARNED]
+                trees = [parse(own[k]["html"], url=own[k]["url"]) for k in order]
+                model = learn(trees, site, frozenset({BLOCKS}))
+            for page in own:
+                if page["page_id"] in pages:
+                    tree = parse(page["html"], url=page["url"])
+                    verdict = clean_page(tree, "combined", model).verdict
+                    cut = _with_labelled(regions(tree, verdict), pages[page["page_id"]])
+                    at = {first: r for r, first in enumerate(cut.first_run.tolist())}
+                    labels = {at[r["first_run"]]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
+                    url = page["url"] if "://" in page["url"] else f"http://{page['url']}"
+                    group = page["site"] if file == DOCS else domain.of(PageRecord(url=url, body=b""))
+                    found.append(ReadPage(group, read_regions(cut, verdict, model), labels))
+    return found
+
+
+def _with_labelled(cut: Regions, rows: Sequence[dict[str, Any]]) -> Regions:
+    """The regions of a page with the labelled ones among them, whatever the rule of regions says today."""
+    spans = list(zip(*(getattr(cut, name).tolist() for name in SPANS), strict=True))
+    labelled = [tuple(row[name] for name in SPANS) for row in rows]
+    kept = [s for s in spans if not any(s[3] < other[4] and other[3] < s[4] for other in labelled)]
+    columns = np.array(sorted([*kept, *labelled], key=lambda span: span[3]), np.int32).reshape(-1, 5).T
+    return Regions(tree=cut.tree, **dict(zip(SPANS, columns, strict=True)))
+
+
+def folds_of(pages: Sequence[ReadPage], folds: int, seed: int) -> NDArray[np.int64]:
+    """A fold for each page; the pages of a domain share one."""
+    groups = np.random.default_rng(seed).permutation(sorted({page.group for page in pages})).tolist()
+    fold = {group: k % folds for k, group in enumerate(groups)}
+    return np.array([fold[page.group] for page in pages])
+
+
+def held_out(pages: Sequence[ReadPage], folds: int, seed: int = 0) -> dict[str, tuple[int, NDArray[np.float64]]]:
+    """For each labelled region (true kind, probabilities), told by a model that saw nothing of its domain."""
+    fold, found = folds_of(pages, folds, seed), {}
+    for k in range(folds):
+        model = fit_kinds([page for page, own in zip(pages, fold, strict=True) if own != k], seed=seed)
+        for page, own in zip(pages, fold, strict=True):
+            if own == k:
+                told = model.probabilities(page.reading)
+                found |= {name: (kind, told[r]) for r, (name, kind) in page.labels.items()}
+    return found
+
+
+def fit_kinds(pages: Sequence[ReadPage], *, seed: int = 0, about: dict[str, Any] | None = None) -> KindModel:
+    """Train all stages. Deterministic for the same pages, seed and machine."""
+    idf = _idf(pages)
+    whole, by_part = (
+        sparse.vstack([_token_matrix(page.reading, idf, by_part=parted) for page in pages]).tocsr()
+        for parted in (False, True)
+    )
+    basis, scale = _basis(whole, seed)
+    first = np.cumsum([0, *(page.reading.features.shape[1] for page in pages)])
+    at = [(int(a) + r, kind) for page, a in zip(pages, first, strict=False) for r, (_, kind) in page.labels.items()]
+    rows, kind = np.array([r for r, _ in at]), np.array([k for _, k in at])
+    numbers = np.concatenate([page.reading.features for page in pages], axis=1)[:, rows]
+    classes, label, times = np.unique(kind, return_inverse=True, return_counts=True)
+    weight = (times.max() / times) ** BALANCE
+    linear = _linear(by_part[rows], numbers, label, weight[label])
+    latent = (whole[rows] @ basis.astype(np.float32)) * scale
+    wide = np.ascontiguousarray(np.concatenate((numbers, latent.T.astype(np.float32))))
+    forest = fit_forest(wide, label, weight[label], seed=seed, **FOREST)
+    return KindModel(
+        classes=classes.astype(np.uint8),
+        idf=idf,
+        basis=basis,
+        basis_scale=scale,
+        **linear,
+        forest=forest,
+        forest_share=FOREST_SHARE,
+        about=about or {},
+    )
+
+
+def _token_matrix(reading: RegionReading, idf: NDArray[np.float32], *, by_part: bool) -> sparse.csr_matrix:
+    weights = token_weights(reading, idf, by_part=by_part).astype(np.float32)
+    return sparse.csr_matrix((weights, reading.ids, reading.offsets), shape=(len(reading.offsets) - 1, TOKENS))
+
+
+def _idf(pages: Sequence[ReadPage]) -> NDArray[np.float32]:
+    times = sum(np.bincount(page.reading.ids, minlength=TOKENS) for page in pages)
+    regions = sum(page.reading.features.shape[1] for page in pages)
+    found = np.log(max(regions, 1) / np.maximum(times, 1))
+    return np.where(times >= RAREST, found, 0.0).round(3).astype(np.float32)
+
+
+def _basis(whole: sparse.csr_matrix, seed: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """The first right singular vectors of the regions' tokens, as small integers and what one of them is worth."""
+    drawn = np.sort(np.random.default_rng(seed).permutation(whole.shape[0])[:SVD_ROWS])
+    _, _, right = randomized_svd(whole[drawn], LATENT, n_iter=SVD_ROUNDS, random_state=seed)
+    # a few tokens lie far out: cut at a high quantile, so that the rest keeps its shape in 8 bits
+    scale = np.quantile(np.abs(right), 0.9995, axis=1) / 127
+    basis = np.clip(np.round(right / scale[:, None]), -127, 127).astype(np.int8)
+    return np.ascontiguousarray(basis.T), scale.astype(np.float32)
+
+
+def _linear(
+    own: sparse.csr_matrix, numbers: NDArray[np.float32], label: NDArray[np.int64], weight: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Multinomial regression over tokens and numbers; tokens that fewer than two labelled regions have are left out."""
+    middle, spread = numbers.mean(axis=1), numbers.std(axis=1) + 1e-6
+    scaled = np.clip((numbers.T - middle) / spread, -3.0, 3.0)
+    seen = np.flatnonzero(np.asarray((own != 0).sum(axis=0)).ravel() >= 2)
+    rows = sparse.hstack([own[:, seen] * TOKENS_COUNT, sparse.csr_matrix(scaled * NUMBERS_COUNT)]).tocsr()
+    model = LogisticRegression(C=STRENGTH, max_iter=80, tol=1e-3).fit(rows, label, sample_weight=weight)
+    table = np.zeros((TOKENS, model.coef_.shape[0]), np.int16)
+    weights = np.round(model.coef_[:, : len(seen)].T * TOKENS_COUNT * WEIGHT_SCALE)
+    table[seen] = np.clip(weights, -32_767, 32_767).astype(np.int16)
+    return {
+        "token_weight": table,
+        "number_weight": (model.coef_[:, len(seen) :].T * NUMBERS_COUNT).astype(np.float32),
+        "bias": model.intercept_.astype(np.float32),
+        "middle": middle.astype(np.float32),
+        "spread": spread.astype(np.float32),
+    }
