@@ -71,9 +71,9 @@ def write_output(
     """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
 
     JSONL, CSV and Dublin Core are packed where the name ends in .gz or .zst. The same records give the same bytes. A
-    file or folder is written under another name beside its place and moved there when it is complete (a file also: on disk); on
-    any error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An `OSError` is
-    for the caller to catch.
+    file or folder is written under another name beside its place and moved there when it is complete (a file also: on
+    disk); on any error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An
+    `OSError` is for the caller to catch.
     """
     check_output(out, format)
     if format == "markdown":

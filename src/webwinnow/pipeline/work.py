@@ -197,7 +197,7 @@ class Workshop:
             if edge.kept or self.settings.links == "all"
         ]
         told = (verdict.note, "kept") if dropped is None else (dropped, "dropped")
-        return b"".join(lines), [], told[1], told[0], clean.kept_words, clean.all_words, []
+        return b"".join(lines), [], told[1], told[0], clean.kept_words, clean.all_words, b"", []
 
     def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
         if site["model"] is not None:
@@ -253,7 +253,7 @@ def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings,
     """What `Workshop.clean` gives for a page that could not be read."""
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     if settings.links is not None:
-        return b"", [], "failed", error, 0, 0, []
+        return b"", [], "failed", error, 0, 0, b"", []
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
     return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, b"", []
 

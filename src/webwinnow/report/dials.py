@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.blocks import cut
 from webwinnow.cleaning import CleaningSettings, Verdict, combined, method
 from webwinnow.cleaning.cst import block_weights
+from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import HIDDEN_ABOVE, headed
 from webwinnow.cleaning.verdict import (
     CONTENT_REASON,
@@ -116,7 +117,7 @@ class Reading:
 
 def read(name: str, tree: PageTree, model: SiteKnowledge | None, evidence: PageEvidence | None = None) -> Reading:
     """Clean a page with a method, and find out what turning its dial would do."""
-    verdict = method(name).clean(tree, model, CleaningSettings(), evidence)
+    verdict = with_kinds(tree, method(name).clean(tree, model, CleaningSettings(), evidence), model)
     reader = _READERS.get(name)
     if reader is None or (verdict.note is not None and name in _NEED_A_SITE):
         return _undegreed(tree, verdict)
