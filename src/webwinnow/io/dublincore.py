@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import escape
 from typing import Final
-from xml.sax.saxutils import escape
 
 from webwinnow.io.jsonl import Writable
 from webwinnow.io.schema import Record
@@ -54,4 +54,4 @@ def write_dublin_core(records: Iterable[Record], out: Writable) -> None:
 
 
 def _text(value: str) -> str:
-    return escape(_NOT_IN_XML.sub("\ufffd", value))
+    return escape(_NOT_IN_XML.sub("\ufffd", value), quote=False)
