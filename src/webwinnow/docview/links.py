@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import hrefs, likeness_sums
 from webwinnow.docview.tagtree import HUB, TagTree
 from webwinnow.docview.weights import FeatureVector, is_stop_word
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
@@ -21,12 +22,15 @@ def relevant_blocks(
     Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
     an item of its own, a block of today, the items of one parent are judged together.
     """
-    unit = np.where(blocks.leaf & (blocks.type == HUB) & offered, blocks.parent, -1)
-    at = np.flatnonzero(unit[blocks.block_of_word] >= 0)
-    of_word, key = unit[blocks.block_of_word[at]], blocks.word_key[at]
-    weight = topic.weight_of(key)
-    dot = np.bincount(of_word, weights=weight, minlength=len(blocks))
-    at = np.flatnonzero((dot[of_word] > beta) & ~is_stop_word(key, language))  # no length is below 1
+    unit, dot = likeness_sums(
+        blocks.parent, blocks.type, HUB, offered, blocks.block_of_word, blocks.word_key, topic.key, topic.weight
+    )
+    if not (dot > beta).any():  # no length is below 1
+        return np.zeros(len(blocks), np.bool_)
+    of_word = unit[blocks.block_of_word]
+    at = np.flatnonzero((of_word >= 0) & (dot[of_word] > beta))
+    of_word, key = of_word[at], blocks.word_key[at]
+    at = np.flatnonzero(~is_stop_word(key, language))
     if not len(at):
         return np.zeros(len(blocks), np.bool_)
     keys, which = np.unique(key[at], return_inverse=True)
@@ -41,13 +45,19 @@ def relevant_blocks(
 def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
     """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
     tree = blocks.tree
-    links = wanted & (tree.tag == TAG_CODE["a"])
-    at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & links[tree.attr_node])
     found: dict[str, None] = {}
-    for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
-        href = tree.attr_text[start:end]
-        if not href.startswith("#"):
-            target = tree.resolve(href)
-            if target is not None and is_web_link(target):
-                found.setdefault(target)
+    written = hrefs(
+        tree.tag,
+        TAG_CODE["a"],
+        wanted,
+        tree.attr_node,
+        tree.attr_name,
+        ATTRIBUTE_CODE["href"],
+        tree.attr_start,
+        tree.attr_text,
+    )
+    for href in dict.fromkeys(written):
+        target = tree.resolve(href)
+        if target is not None and is_web_link(target):
+            found.setdefault(target)
     return list(found)

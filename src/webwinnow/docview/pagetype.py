@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest
+from webwinnow._kernels import linked_headings, nearest
 from webwinnow.docview.tags import GUIDING_ROLES, GUIDING_TAGS, MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
 from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
@@ -117,31 +117,21 @@ def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """
     tree = blocks.tree
     found = np.zeros(len(blocks.word_key), np.bool_)
-    level = _LEVEL[np.minimum(tree.tag[blocks.node], CUSTOM_TAG)]
-    headings = np.flatnonzero((level > 0) & (blocks.terms > 0))
-    linked = headings[blocks.link_terms[headings] > LINKED_HEADING * blocks.terms[headings]]
-    if not len(linked):
-        return found
-    starts = np.searchsorted(blocks.word_start, tree.text_start[blocks.node[headings]])
-    after = np.array(_next_of_rank(level[headings].tolist(), [*starts.tolist(), len(found)]))
-    after = np.minimum(after, starts + TEASER_TERMS)
-    before = np.concatenate(([0], np.cumsum(central)))
-    asked = np.searchsorted(headings, linked)
-    for h in asked[before[after[asked]] > before[starts[asked]]].tolist():
-        if _leads_elsewhere(blocks, int(headings[h])):
-            found[starts[h] : after[h]] = True
+    for block, start, end in linked_headings(
+        tree.tag,
+        _LEVEL,
+        blocks.node,
+        tree.text_start,
+        blocks.terms,
+        blocks.link_terms,
+        blocks.word_start,
+        central,
+        LINKED_HEADING,
+        TEASER_TERMS,
+    ):
+        if _leads_elsewhere(blocks, block):
+            found[start:end] = True
     return found
-
-
-def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
-    """Where the part under each heading ends: at the next heading of its rank or above."""
-    ends = [starts[-1]] * len(levels)
-    open_headings: list[int] = []
-    for h, level in enumerate(levels):
-        while open_headings and levels[open_headings[-1]] >= level:
-            ends[open_headings.pop()] = starts[h]
-        open_headings.append(h)
-    return ends
 
 
 def _leads_elsewhere(blocks: TagTree, block: int) -> bool:

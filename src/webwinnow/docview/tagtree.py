@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest, word_spans
-from webwinnow.docview.tags import is_container
-from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow._kernels import attached, containers, sized_images, word_spans
+from webwinnow.docview.tags import CONTAINER_CODES
+from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 
 __all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "block_types"]
@@ -65,19 +65,11 @@ class TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
         if shown is None:
             shown = tree.visible[tree.run_owner]
-        contains = is_container(tree.tag)
-        contains[0] = True
-        number = np.cumsum(contains, dtype=np.int32) - 1
-        of_node = number[nearest(tree.parent, contains)]
-        node = np.flatnonzero(contains).astype(np.int32)
-        parent = of_node[tree.parent[node]]
-        parent[0] = -1
-        of_run = of_node[tree.run_owner]
-        in_link = nearest(tree.parent, tree.tag == TAG_CODE["a"])
+        node, parent, of_node, of_run, last, in_link = containers(
+            tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"]
+        )
         key, run, start, end = word_spans(tree.text, tree.run_start, shown)
-        of_word = of_run[run]
-        terms = np.bincount(of_word, minlength=len(node))
-        link_terms = np.bincount(of_word[in_link[tree.run_owner[run]] >= 0], minlength=len(node))
+        of_word, terms, link_terms = attached(run, of_run, in_link, tree.run_owner, len(node))
         images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
         return cls(
             tree=tree,
@@ -85,7 +77,7 @@ class TagTree:
             parent=parent,
             of_node=of_node,
             of_run=of_run,
-            end=np.searchsorted(node, tree.end[node]),
+            end=last,
             in_link=in_link,
             word_key=key,
             word_run=run,
@@ -122,12 +114,22 @@ def block_types(
 
 def shown_images(tree: PageTree) -> NDArray[np.int64]:
     """The visible images of a page that are no icons."""
-    images = tree.visible & (tree.tag == TAG_CODE["img"])
-    sized = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["width"]) | (tree.attr_name == ATTRIBUTE_CODE["height"]))
-    length = tree.attr_start[sized + 1] - tree.attr_start[sized]
-    at = sized[images[tree.attr_node[sized]] & ((length <= _SHORT) | (length == _SHORT + len(_PIXELS)))]
-    for k in at.tolist():
+    images, sizes = sized_images(
+        tree.tag,
+        tree.flags,
+        HIDDEN,
+        TAG_CODE["img"],
+        tree.attr_node,
+        tree.attr_name,
+        tree.attr_start,
+        ATTRIBUTE_CODE["width"],
+        ATTRIBUTE_CODE["height"],
+        _SHORT,
+        _SHORT + len(_PIXELS),
+    )
+    icons = set()
+    for k in sizes:
         value = tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]].strip().removesuffix(_PIXELS)
         if value.isascii() and value.isdigit() and int(value) < SMALLEST_IMAGE:
-            images[tree.attr_node[k]] = False
-    return np.flatnonzero(images)
+            icons.add(int(tree.attr_node[k]))
+    return np.array([image for image in images if image not in icons], np.int64)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import heaviest
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
@@ -118,7 +119,7 @@ def view_of(
     spoken = language or "en"
     topic = feature_vector(blocks, kept_words, spoken, settings.weights)
     ranked = _ranked(blocks, topic, max(settings.keywords, settings.sentence_keywords))
-    keywords = tuple(_spelled(blocks, int(topic.first[k])) for k in ranked[: settings.keywords])
+    keywords = _spelled(blocks, topic.first[ranked[: settings.keywords]])
     theta = np.sort(ranked[: settings.sentence_keywords])
     likely = None if verdict.confidence is None else verdict.score
     units = max(MOST_UNITS, UNITS_PER_SENTENCE * settings.sentences)
@@ -177,15 +178,21 @@ def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tupl
 
 def _ranked(blocks: TagTree, topic: FeatureVector, most: int) -> NDArray[np.intp]:
     """The features of the most weight, heaviest first, then in page order; no numbers and no single letters."""
-    order = np.lexsort((topic.first, -np.round(topic.weight, 9)))
-    length = blocks.word_end[topic.first[order]] - blocks.word_start[topic.first[order]]
-    order = order[length >= SHORTEST_KEYWORD][: most + _SPARE]
-    words = [not _spelled(blocks, at).isdecimal() for at in topic.first[order].tolist()]
-    return order[np.array(words, np.bool_)][:most]
+    return heaviest(
+        blocks.tree.text,
+        topic.weight,
+        topic.first,
+        blocks.word_start,
+        blocks.word_end,
+        SHORTEST_KEYWORD,
+        most + _SPARE,
+        most,
+    )
 
 
-def _spelled(blocks: TagTree, word: int) -> str:
-    return blocks.tree.text[blocks.word_start[word] : blocks.word_end[word]].lower()
+def _spelled(blocks: TagTree, words: NDArray[np.int64]) -> tuple[str, ...]:
+    starts, ends, text = blocks.word_start[words].tolist(), blocks.word_end[words].tolist(), blocks.tree.text
+    return tuple(text[start:end].lower() for start, end in zip(starts, ends, strict=True))
 
 
 def _links(

@@ -1,0 +1,755 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Compiled: the loops of a DocView. Each has a twin in plain_view.py that says what it means."""
+
+from libc.math cimport INFINITY, rint
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, qsort
+from libc.string cimport memmove
+
+import numpy as np
+
+from webwinnow._kernels import plain_view as plain
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+    bint Py_UNICODE_ISDECIMAL(Py_UCS4)
+    str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+
+cdef enum:
+    FEW = 256  # so many are kept in order as they come; more are sorted
+    NUMBER_SIGN = 35
+
+
+cdef inline const uint8_t[::1] bytes_of(mask):
+    return np.ascontiguousarray(mask, np.bool_).view(np.uint8)
+
+
+cdef void* room_for(Py_ssize_t count, size_t width) except NULL:
+    cdef void* room = calloc(count + 1, width)
+    if room == NULL:
+        raise MemoryError
+    return room
+
+
+cdef inline Py_ssize_t lower_bound(const int32_t* values, Py_ssize_t count, int32_t wanted) noexcept:
+    """How many of the ascending values are less."""
+    cdef Py_ssize_t low = 0, high = count, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef inline Py_ssize_t place_of(const uint64_t* keys, Py_ssize_t count, uint64_t wanted) noexcept:
+    """Where one of the ascending keys stands; -1 if it is none of them."""
+    cdef Py_ssize_t low = 0, high = count, middle
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < count and keys[low] == wanted else -1
+
+
+cdef int check_places(const int32_t[::1] places, Py_ssize_t size) except -1:
+    """Places come from files too: none may lie outside."""
+    cdef Py_ssize_t k
+    for k in range(places.shape[0]):
+        if not 0 <= places[k] < size:
+            raise ValueError(f"place {places[k]} of {size}")
+    return 0
+
+
+cdef int same_length(Py_ssize_t one, Py_ssize_t other) except -1:
+    if one != other:
+        raise ValueError(f"{one} values for {other}")
+    return 0
+
+
+def containers(
+    const uint16_t[::1] tag, const int32_t[::1] parent, const int32_t[::1] end, const int32_t[::1] run_owner, holds,
+    int link,
+):
+    """The blocks of a page (see plain_view.containers)."""
+    cdef const uint8_t[::1] holding = bytes_of(holds)
+    cdef Py_ssize_t i, size = tag.shape[0], known = holding.shape[0], blocks = 0, b
+    same_length(parent.shape[0], size)
+    same_length(end.shape[0], size)
+    check_places(run_owner, size)
+    of_node, in_link = np.empty(size, np.int32), np.empty(size, np.int32)
+    cdef int32_t[::1] block = of_node, around = in_link
+    cdef int32_t* before = <int32_t*>room_for(size + 1, sizeof(int32_t))
+    try:
+        for i in range(size):
+            before[i] = <int32_t>blocks
+            if i and not 0 <= parent[i] < i or not 0 <= end[i] <= size:
+                raise ValueError(f"node {i} stands nowhere")
+            if i == 0 or holding[tag[i] if tag[i] < known else known - 1]:
+                block[i] = <int32_t>blocks
+                blocks += 1
+            else:
+                block[i] = block[parent[i]]
+            around[i] = <int32_t>i if tag[i] == link else around[parent[i]] if i else -1
+        before[size] = <int32_t>blocks
+        node, block_parent, block_end = np.empty(blocks, np.int32), np.empty(blocks, np.int32), np.empty(blocks, np.int64)
+        of_run = np.empty(run_owner.shape[0], np.int32)
+        fill_blocks(parent, end, block, before, node, block_parent, block_end)
+        fill_runs(run_owner, block, of_run)
+    finally:
+        free(before)
+    return node, block_parent, of_node, of_run, block_end, in_link
+
+
+cdef int fill_blocks(
+    const int32_t[::1] parent, const int32_t[::1] end, int32_t[::1] block, const int32_t* before, int32_t[::1] node,
+    int32_t[::1] above, int64_t[::1] last,
+) except -1:
+    cdef Py_ssize_t i, b
+    for i in range(parent.shape[0]):
+        if before[i + 1] > before[i]:
+            b = before[i]
+            node[b] = <int32_t>i
+            above[b] = block[parent[i]] if i else -1
+            last[b] = before[end[i]]
+    return 0
+
+
+cdef int fill_runs(const int32_t[::1] run_owner, int32_t[::1] block, int32_t[::1] of_run) except -1:
+    cdef Py_ssize_t r
+    for r in range(run_owner.shape[0]):
+        of_run[r] = block[run_owner[r]]
+    return 0
+
+
+def attached(
+    const int32_t[::1] word_run, const int32_t[::1] of_run, const int32_t[::1] in_link, const int32_t[::1] run_owner,
+    Py_ssize_t blocks,
+):
+    """The block of each word, the terms of each block and those in links (see plain_view.attached)."""
+    cdef Py_ssize_t w, r
+    same_length(run_owner.shape[0], of_run.shape[0])
+    check_places(word_run, of_run.shape[0])
+    check_places(of_run, blocks)
+    check_places(run_owner, in_link.shape[0])
+    of_word, terms, link_terms = np.empty(word_run.shape[0], np.int32), np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
+    cdef int32_t[::1] block = of_word
+    cdef int64_t[::1] counted = terms, linked = link_terms
+    for w in range(word_run.shape[0]):
+        r = word_run[w]
+        block[w] = of_run[r]
+        counted[of_run[r]] += 1
+        linked[of_run[r]] += in_link[run_owner[r]] >= 0
+    return of_word, terms, link_terms
+
+
+def sized_images(
+    const uint16_t[::1] tag, const uint8_t[::1] flags, int hidden, int image, const int32_t[::1] attr_node,
+    const uint8_t[::1] attr_name, const int32_t[::1] attr_start, int width, int height, Py_ssize_t short,
+    Py_ssize_t long,
+):
+    """The visible images, and their sizes that may be those of an icon (see plain_view.sized_images)."""
+    cdef Py_ssize_t i, k, length
+    images, sizes = [], []
+    same_length(flags.shape[0], tag.shape[0])
+    same_length(attr_name.shape[0], attr_node.shape[0])
+    same_length(attr_start.shape[0], attr_node.shape[0] + 1)
+    check_places(attr_node, tag.shape[0])
+    for i in range(tag.shape[0]):
+        if tag[i] == image and not flags[i] & hidden:
+            images.append(i)
+    if images:
+        for k in range(attr_node.shape[0]):
+            if attr_name[k] == width or attr_name[k] == height:
+                length = attr_start[k + 1] - attr_start[k]
+                i = attr_node[k]
+                if (length <= short or length == long) and tag[i] == image and not flags[i] & hidden:
+                    sizes.append(k)
+    return images, sizes
+
+
+def tag_forces(
+    const uint16_t[::1] tag, const int32_t[::1] text_start, const int32_t[::1] text_end, const int32_t[::1] of_node,
+    const double[::1] force_of_tag, const int32_t[::1] word_start, const int32_t[::1] block_of_word, wanted,
+    const uint8_t[::1] kind, int topic, double most, int64_t short, double heading,
+):
+    """The sum of the forces of the weighty tags of each block (see plain_view.tag_forces)."""
+    cdef const uint8_t[::1] want = bytes_of(wanted)
+    cdef Py_ssize_t i, w, b, size = tag.shape[0], words = word_start.shape[0], blocks = kind.shape[0], count = 0, k
+    cdef Py_ssize_t known = force_of_tag.shape[0]
+    cdef double force
+    total = np.zeros(blocks)
+    cdef double[::1] sums = total
+    same_length(text_start.shape[0], size)
+    same_length(text_end.shape[0], size)
+    same_length(of_node.shape[0], size)
+    same_length(block_of_word.shape[0], words)
+    same_length(want.shape[0], words)
+    check_places(of_node, blocks)
+    check_places(block_of_word, blocks)
+    cdef int32_t* before = NULL
+    cdef int64_t* terms = NULL
+    cdef int64_t* emphasised = NULL
+    cdef int32_t* weighty = NULL
+    cdef int32_t* held = NULL
+    try:
+        before = <int32_t*>room_for(words, sizeof(int32_t))
+        terms = <int64_t*>room_for(blocks, sizeof(int64_t))
+        emphasised = <int64_t*>room_for(blocks, sizeof(int64_t))
+        weighty = <int32_t*>room_for(size, sizeof(int32_t))
+        held = <int32_t*>room_for(size, sizeof(int32_t))
+        for w in range(words):
+            before[w + 1] = before[w] + want[w]
+            terms[block_of_word[w]] += want[w]
+        for i in range(size):
+            if force_of_tag[tag[i] if tag[i] < known else known - 1] != 0:
+                weighty[count] = <int32_t>i
+                if words:
+                    held[count] = before[lower_bound(&word_start[0], words, text_end[i])] - \
+                        before[lower_bound(&word_start[0], words, text_start[i])]
+                emphasised[of_node[i]] += held[count]
+                count += 1
+        for k in range(count):
+            i = weighty[k]
+            b = of_node[i]
+            force = force_of_tag[tag[i] if tag[i] < known else known - 1]
+            if held[k] > 0 and kind[b] == topic and (
+                force >= heading or not (<double>emphasised[b] > most * terms[b] and terms[b] > short)
+            ):
+                sums[b] += force
+        for b in range(blocks):
+            if not sums[b] > 0:
+                sums[b] = 1.0
+    finally:
+        free(before); free(terms); free(emphasised); free(weighty); free(held)
+    return total
+
+
+def shared_force(const int32_t[::1] parent, const double[::1] force, inside, double passed_on, double most):
+    """What Algorithm 1 makes of the logarithms of forces (see plain_view.shared_force)."""
+    cdef const uint8_t[::1] held = bytes_of(inside)
+    cdef Py_ssize_t b, size = parent.shape[0]
+    cdef double own, given
+    found = np.empty(size)
+    cdef double[::1] weight = found
+    same_length(force.shape[0], size)
+    same_length(held.shape[0], size)
+    cdef double* passed = NULL
+    cdef uint8_t* has_child = NULL
+    for b in range(size):
+        if not -1 <= parent[b] < size:
+            raise ValueError(f"block {b} stands nowhere")
+    try:
+        passed = <double*>room_for(size, sizeof(double))
+        has_child = <uint8_t*>room_for(size, 1)
+        for b in range(size):
+            if held[b] and parent[b] >= 0:
+                has_child[parent[b]] = True
+        for b in range(size):
+            if held[b] and parent[b] >= 0 and not has_child[b]:
+                passed[parent[b]] += passed_on * force[b]
+        for b in range(size):
+            if not held[b]:
+                weight[b] = -INFINITY
+                continue
+            own = 0.0 if has_child[b] else force[b]
+            given = (passed[parent[b]] if parent[b] >= 0 else 0.0) - passed_on * own
+            given = passed[b] + given
+            weight[b] = own + (given if given < most else most)
+    finally:
+        free(passed); free(has_child)
+    return found
+
+
+def blocks_around(const int32_t[::1] block_of_word, wanted, const int64_t[::1] end):
+    """The blocks with a wanted word in them or in a block inside (see plain_view.blocks_around)."""
+    cdef const uint8_t[::1] want = bytes_of(wanted)
+    cdef Py_ssize_t w, b, size = end.shape[0]
+    found = np.empty(size, np.bool_)
+    cdef uint8_t[::1] out = found.view(np.uint8)
+    same_length(want.shape[0], block_of_word.shape[0])
+    check_places(block_of_word, size)
+    cdef int32_t* before = <int32_t*>room_for(size + 1, sizeof(int32_t))
+    try:
+        for w in range(block_of_word.shape[0]):
+            before[block_of_word[w] + 1] += want[w]
+        for b in range(size):
+            before[b + 1] += before[b]
+        for b in range(size):
+            if not 0 <= end[b] <= size:
+                raise ValueError(f"block {b} ends nowhere")
+            out[b] = before[end[b]] > before[b]
+    finally:
+        free(before)
+    return found
+
+
+def feature_sums(
+    const uint64_t[::1] word_key, const int32_t[::1] block_of_word, wanted, const double[::1] weight,
+    const uint64_t[::1] stops,
+):
+    """The features among the wanted words, their weights and first places (see plain_view.feature_sums)."""
+    cdef const uint8_t[::1] want = bytes_of(wanted)
+    cdef Py_ssize_t w, words = word_key.shape[0], count = 0, room = 2, at, stop_count = stops.shape[0]
+    same_length(block_of_word.shape[0], words)
+    same_length(want.shape[0], words)
+    check_places(block_of_word, weight.shape[0])
+    keys, totals, firsts = np.empty(words, np.uint64), np.empty(words), np.empty(words, np.int64)
+    cdef uint64_t[::1] key = keys
+    cdef double[::1] total = totals
+    cdef int64_t[::1] first = firsts
+    while room < 2 * words:
+        room *= 2
+    cdef int32_t* known = <int32_t*>room_for(room, sizeof(int32_t))
+    try:
+        for w in range(words):
+            if not want[w]:
+                continue
+            at = <Py_ssize_t>(word_key[w] & <uint64_t>(room - 1))
+            while known[at] > 0 and key[known[at] - 1] != word_key[w]:
+                at = (at + 1) & (room - 1)
+            if known[at] == 0:
+                key[count] = word_key[w]
+                total[count] = 0.0
+                first[count] = w
+                count += 1
+                known[at] = <int32_t>count
+            total[known[at] - 1] += weight[block_of_word[w]]
+        at = 0
+        for w in range(count):
+            if stop_count == 0 or place_of(&stops[0], stop_count, key[w]) < 0:
+                key[at], total[at], first[at] = key[w], total[w], first[w]
+                at += 1
+    finally:
+        free(known)
+    order = np.argsort(keys[:at])
+    return keys[order], totals[order], firsts[order]
+
+
+cdef struct Ranked:
+    double weight
+    int64_t first
+    Py_ssize_t place
+
+
+def heaviest(
+    str text, const double[::1] weight, const int64_t[::1] first, const int32_t[::1] word_start,
+    const int32_t[::1] word_end, Py_ssize_t shortest, Py_ssize_t looked_at, Py_ssize_t most,
+):
+    """The features of the most weight that are no numbers (see plain_view.heaviest)."""
+    cdef Py_ssize_t k, n, size = weight.shape[0], count = 0, low, high, middle, length = PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Ranked one
+    cdef Ranked best[FEW + 1]
+    if looked_at > FEW:
+        return plain.heaviest(
+            text, np.asarray(weight), np.asarray(first), np.asarray(word_start), np.asarray(word_end), shortest, looked_at,
+            most,
+        )
+    same_length(first.shape[0], size)
+    same_length(word_end.shape[0], word_start.shape[0])
+    for k in range(size):
+        if not 0 <= first[k] < word_start.shape[0]:
+            raise ValueError(f"feature {k} stands nowhere")
+        if word_end[first[k]] - word_start[first[k]] < shortest:
+            continue
+        one.weight, one.first, one.place = rint(weight[k] * 1e9), first[k], k
+        if count == looked_at and (count == 0 or not is_before(&one, &best[count - 1])):
+            continue
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) >> 1
+            if is_before(&best[middle], &one):
+                low = middle + 1
+            else:
+                high = middle
+        memmove(&best[low + 1], &best[low], (count - low) * sizeof(Ranked))
+        best[low] = one
+        count = min(count + 1, looked_at)
+    found = []
+    for k in range(count):
+        low, high = word_start[best[k].first], word_end[best[k].first]
+        if not 0 <= low <= high <= length:
+            raise ValueError("a word lies outside the text")
+        for n in range(low, high):
+            if not Py_UNICODE_ISDECIMAL(PyUnicode_READ(kind, data, n)):
+                if len(found) < most:
+                    found.append(best[k].place)
+                break
+    return np.array(found, np.intp)
+
+
+cdef inline bint is_before(const Ranked* one, const Ranked* other) noexcept:
+    return one.weight > other.weight or (one.weight == other.weight and one.first < other.first)
+
+
+cdef int descending(const void* one, const void* other) noexcept nogil:
+    cdef int32_t a = (<const int32_t*>one)[0], b = (<const int32_t*>other)[0]
+    return (a < b) - (a > b)
+
+
+def likely_runs(
+    kept, const float[::1] likely, const int32_t[::1] run_owner, const int32_t[::1] word_run, float least, double share
+):
+    """The kept runs that are likely, if they hold enough of the words (see plain_view.likely_runs)."""
+    cdef const uint8_t[::1] keep = bytes_of(kept)
+    cdef Py_ssize_t r, w, all_words = 0, sure_words = 0
+    found = np.empty(keep.shape[0], np.bool_)
+    cdef uint8_t[::1] sure = found.view(np.uint8)
+    same_length(run_owner.shape[0], keep.shape[0])
+    check_places(run_owner, likely.shape[0])
+    check_places(word_run, keep.shape[0])
+    for r in range(keep.shape[0]):
+        sure[r] = keep[r] and likely[run_owner[r]] >= least
+    for w in range(word_run.shape[0]):
+        all_words += keep[word_run[w]]
+        sure_words += sure[word_run[w]]
+    return found if sure_words >= share * all_words else kept
+
+
+def text_units(
+    const uint16_t[::1] tag, int line_break, const int32_t[::1] node, const int32_t[::1] run_before,
+    const int32_t[::1] of_run,
+):
+    """The unit of text of each run (see plain_view.text_units)."""
+    cdef Py_ssize_t i, r, size = tag.shape[0], runs = run_before.shape[0], unit = 0
+    cdef int32_t opened, last = 0
+    found = np.empty(runs, np.int64)
+    cdef int64_t[::1] out = found
+    same_length(of_run.shape[0], runs)
+    check_places(node, size)
+    cdef int32_t* parts = <int32_t*>room_for(size, sizeof(int32_t))
+    try:
+        for i in range(node.shape[0]):
+            parts[node[i]] = 1
+        for i in range(size):
+            if tag[i] == line_break:
+                parts[i] = 1
+            if i:
+                parts[i] += parts[i - 1]
+        for r in range(runs):
+            if not 0 <= run_before[r] <= size:
+                raise ValueError(f"run {r} stands nowhere")
+            opened = parts[max(run_before[r], 1) - 1]
+            if r and (opened != last or of_run[r] != of_run[r - 1]):
+                unit += 1
+            last = opened
+            out[r] = unit
+    finally:
+        free(parts)
+    return found
+
+
+def telling_units(
+    const int64_t[::1] unit, kept, const int32_t[::1] word_run, const uint64_t[::1] word_key,
+    const uint64_t[::1] keyword, Py_ssize_t most,
+):
+    """The kept runs of the units that hold most keywords (see plain_view.telling_units)."""
+    cdef const uint8_t[::1] keep = bytes_of(kept)
+    cdef Py_ssize_t w, r, u, runs = unit.shape[0], units, keywords = keyword.shape[0], telling = 0, count = 0, spare
+    cdef int32_t bound = 0
+    cdef uint64_t some = 0
+    same_length(keep.shape[0], runs)
+    same_length(word_key.shape[0], word_run.shape[0])
+    check_places(word_run, runs)
+    if keywords == 0 or runs == 0:
+        return np.zeros(0, np.intp)
+    units = unit[runs - 1] + 1
+    for r in range(runs):
+        if not 0 <= unit[r] < units:
+            raise ValueError(f"run {r} is of no unit")
+    found = np.empty(runs, np.intp)
+    cdef Py_ssize_t[::1] out = found
+    cdef int32_t* hits = NULL
+    cdef int32_t* ranked = NULL
+    for w in range(keywords):
+        some |= <uint64_t>1 << (keyword[w] & 63)
+    try:
+        hits = <int32_t*>room_for(units, sizeof(int32_t))
+        for w in range(word_run.shape[0]):
+            if keep[word_run[w]] and some >> (word_key[w] & 63) & 1:
+                hits[unit[word_run[w]]] += place_of(&keyword[0], keywords, word_key[w]) >= 0
+        for u in range(units):
+            telling += hits[u] > 0
+        if telling > most:
+            ranked = <int32_t*>room_for(telling, sizeof(int32_t))
+            w = 0
+            for u in range(units):
+                if hits[u] > 0:
+                    ranked[w] = hits[u]
+                    w += 1
+            qsort(ranked, telling, sizeof(int32_t), descending)
+            bound = ranked[most]  # the units above it stay, and as many with as many as there is room for
+            spare = most
+            for u in range(units):
+                spare -= hits[u] > bound
+            for u in range(units):
+                if hits[u] == bound and bound:
+                    if spare > 0:
+                        spare -= 1
+                    else:
+                        hits[u] = 0
+                elif hits[u] < bound:
+                    hits[u] = 0
+        for r in range(runs):
+            if keep[r] and hits[unit[r]] > 0:
+                out[count] = r
+                count += 1
+    finally:
+        free(hits); free(ranked)
+    return found[:count]
+
+
+def paragraph_sizes(
+    const int32_t[::1] block_of_word, const int32_t[::1] word_run, kept, const int32_t[::1] parent,
+    const int32_t[::1] block,
+):
+    """The paragraph of each of some blocks and the terms of each paragraph (see plain_view.paragraph_sizes)."""
+    cdef const uint8_t[::1] keep = bytes_of(kept)
+    cdef Py_ssize_t w, b, blocks = parent.shape[0], first = -1, last = -1, root, son = -1, held = -1, count = -1
+    same_length(word_run.shape[0], block_of_word.shape[0])
+    check_places(block_of_word, blocks)
+    check_places(word_run, keep.shape[0])
+    check_places(block, blocks)
+    if block.shape[0] == 0:
+        raise ValueError("expected one block or more")
+    names, sizes = np.empty(block.shape[0], np.int64), np.zeros(blocks + 1, np.int64)
+    cdef int64_t[::1] name = names, size = sizes
+    cdef int64_t* terms = NULL
+    cdef int32_t* paragraph = NULL
+    cdef uint8_t* above = NULL
+    for b in range(blocks):
+        if not -1 <= parent[b] < b:
+            raise ValueError(f"block {b} stands nowhere")
+    try:
+        terms = <int64_t*>room_for(blocks, sizeof(int64_t))
+        paragraph = <int32_t*>room_for(blocks, sizeof(int32_t))
+        above = <uint8_t*>room_for(blocks, 1)
+        for w in range(block_of_word.shape[0]):
+            terms[block_of_word[w]] += keep[word_run[w]]
+        for w in range(block.shape[0]):
+            terms[block[w]] = max(terms[block[w]], 1)
+        for b in range(blocks):
+            if terms[b]:
+                first = b if first < 0 else first
+                last = b
+        b = first
+        while b >= 0:
+            above[b] = True
+            b = parent[b]
+        root = last
+        while not above[root]:
+            root = parent[root]
+        for b in range(blocks):
+            if parent[b] == root:
+                son = b
+            if terms[b]:
+                w = son if son >= 0 else root
+                if w != held:
+                    held = w
+                    count += 1
+                paragraph[b] = <int32_t>count
+                size[count] += terms[b]
+        for w in range(block.shape[0]):
+            name[w] = paragraph[block[w]]
+    finally:
+        free(terms); free(paragraph); free(above)
+    return names, sizes[: count + 1]
+
+
+def keyword_sums(
+    const uint64_t[::1] key, const int32_t[::1] sentence, Py_ssize_t sentences, const uint64_t[::1] keyword,
+    const double[::1] weight,
+):
+    """The weight of the different keywords of each sentence (see plain_view.keyword_sums)."""
+    cdef Py_ssize_t w, k, at, keywords = keyword.shape[0], words = key.shape[0]
+    cdef uint64_t some = 0
+    found = np.zeros(sentences)
+    cdef double[::1] out = found
+    same_length(sentence.shape[0], words)
+    same_length(weight.shape[0], keywords)
+    check_places(sentence, sentences)
+    if keywords == 0:
+        return found
+    for k in range(keywords):
+        some |= <uint64_t>1 << (keyword[k] & 63)
+    cdef int32_t* seen_in = <int32_t*>room_for(keywords, sizeof(int32_t))
+    try:
+        w = 0
+        while w < words:
+            k = sentence[w]
+            at = -1
+            while w < words and sentence[w] == k:
+                if some >> (key[w] & 63) & 1:
+                    at = place_of(&keyword[0], keywords, key[w])
+                    if at >= 0:
+                        seen_in[at] = <int32_t>(k + 1)
+                w += 1
+            for at in range(keywords):
+                if seen_in[at] == k + 1:
+                    out[k] += weight[at]
+    finally:
+        free(seen_in)
+    return found
+
+
+def by_quota(const double[::1] weight, const int64_t[::1] paragraph, const int64_t[::1] size, Py_ssize_t most):
+    """The heaviest sentences of each paragraph by its quota (see plain_view.by_quota)."""
+    cdef Py_ssize_t k, p, turn, best, count = weight.shape[0], paragraphs = size.shape[0]
+    cdef double claim, highest
+    same_length(paragraph.shape[0], count)
+    for k in range(count):
+        if not 0 <= paragraph[k] < paragraphs:
+            raise ValueError(f"sentence {k} is of no paragraph")
+    if count <= most:
+        return list(range(count))
+    if most * max(count, paragraphs) > 1 << 20:
+        return plain.by_quota(np.asarray(weight), np.asarray(paragraph), np.asarray(size), most)
+    cdef int32_t* left = NULL
+    cdef int32_t* given = NULL
+    cdef uint8_t* taken = NULL
+    try:
+        left = <int32_t*>room_for(paragraphs, sizeof(int32_t))
+        given = <int32_t*>room_for(paragraphs, sizeof(int32_t))
+        taken = <uint8_t*>room_for(count, 1)
+        for k in range(count):
+            left[paragraph[k]] += 1
+        for turn in range(most):
+            best, highest = -1, -1.0
+            for p in range(paragraphs):
+                if left[p] > 0:
+                    claim = <double>size[p] / <double>(given[p] + 1)
+                    if claim > highest:
+                        best, highest = p, claim
+            given[best] += 1
+            left[best] -= 1
+            p = best
+            best = -1
+            for k in range(count):  # its heaviest sentence of those that are left
+                if paragraph[k] == p and not taken[k] and (best < 0 or weight[k] > weight[best]):
+                    best = k
+            taken[best] = True
+        return [k for k in range(count) if taken[k]]
+    finally:
+        free(left); free(given); free(taken)
+
+
+def linked_headings(
+    const uint16_t[::1] tag, const uint8_t[::1] level_of_tag, const int32_t[::1] node, const int32_t[::1] text_start,
+    const int64_t[::1] terms, const int64_t[::1] link_terms, const int32_t[::1] word_start, central, double linked,
+    Py_ssize_t longest,
+):
+    """The headings that are links, and the words under each (see plain_view.linked_headings)."""
+    cdef const uint8_t[::1] inner = bytes_of(central)
+    cdef Py_ssize_t b, h, w, count = 0, words = word_start.shape[0], blocks = node.shape[0], opened = 0, stop
+    cdef Py_ssize_t known = level_of_tag.shape[0]
+    cdef uint8_t level
+    cdef bint any_linked = False
+    same_length(inner.shape[0], words)
+    same_length(terms.shape[0], blocks)
+    same_length(link_terms.shape[0], blocks)
+    same_length(text_start.shape[0], tag.shape[0])
+    check_places(node, tag.shape[0])
+    cdef int32_t* heading = NULL
+    cdef int32_t* start = NULL
+    cdef int32_t* end = NULL
+    cdef int32_t* unclosed = NULL
+    cdef uint8_t* rank = NULL
+    found = []
+    try:
+        heading = <int32_t*>room_for(blocks, sizeof(int32_t))
+        rank = <uint8_t*>room_for(blocks, 1)
+        for b in range(blocks):
+            level = level_of_tag[tag[node[b]] if tag[node[b]] < known else known - 1]
+            if level and terms[b] > 0:
+                heading[count], rank[count] = <int32_t>b, level
+                count += 1
+                any_linked = any_linked or <double>link_terms[b] > linked * terms[b]
+        if not any_linked or not words:
+            return found
+        start = <int32_t*>room_for(count, sizeof(int32_t))
+        end = <int32_t*>room_for(count, sizeof(int32_t))
+        unclosed = <int32_t*>room_for(count, sizeof(int32_t))
+        for h in range(count):
+            start[h] = <int32_t>lower_bound(&word_start[0], words, text_start[node[heading[h]]])
+            end[h] = <int32_t>words
+            while opened and rank[unclosed[opened - 1]] >= rank[h]:
+                opened -= 1
+                end[unclosed[opened]] = start[h]
+            unclosed[opened] = <int32_t>h
+            opened += 1
+        for h in range(count):
+            b = heading[h]
+            if <double>link_terms[b] > linked * terms[b]:
+                stop = min(<Py_ssize_t>end[h], start[h] + longest)
+                for w in range(start[h], stop):
+                    if inner[w]:
+                        found.append((b, <Py_ssize_t>start[h], stop))
+                        break
+    finally:
+        free(heading); free(start); free(end); free(unclosed); free(rank)
+    return found
+
+
+def likeness_sums(
+    const int32_t[::1] parent, const uint8_t[::1] kind, int hub, offered, const int32_t[::1] block_of_word,
+    const uint64_t[::1] word_key, const uint64_t[::1] key, const double[::1] weight,
+):
+    """The unit of each offered hub leaf and the topic's weight in it (see plain_view.likeness_sums)."""
+    cdef const uint8_t[::1] offer = bytes_of(offered)
+    cdef Py_ssize_t b, w, u, at, blocks = parent.shape[0], features = key.shape[0]
+    same_length(kind.shape[0], blocks)
+    same_length(offer.shape[0], blocks)
+    same_length(word_key.shape[0], block_of_word.shape[0])
+    same_length(weight.shape[0], features)
+    check_places(block_of_word, blocks)
+    units, dots = np.empty(blocks, np.int32), np.zeros(blocks)
+    cdef int32_t[::1] unit = units
+    cdef double[::1] dot = dots
+    for b in range(blocks):
+        if not -1 <= parent[b] < blocks:
+            raise ValueError(f"block {b} stands nowhere")
+        unit[b] = parent[b] if kind[b] == hub and offer[b] else -1
+    for b in range(1, blocks):
+        if parent[b] >= 0:
+            unit[parent[b]] = -1  # no leaf
+    if features:
+        for w in range(block_of_word.shape[0]):
+            u = unit[block_of_word[w]]
+            if u >= 0:
+                at = place_of(&key[0], features, word_key[w])
+                if at >= 0:
+                    dot[u] += weight[at]
+    return units, dots
+
+
+def hrefs(
+    const uint16_t[::1] tag, int link, wanted, const int32_t[::1] attr_node, const uint8_t[::1] attr_name, int href,
+    const int32_t[::1] attr_start, str attr_text,
+):
+    """The addresses of the wanted links, those inside the page left out (see plain_view.hrefs)."""
+    cdef const uint8_t[::1] want = bytes_of(wanted)
+    cdef Py_ssize_t k, i, start, stop, length = PyUnicode_GET_LENGTH(attr_text)
+    cdef int kind = PyUnicode_KIND(attr_text)
+    cdef void* data = PyUnicode_DATA(attr_text)
+    same_length(want.shape[0], tag.shape[0])
+    same_length(attr_name.shape[0], attr_node.shape[0])
+    same_length(attr_start.shape[0], attr_node.shape[0] + 1)
+    found = []
+    for k in range(attr_node.shape[0]):
+        if attr_name[k] != href:
+            continue
+        i = attr_node[k]
+        start, stop = attr_start[k], attr_start[k + 1]
+        if not (0 <= i < tag.shape[0] and 0 <= start <= stop <= length):
+            raise ValueError(f"attribute {k} stands nowhere")
+        if tag[i] == link and want[i] and not (start < stop and PyUnicode_READ(kind, data, start) == NUMBER_SIGN):
+            found.append(PyUnicode_Substring(attr_text, start, stop))
+    return found
