@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webwinnow._kernels import plain as plain_runs
 from webwinnow._kernels import plain_view as plain
 from webwinnow._kernels import word_spans
 from webwinnow.docview.tags import CONTAINER_CODES, FORCE_CODES
@@ -14,9 +17,11 @@ from webwinnow.docview.tagtree import HUB, TOPIC, TagTree
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.parse import parse
 
-compiled = pytest.importorskip(
-    "webwinnow._kernels.compiled_view",
-    reason="the compiled kernels are not built: there was no compiler at install",
+compiled, compiled_runs = (
+    pytest.importorskip(
+        f"webwinnow._kernels.{name}", reason="the compiled kernels are not built: there was no compiler at install"
+    )
+    for name in ("compiled_view", "compiled")
 )
 
 PIECES = (
@@ -30,9 +35,9 @@ LEVELS = np.zeros(CUSTOM_TAG + 1, np.uint8)
 LEVELS[[TAG_CODE["h1"], TAG_CODE["h3"]]] = 1, 3
 
 
-def agree(name: str, *values: object) -> object:
+def agree(name: str, *values: object, of: tuple[ModuleType, ModuleType] = (compiled, plain)) -> object:
     """What both twins give, if it is the same."""
-    fast, slow = getattr(compiled, name)(*values), getattr(plain, name)(*values)
+    fast, slow = (getattr(twin, name)(*values) for twin in of)
     for one, other in zip(*((side if isinstance(side, tuple) else (side,)) for side in (fast, slow)), strict=True):
         if isinstance(other, np.ndarray):
             assert one.dtype == other.dtype
@@ -45,6 +50,10 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     tree = parse(html.encode(), url="http://a.example/")
     agree("containers", tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"])
     blocks = TagTree.of(tree)
+    columns = tree.tag, tree.parent, CONTAINER_CODES, tree.run_owner, tree.run_before
+    agree("cut_runs", *columns, of=(compiled_runs, plain_runs))
+    text = tree.text, tree.run_start, tree.visible[tree.run_owner]
+    agree("word_hashes", *text, of=(compiled_runs, plain_runs))
     agree("attached", blocks.word_run, blocks.of_run, blocks.in_link, tree.run_owner, len(blocks))
     sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], 2, 4
     attributes = tree.attr_node, tree.attr_name, tree.attr_start
@@ -63,9 +72,14 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
         agree("heaviest", tree.text, total, first, blocks.word_start, blocks.word_end, 2, looked_at, most)
     offered = np.array([chance.random() < 0.7 for _ in blocks.node], np.bool_)
     said = blocks.block_of_word, blocks.word_key
-    agree("likeness_sums", blocks.parent, blocks.type, HUB, offered, *said, keys, total)
+    for least in (0.0, 0.3, 2.0):
+        agree("like_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least)
     heads = tree.text_start, blocks.terms, blocks.link_terms, blocks.word_start
-    agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3)
+    linked = agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3)
+    teasers = [(start, end) for _, start, end in linked]
+    agree("leading_words", blocks.type, HUB, blocks.block_of_word, wanted, teasers)
+    roles = tree.attr_node, tree.attr_name, ATTRIBUTE_CODE["role"], tree.attr_start, tree.attr_text
+    agree("inside_marked", tree.tag, tree.parent, CONTAINER_CODES, *roles, frozenset(("menu",)))
     links = np.array([chance.random() < 0.7 for _ in tree.tag], np.bool_)
     attributes = tree.attr_node, tree.attr_name, ATTRIBUTE_CODE["href"], tree.attr_start, tree.attr_text
     agree("hrefs", tree.tag, TAG_CODE["a"], links, *attributes)
@@ -77,6 +91,9 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
     blocks = TagTree.of(tree)
     kept = np.array([chance.random() < 0.7 for _ in range(tree.run_count)], np.bool_)
     likely = np.array([chance.choice((0.2, 0.7, 0.9)) for _ in tree.tag], np.float32)
+    keep = np.array([chance.random() < 0.7 for _ in tree.tag], np.bool_)
+    agree("kept_and_shown", kept, keep, tree.run_owner, tree.flags, HIDDEN)
+    agree("of_words", kept, blocks.word_run)
     agree("likely_runs", kept, likely, tree.run_owner, blocks.word_run, 0.7, 0.5)
     unit = agree("text_units", tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
     keyword = np.unique(blocks.word_key)[:5]
@@ -93,6 +110,18 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
 def test_the_twins_of_quotas_agree(sentences, most):
     paragraph, weight = (np.array([one[k] for one in sentences], np.int64) for k in (0, 1))
     agree("by_quota", weight.astype(np.float64), paragraph, np.array([5, 90, 30, 30, 1], np.int64), most)
+
+
+segments = st.lists(
+    st.sampled_from(("\n\n", "Dr. A.", " M. ", "M.", "É.", "x.", "The end. ", " ", "A man", ".", "麦。"))
+)
+
+
+@given(segments)
+def test_the_twins_of_sentences_agree(found):
+    number = list(range(len(found) + 1))
+    fast, slow = (twin.ended_sentences(found, number, "\n\n") for twin in (compiled, plain))
+    assert fast == slow
 
 
 def test_many_sentences_of_many_paragraphs_go_to_the_twin_that_sorts():

@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,7 +84,7 @@ def linked_headings(
     linked: float,
     longest: int,
 ) -> list[tuple[int, int, int]]: ...
-def likeness_sums(
+def like_blocks(
     parent: Places,
     kind: NDArray[np.uint8],
     hub: int,
@@ -91,7 +93,28 @@ def likeness_sums(
     word_key: Keys,
     key: Keys,
     weight: Weights,
-) -> tuple[Places, Weights]: ...
+    stops: Keys,
+    least: float,
+) -> Mask: ...
+def inside_marked(
+    tag: NDArray[np.uint16],
+    parent: Places,
+    tags: Mask,
+    attr_node: Places,
+    attr_name: NDArray[np.uint8],
+    role: int,
+    attr_start: Places,
+    attr_text: str,
+    names: frozenset[str],
+) -> Mask: ...
+def kept_and_shown(
+    keep_runs: Mask, keep: Mask, run_owner: Places, flags: NDArray[np.uint8], hidden: int
+) -> tuple[Mask, Mask]: ...
+def of_words(runs: Mask, word_run: Places) -> Mask: ...
+def leading_words(
+    kind: NDArray[np.uint8], hub: int, block_of_word: Places, central: Mask, teasers: list[tuple[int, int]]
+) -> tuple[int, int]: ...
+def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> list[tuple[int, str]]: ...
 def hrefs(
     tag: NDArray[np.uint16],
     link: int,

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Compiled: the loops of a DocView. Each has a twin in plain_view.py that says what it means."""
 
-from libc.math cimport INFINITY, rint
+from libc.math cimport INFINITY, rint, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memmove
@@ -15,12 +15,16 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object)
     Py_ssize_t PyUnicode_GET_LENGTH(object)
     Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+    Py_UCS4 PyUnicode_READ_CHAR(object, Py_ssize_t)
     bint Py_UNICODE_ISDECIMAL(Py_UCS4)
+    bint Py_UNICODE_ISUPPER(Py_UCS4)
     str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef enum:
     FEW = 256  # so many are kept in order as they come; more are sorted
+    BLANK = 32
     NUMBER_SIGN = 35
+    FULL_STOP = 46
 
 
 cdef inline const uint8_t[::1] bytes_of(mask):
@@ -138,7 +142,8 @@ def attached(
     check_places(word_run, of_run.shape[0])
     check_places(of_run, blocks)
     check_places(run_owner, in_link.shape[0])
-    of_word, terms, link_terms = np.empty(word_run.shape[0], np.int32), np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
+    of_word = np.empty(word_run.shape[0], np.int32)
+    terms, link_terms = np.zeros(blocks, np.int64), np.zeros(blocks, np.int64)
     cdef int32_t[::1] block = of_word
     cdef int64_t[::1] counted = terms, linked = link_terms
     for w in range(word_run.shape[0]):
@@ -328,7 +333,7 @@ def feature_sums(
                 at += 1
     finally:
         free(known)
-    order = np.argsort(keys[:at])
+    order = keys[:at].argsort()
     return keys[order], totals[order], firsts[order]
 
 
@@ -698,36 +703,184 @@ def linked_headings(
     return found
 
 
-def likeness_sums(
+cdef struct Said:
+    uint64_t key
+    int32_t unit
+    int32_t count
+
+
+def like_blocks(
     const int32_t[::1] parent, const uint8_t[::1] kind, int hub, offered, const int32_t[::1] block_of_word,
-    const uint64_t[::1] word_key, const uint64_t[::1] key, const double[::1] weight,
+    const uint64_t[::1] word_key, const uint64_t[::1] key, const double[::1] weight, const uint64_t[::1] stops,
+    double least,
 ):
-    """The unit of each offered hub leaf and the topic's weight in it (see plain_view.likeness_sums)."""
+    """The offered hub leaves that are like the topic (see plain_view.like_blocks)."""
     cdef const uint8_t[::1] offer = bytes_of(offered)
-    cdef Py_ssize_t b, w, u, at, blocks = parent.shape[0], features = key.shape[0]
+    cdef Py_ssize_t b, w, u, at, blocks = parent.shape[0], features = key.shape[0], words = block_of_word.shape[0]
+    cdef Py_ssize_t said = 0, room = 2, stop_count = stops.shape[0], place
+    cdef bint any_like = False
     same_length(kind.shape[0], blocks)
     same_length(offer.shape[0], blocks)
-    same_length(word_key.shape[0], block_of_word.shape[0])
+    same_length(word_key.shape[0], words)
     same_length(weight.shape[0], features)
     check_places(block_of_word, blocks)
-    units, dots = np.empty(blocks, np.int32), np.zeros(blocks)
-    cdef int32_t[::1] unit = units
-    cdef double[::1] dot = dots
-    for b in range(blocks):
-        if not -1 <= parent[b] < blocks:
-            raise ValueError(f"block {b} stands nowhere")
-        unit[b] = parent[b] if kind[b] == hub and offer[b] else -1
-    for b in range(1, blocks):
-        if parent[b] >= 0:
-            unit[parent[b]] = -1  # no leaf
-    if features:
-        for w in range(block_of_word.shape[0]):
+    found = np.zeros(blocks, np.bool_)
+    cdef uint8_t[::1] like = found.view(np.uint8)
+    if features == 0:
+        return found
+    cdef int32_t* unit = NULL
+    cdef double* dot = NULL
+    cdef double* square = NULL
+    cdef Said* known = NULL
+    try:
+        unit = <int32_t*>room_for(blocks, sizeof(int32_t))
+        dot = <double*>room_for(blocks, sizeof(double))
+        for b in range(blocks):
+            if not -1 <= parent[b] < blocks:
+                raise ValueError(f"block {b} stands nowhere")
+            unit[b] = parent[b] if kind[b] == hub and offer[b] else -1
+        for b in range(1, blocks):
+            if parent[b] >= 0:
+                unit[parent[b]] = -1  # no leaf
+        for w in range(words):
             u = unit[block_of_word[w]]
             if u >= 0:
                 at = place_of(&key[0], features, word_key[w])
                 if at >= 0:
                     dot[u] += weight[at]
-    return units, dots
+        for w in range(words):
+            u = unit[block_of_word[w]]
+            said += u >= 0 and dot[u] > least  # no length is below 1
+        if said == 0:
+            return found
+        while room < 2 * said:
+            room *= 2
+        square = <double*>room_for(blocks, sizeof(double))
+        known = <Said*>room_for(room, sizeof(Said))
+        for w in range(words):
+            u = unit[block_of_word[w]]
+            if not (u >= 0 and dot[u] > least):
+                continue
+            if stop_count and place_of(&stops[0], stop_count, word_key[w]) >= 0:
+                continue
+            at = <Py_ssize_t>((word_key[w] + <uint64_t>u * <uint64_t>0x9E3779B97F4A7C15) & <uint64_t>(room - 1))
+            while known[at].count and not (known[at].key == word_key[w] and known[at].unit == u):
+                at = (at + 1) & (room - 1)
+            known[at].key, known[at].unit = word_key[w], <int32_t>u
+            square[u] += 2 * known[at].count + 1  # (n + 1)^2 - n^2
+            known[at].count += 1
+            any_like = True
+        if any_like:
+            for b in range(blocks):
+                u = unit[b]
+                if u >= 0:
+                    like[b] = rint(dot[u] * 1e6) / 1e6 > least * max(sqrt(square[u]), 1e-9)
+    finally:
+        free(unit); free(dot); free(square); free(known)
+    return found
+
+
+def inside_marked(
+    const uint16_t[::1] tag, const int32_t[::1] parent, tags, const int32_t[::1] attr_node,
+    const uint8_t[::1] attr_name, int role, const int32_t[::1] attr_start, str attr_text, names,
+):
+    """The nodes in elements that have one of some tags or roles (see plain_view.inside_marked)."""
+    cdef const uint8_t[::1] marking = bytes_of(tags)
+    cdef Py_ssize_t i, k, size = tag.shape[0], known = marking.shape[0], length = PyUnicode_GET_LENGTH(attr_text)
+    same_length(parent.shape[0], size)
+    same_length(attr_name.shape[0], attr_node.shape[0])
+    same_length(attr_start.shape[0], attr_node.shape[0] + 1)
+    check_places(attr_node, size)
+    found = np.zeros(size, np.bool_)
+    cdef uint8_t[::1] inside = found.view(np.uint8)
+    for k in range(attr_node.shape[0]):
+        if attr_name[k] == role:
+            if not 0 <= attr_start[k] <= attr_start[k + 1] <= length:
+                raise ValueError(f"attribute {k} stands nowhere")
+            if PyUnicode_Substring(attr_text, attr_start[k], attr_start[k + 1]).strip().lower() in names:
+                inside[attr_node[k]] = True
+    for i in range(size):
+        if marking[tag[i] if tag[i] < known else known - 1] or 0 <= parent[i] < i and inside[parent[i]]:
+            inside[i] = True
+    return found
+
+
+def kept_and_shown(
+    keep_runs, keep, const int32_t[::1] run_owner, const uint8_t[::1] flags, int hidden
+):
+    """The runs that are kept with their owner, and those and the visible ones (see plain_view.kept_and_shown)."""
+    cdef const uint8_t[::1] runs = bytes_of(keep_runs), nodes = bytes_of(keep)
+    cdef Py_ssize_t r, count = run_owner.shape[0]
+    same_length(runs.shape[0], count)
+    same_length(nodes.shape[0], flags.shape[0])
+    check_places(run_owner, flags.shape[0])
+    kept, shown = np.empty(count, np.bool_), np.empty(count, np.bool_)
+    cdef uint8_t[::1] stays = kept.view(np.uint8), seen = shown.view(np.uint8)
+    for r in range(count):
+        stays[r] = runs[r] and nodes[run_owner[r]]
+        seen[r] = stays[r] or not flags[run_owner[r]] & hidden
+    return kept, shown
+
+
+def of_words(runs, const int32_t[::1] word_run):
+    """Which words stand in some runs (see plain_view.of_words)."""
+    cdef const uint8_t[::1] marked = bytes_of(runs)
+    cdef Py_ssize_t w
+    check_places(word_run, marked.shape[0])
+    found = np.empty(word_run.shape[0], np.bool_)
+    cdef uint8_t[::1] out = found.view(np.uint8)
+    for w in range(word_run.shape[0]):
+        out[w] = marked[word_run[w]]
+    return found
+
+
+def leading_words(const uint8_t[::1] kind, int hub, const int32_t[::1] block_of_word, central, list teasers):
+    """How many central words there are, and how many of them lead elsewhere (see plain_view.leading_words)."""
+    cdef const uint8_t[::1] inner = bytes_of(central)
+    cdef Py_ssize_t w, words = block_of_word.shape[0], terms = 0, leading = 0, start, stop, upto = 0
+    same_length(inner.shape[0], words)
+    check_places(block_of_word, kind.shape[0])
+    for w in range(words):
+        terms += inner[w]
+        leading += inner[w] and kind[block_of_word[w]] == hub
+    for start, stop in sorted(teasers):
+        if not 0 <= start <= stop <= words:
+            raise ValueError("no such words")
+        for w in range(max(start, upto), stop):
+            leading += inner[w] and kind[block_of_word[w]] != hub
+        upto = max(upto, stop)
+    return terms, leading
+
+
+def ended_sentences(segments, list number, str parted):
+    """Sentences with the numbers of their paragraphs (see plain_view.ended_sentences)."""
+    cdef Py_ssize_t at = 0, size
+    cdef str found, sentence, held = ""
+    cdef list ended = []
+    for found in segments:
+        if found == parted:
+            if held:
+                ended.append((number[at], held))
+                held = ""
+            at += 1
+            continue
+        sentence = f"{held} {found}".strip() if held else found.strip()
+        size = PyUnicode_GET_LENGTH(sentence)
+        if size == 0:
+            continue
+        if (
+            PyUnicode_READ_CHAR(sentence, size - 1) == FULL_STOP
+            and size > 1
+            and Py_UNICODE_ISUPPER(PyUnicode_READ_CHAR(sentence, size - 2))
+            and (size == 2 or PyUnicode_READ_CHAR(sentence, size - 3) == BLANK)
+        ):
+            held = sentence
+        else:
+            ended.append((number[at], sentence))
+            held = ""
+    if held:
+        ended.append((number[at], held))
+    return ended
 
 
 def hrefs(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,13 +14,18 @@ __all__ = [
     "blocks_around",
     "by_quota",
     "containers",
+    "ended_sentences",
     "feature_sums",
     "heaviest",
     "hrefs",
+    "inside_marked",
+    "kept_and_shown",
     "keyword_sums",
+    "leading_words",
+    "like_blocks",
     "likely_runs",
-    "likeness_sums",
     "linked_headings",
+    "of_words",
     "paragraph_sizes",
     "quotas",
     "shared_force",
@@ -324,7 +331,7 @@ def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
     return ends
 
 
-def likeness_sums(
+def like_blocks(
     parent: Places,
     kind: NDArray[np.uint8],
     hub: int,
@@ -333,20 +340,101 @@ def likeness_sums(
     word_key: Keys,
     key: Keys,
     weight: Weights,
-) -> tuple[Places, Weights]:
-    """The unit of each offered leaf of type `hub`, its parent, -1 for other blocks; the topic's weight in each unit.
+    stops: Keys,
+    least: float,
+) -> Mask:
+    """The offered leaves of type `hub` whose terms, with those of their siblings, are like a topic: cosine above `least`.
 
-    The topic has the features `key`, ascending, of these weights.
+    The topic has the features `key`, ascending, of these weights; stop words are no terms.
     """
+    none = np.zeros(len(parent), np.bool_)
     leaf = np.ones(len(parent), np.bool_)
     leaf[parent[1:]] = False
-    unit = np.where(leaf & (kind == hub) & offered, parent, -1).astype(np.int32)
+    unit = np.where(leaf & (kind == hub) & offered, parent, -1)
     at = np.flatnonzero(unit[block_of_word] >= 0)
     if not len(key):
-        return unit, np.zeros(len(parent))
-    place = np.minimum(np.searchsorted(key, word_key[at]), len(key) - 1)
-    said = np.where(key[place] == word_key[at], weight[place], 0.0)
-    return unit, np.bincount(unit[block_of_word[at]], weights=said, minlength=len(parent)).astype(np.float64)
+        return none
+    of_word, word = unit[block_of_word[at]], word_key[at]
+    place = np.minimum(np.searchsorted(key, word), len(key) - 1)
+    said = np.where(key[place] == word, weight[place], 0.0)
+    dot = np.bincount(of_word, weights=said, minlength=len(parent))
+    at = np.flatnonzero((dot[of_word] > least) & ~np.isin(word, stops))  # no length is below 1
+    if not len(at):
+        return none
+    keys, which = np.unique(word[at], return_inverse=True)
+    pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
+    length = np.sqrt(np.bincount(pairs // len(keys), weights=np.square(count), minlength=len(parent)))
+    like = np.round(dot, 6) > least * np.maximum(length, 1e-9)  # the topic's own length is 1
+    found: Mask = (unit >= 0) & like[unit]
+    return found
+
+
+def inside_marked(
+    tag: NDArray[np.uint16],
+    parent: Places,
+    tags: Mask,
+    attr_node: Places,
+    attr_name: NDArray[np.uint8],
+    role: int,
+    attr_start: Places,
+    attr_text: str,
+    names: frozenset[str],
+) -> Mask:
+    """The nodes in elements that have one of some tags, marked by code, or a role of these names."""
+    marked = tags[np.minimum(tag, len(tags) - 1)]
+    for k in np.flatnonzero(attr_name == role).tolist():
+        if attr_text[attr_start[k] : attr_start[k + 1]].strip().lower() in names:
+            marked[attr_node[k]] = True
+    found: Mask = nearest(parent, marked) >= 0
+    return found
+
+
+def kept_and_shown(
+    keep_runs: Mask, keep: Mask, run_owner: Places, flags: NDArray[np.uint8], hidden: int
+) -> tuple[Mask, Mask]:
+    """The runs that are kept and so is their owner; and those together with the visible ones."""
+    kept = keep_runs & keep[run_owner]
+    return kept, kept | ((flags & hidden) == 0)[run_owner]
+
+
+def of_words(runs: Mask, word_run: Places) -> Mask:
+    """Which words stand in some runs."""
+    return runs[word_run]
+
+
+def leading_words(
+    kind: NDArray[np.uint8], hub: int, block_of_word: Places, central: Mask, teasers: list[tuple[int, int]]
+) -> tuple[int, int]:
+    """How many central words there are, and how many of them stand in blocks of type `hub` or in teasers."""
+    leading = kind[block_of_word] == hub
+    for start, end in teasers:
+        leading[start:end] = True
+    return int(central.sum()), int((leading & central).sum())
+
+
+def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> list[tuple[int, str]]:
+    """Sentences with the number of their paragraph, from segments of paragraphs with `parted` between two of them.
+
+    A single capital and a full stop (`M. Dupont`) end no sentence.
+    """
+    ended: list[tuple[int, str]] = []
+    at, held = 0, ""
+    for found in segments:
+        if found == parted:
+            if held:
+                ended.append((number[at], held))
+                held = ""
+            at += 1
+            continue
+        sentence = f"{held} {found}".strip() if held else found.strip()
+        if sentence[-1:] == "." and sentence[-2:-1].isupper() and sentence[-3:-2] in ("", " "):
+            held = sentence
+        elif sentence:
+            ended.append((number[at], sentence))
+            held = ""
+    if held:
+        ended.append((number[at], held))
+    return ended
 
 
 def hrefs(

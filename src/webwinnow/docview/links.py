@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import hrefs, likeness_sums
+from webwinnow._kernels import hrefs, like_blocks
 from webwinnow.docview.tagtree import HUB, TagTree
-from webwinnow.docview.weights import FeatureVector, is_stop_word
+from webwinnow.docview.weights import FeatureVector, stop_keys
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.urls import is_web_link
 
@@ -22,24 +22,18 @@ def relevant_blocks(
     Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
     an item of its own, a block of today, the items of one parent are judged together.
     """
-    unit, dot = likeness_sums(
-        blocks.parent, blocks.type, HUB, offered, blocks.block_of_word, blocks.word_key, topic.key, topic.weight
+    return like_blocks(
+        blocks.parent,
+        blocks.type,
+        HUB,
+        offered,
+        blocks.block_of_word,
+        blocks.word_key,
+        topic.key,
+        topic.weight,
+        stop_keys(language),
+        beta,
     )
-    if not (dot > beta).any():  # no length is below 1
-        return np.zeros(len(blocks), np.bool_)
-    of_word = unit[blocks.block_of_word]
-    at = np.flatnonzero((of_word >= 0) & (dot[of_word] > beta))
-    of_word, key = of_word[at], blocks.word_key[at]
-    at = np.flatnonzero(~is_stop_word(key, language))
-    if not len(at):
-        return np.zeros(len(blocks), np.bool_)
-    keys, which = np.unique(key[at], return_inverse=True)
-    pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
-    units = pairs // len(keys)
-    length = np.sqrt(np.bincount(units, weights=np.square(count), minlength=len(blocks)))
-    like = np.round(dot, 6) > beta * np.maximum(length, 1e-9)  # the topic's own length is 1
-    found: NDArray[np.bool_] = (unit >= 0) & like[unit]
-    return found
 
 
 def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:

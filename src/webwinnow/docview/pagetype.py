@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import linked_headings, nearest
+from webwinnow._kernels import inside_marked, leading_words, linked_headings
 from webwinnow.docview.tags import GUIDING_ROLES, GUIDING_TAGS, MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
 from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
 __all__ = [
@@ -56,13 +56,11 @@ def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int, *, threa
     words a gallery has are mostly links. On a page that is known to be a `thread` of posts, headings that link
     elsewhere name who writes, and there are no teasers.
     """
-    terms = int(central.sum())
+    announced = [] if thread else _teasers(blocks, central)
+    terms, leading = leading_words(blocks.type, HUB, blocks.block_of_word, central, announced)
     if may_be_images(images, terms):
         return IMAGE
-    leading = blocks.type[blocks.block_of_word] == HUB
-    if not thread:
-        leading |= teasers(blocks, central)
-    return HUB if int((leading & central).sum()) > PAGE_HUB_SHARE * terms else TOPIC
+    return HUB if leading > PAGE_HUB_SHARE * terms else TOPIC
 
 
 def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
@@ -99,12 +97,17 @@ def guiding_nodes(tree: PageTree) -> NDArray[np.bool_]:
 
 def _inside(tree: PageTree, tags: NDArray[np.bool_], names: frozenset[str]) -> NDArray[np.bool_]:
     """The nodes in elements that have one of these tags or roles."""
-    marked = tags[np.minimum(tree.tag, CUSTOM_TAG)]
-    nodes, roles = tree.values("role")
-    for node, role in zip(nodes.tolist(), roles, strict=True):
-        if role.strip().lower() in names:
-            marked[node] = True
-    return nearest(tree.parent, marked) >= 0
+    return inside_marked(
+        tree.tag,
+        tree.parent,
+        tags,
+        tree.attr_node,
+        tree.attr_name,
+        ATTRIBUTE_CODE["role"],
+        tree.attr_start,
+        tree.attr_text,
+        names,
+    )
 
 
 def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -115,9 +118,16 @@ def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
     Lists of today give each entry some sentences: for 4.1 alone they would be topic pages. What stands under a heading
     ends at the next of its rank or above.
     """
-    tree = blocks.tree
     found = np.zeros(len(blocks.word_key), np.bool_)
-    for block, start, end in linked_headings(
+    for start, end in _teasers(blocks, central):
+        found[start:end] = True
+    return found
+
+
+def _teasers(blocks: TagTree, central: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where the words of each teaser begin and end."""
+    tree = blocks.tree
+    linked = linked_headings(
         tree.tag,
         _LEVEL,
         blocks.node,
@@ -128,10 +138,8 @@ def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
         central,
         LINKED_HEADING,
         TEASER_TERMS,
-    ):
-        if _leads_elsewhere(blocks, block):
-            found[start:end] = True
-    return found
+    )
+    return [(start, end) for block, start, end in linked if _leads_elsewhere(blocks, block)]
 
 
 def _leads_elsewhere(blocks: TagTree, block: int) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from sentencex import segment
 
+from webwinnow._kernels import ended_sentences
+
 __all__ = ["is_sentence", "sentences"]
 
 LONGEST_PIECE = 1_000
@@ -39,24 +41,7 @@ def sentences(paragraphs: Sequence[str], language: str = "en") -> list[tuple[int
             if piece:
                 number.append(k)
                 pieces.append(piece)
-    ended: list[tuple[int, str]] = []
-    at, held = 0, ""
-    for found in segment(language, _PARTED.join(pieces)) if pieces else ():
-        if found == _PARTED:
-            if held:
-                ended.append((number[at], held))
-                held = ""
-            at += 1
-            continue
-        sentence = f"{held} {found}".strip() if held else found.strip()
-        if sentence[-1:] == "." and sentence[-2:-1].isupper() and sentence[-3:-2] in ("", " "):
-            held = sentence
-        elif sentence:
-            ended.append((number[at], sentence))
-            held = ""
-    if held:
-        ended.append((number[at], held))
-    return ended
+    return ended_sentences(segment(language, _PARTED.join(pieces)), number, _PARTED) if pieces else []
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import heaviest
+from webwinnow._kernels import heaviest, kept_and_shown, of_words
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
@@ -18,6 +18,7 @@ from webwinnow.docview.pagetype import central_blocks, guiding_nodes, may_be_ima
 from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
 from webwinnow.errors import SettingsError
+from webwinnow.markup import HIDDEN
 from webwinnow.metadata import Metadata
 from webwinnow.pagetree import PageTree
 
@@ -112,9 +113,9 @@ def view_of(
 ) -> DocView:
     """The view of a page that was cleaned; `content` is its kept text, `about` what it says of itself."""
     settings = settings or ViewSettings()
-    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
-    kept_words = kept[blocks.word_run]
+    kept, shown = kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
+    blocks = TagTree.of(tree, shown)
+    kept_words = of_words(kept, blocks.word_run)
     kind, type_source = _type_of(blocks, kept_words, verdict)
     spoken = language or "en"
     topic = feature_vector(blocks, kept_words, spoken, settings.weights)
@@ -151,9 +152,9 @@ def features_of(
     tree: PageTree, verdict: Verdict, language: str | None, settings: WeightSettings | None = None
 ) -> FeatureVector:
     """The weighted features of what a page keeps: what `view_of` has its keywords and its category from."""
-    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
-    return feature_vector(blocks, kept[blocks.word_run], language or "en", settings)
+    kept, shown = kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
+    blocks = TagTree.of(tree, shown)
+    return feature_vector(blocks, of_words(kept, blocks.word_run), language or "en", settings)
 
 
 def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tuple[int | None, str]:
@@ -162,7 +163,7 @@ def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tupl
     What a cleaner keeps is the central area, and it knows that area better than the page's structure does; method
     `docview` and pages of which little is kept are read as in the paper.
     """
-    terms, images = int(kept.sum()), int(blocks.images.sum())
+    terms, images = int(np.count_nonzero(kept)), int(blocks.images.sum())
     if not len(kept) and not images:
         return None, "central area"
     thread = verdict.genre == THREAD

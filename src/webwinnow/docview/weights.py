@@ -14,7 +14,7 @@ from webwinnow.docview.tagtree import TOPIC, TagTree
 from webwinnow.errors import SettingsError
 from webwinnow.words import stop_words
 
-__all__ = ["FeatureVector", "WeightSettings", "block_force", "block_weights", "feature_vector", "is_stop_word"]
+__all__ = ["FeatureVector", "WeightSettings", "block_force", "block_weights", "feature_vector", "stop_keys"]
 
 MOST_EMPHASISED = 0.7
 """A block of which weighty tags hold a larger share emphasises nothing (ours); headings are meant to."""
@@ -114,22 +114,13 @@ def feature_vector(
     """
     inside = blocks_around(blocks.block_of_word, wanted, blocks.end)
     weight = block_weights(blocks.parent, block_force(blocks, wanted), inside, settings)
-    keys, total, first = feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, _stop_keys(language))
+    keys, total, first = feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
 
 
 @cache
-def _stop_keys(language: str) -> NDArray[np.uint64]:
+def stop_keys(language: str) -> NDArray[np.uint64]:
+    """The hashes of the stop words of a language, ascending."""
     pieces = {piece for word in stop_words(language) for piece in word.split("'")}
     return np.sort(np.array([name_hash(piece) for piece in pieces], np.uint64))
-
-
-def is_stop_word(keys: NDArray[np.uint64], language: str) -> NDArray[np.bool_]:
-    """Which of the keys are stop words of a language."""
-    stops = _stop_keys(language)
-    if not len(stops):
-        return np.zeros(len(keys), np.bool_)
-    at = np.minimum(np.searchsorted(stops, keys), len(stops) - 1)
-    found: NDArray[np.bool_] = stops[at] == keys
-    return found
