@@ -28,6 +28,7 @@ PIECES = (
     *("<div>", "</div>", "<p>", "</p>", "<ul><li>", "</ul>", "<h1>", "</h1>", "<h3>", "</h3>", "<b>", "</b>", "<br>"),
     *("<a href=/x>", "<a href='#y'>", "<a href=http://b.example/ü>", "</a>", "<x-y>", "</x-y>", "<p hidden>"),
     *("<img src=a.png width=40>", "<img height=20px>", "<img width=1200>", "<nav role=' Menu '>", "</nav>"),
+    *("<img width=' 7'>", "<img width=px>", "<img height=0040>"),
     *("wheat and chaff. ", "rye ", "The miller grinds wheat every day. ", "麦と粉 ", "12 2026 ", "x ", "мельница "),
 )
 pages = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
@@ -55,9 +56,10 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     text = tree.text, tree.run_start, tree.visible[tree.run_owner]
     agree("word_hashes", *text, of=(compiled_runs, plain_runs))
     agree("attached", blocks.word_run, blocks.of_run, blocks.in_link, tree.run_owner, len(blocks))
-    sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], 2, 4
-    attributes = tree.attr_node, tree.attr_name, tree.attr_start
-    agree("sized_images", tree.tag, tree.flags, HIDDEN, TAG_CODE["img"], *attributes, *sizes)
+    sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], 48
+    attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text
+    agree("shown_images", tree.tag, tree.flags, HIDDEN, TAG_CODE["img"], *attributes, *sizes)
+    agree("block_types", blocks.terms, blocks.link_terms, blocks.images, 0.5, 0.1, 0, 1, 2)
     wanted = np.array([chance.random() < 0.7 for _ in blocks.word_key], np.bool_)
     places = tree.tag, tree.text_start, tree.text_end, blocks.of_node, FORCE_CODES
     words = blocks.word_start, blocks.block_of_word, wanted
@@ -101,6 +103,7 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
     agree("telling_units", unit, kept, blocks.word_run, blocks.word_key, keyword, most)
     agree("keyword_sums", blocks.word_key, blocks.word_run, tree.run_count, keyword, weight)
     runs = np.flatnonzero(kept)
+    agree("folded_units", tree.text, tree.run_start, unit, runs)
     if len(runs):
         at = blocks.of_run[runs]
         agree("paragraph_sizes", blocks.block_of_word, blocks.word_run, kept, blocks.parent, at)

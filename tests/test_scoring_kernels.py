@@ -155,4 +155,4 @@ def test_a_token_without_a_row_is_refused(twin, token: int):
 def test_the_twins_cut_at_the_same_probability(blocks, square):
     probability = np.array([block[0] / 6 for block in blocks])
     words = np.array([block[1] for block in blocks], np.int32)
-    assert compiled.best_cut(probability, words, square) == plain.best_cut(probability, words, square)
+    assert compiled_scoring.best_cut(probability, words, square) == plain_scoring.best_cut(probability, words, square)

@@ -2,7 +2,7 @@
 """Compiled: the loops of a DocView. Each has a twin in plain_view.py that says what it means."""
 
 from libc.math cimport INFINITY, rint, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
 from libc.string cimport memmove
 
@@ -17,7 +17,9 @@ cdef extern from "Python.h":
     Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
     Py_UCS4 PyUnicode_READ_CHAR(object, Py_ssize_t)
     bint Py_UNICODE_ISDECIMAL(Py_UCS4)
+    bint Py_UNICODE_ISSPACE(Py_UCS4)
     bint Py_UNICODE_ISUPPER(Py_UCS4)
+    object PyUnicode_FromKindAndData(int, const void*, Py_ssize_t)
     str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
 
 cdef enum:
@@ -25,6 +27,9 @@ cdef enum:
     BLANK = 32
     NUMBER_SIGN = 35
     FULL_STOP = 46
+    SMALL_P = 112
+    SMALL_X = 120
+    SHORT_SIZE = 2  # digits of a size that makes an icon
 
 
 cdef inline const uint8_t[::1] bytes_of(mask):
@@ -65,9 +70,12 @@ cdef inline Py_ssize_t place_of(const uint64_t* keys, Py_ssize_t count, uint64_t
 cdef int check_places(const int32_t[::1] places, Py_ssize_t size) except -1:
     """Places come from files too: none may lie outside."""
     cdef Py_ssize_t k
+    cdef int32_t lowest = 0, highest = -1
     for k in range(places.shape[0]):
-        if not 0 <= places[k] < size:
-            raise ValueError(f"place {places[k]} of {size}")
+        lowest = min(lowest, places[k])
+        highest = max(highest, places[k])
+    if lowest < 0 or highest >= size:
+        raise ValueError(f"place {lowest if lowest < 0 else highest} of {size}")
     return 0
 
 
@@ -154,29 +162,73 @@ def attached(
     return of_word, terms, link_terms
 
 
-def sized_images(
+def shown_images(
     const uint16_t[::1] tag, const uint8_t[::1] flags, int hidden, int image, const int32_t[::1] attr_node,
-    const uint8_t[::1] attr_name, const int32_t[::1] attr_start, int width, int height, Py_ssize_t short,
-    Py_ssize_t long,
+    const uint8_t[::1] attr_name, const int32_t[::1] attr_start, str attr_text, int width, int height, int smallest,
 ):
-    """The visible images, and their sizes that may be those of an icon (see plain_view.sized_images)."""
-    cdef Py_ssize_t i, k, length
-    images, sizes = [], []
+    """The visible images that are no icons (see plain_view.shown_images)."""
+    cdef Py_ssize_t i, k, n, start, stop, count = 0, length = PyUnicode_GET_LENGTH(attr_text)
+    cdef int kind = PyUnicode_KIND(attr_text), size
+    cdef void* data = PyUnicode_DATA(attr_text)
+    cdef uint32_t c
     same_length(flags.shape[0], tag.shape[0])
     same_length(attr_name.shape[0], attr_node.shape[0])
     same_length(attr_start.shape[0], attr_node.shape[0] + 1)
     check_places(attr_node, tag.shape[0])
+    images = []
     for i in range(tag.shape[0]):
         if tag[i] == image and not flags[i] & hidden:
             images.append(i)
-    if images:
-        for k in range(attr_node.shape[0]):
-            if attr_name[k] == width or attr_name[k] == height:
-                length = attr_start[k + 1] - attr_start[k]
-                i = attr_node[k]
-                if (length <= short or length == long) and tag[i] == image and not flags[i] & hidden:
-                    sizes.append(k)
-    return images, sizes
+    if not images:
+        return np.zeros(0, np.int64)
+    icons = set()
+    for k in range(attr_node.shape[0]):
+        if attr_name[k] != width and attr_name[k] != height or tag[attr_node[k]] != image:
+            continue
+        start, stop = attr_start[k], attr_start[k + 1]
+        if not 0 <= start <= stop <= length:
+            raise ValueError(f"attribute {k} stands nowhere")
+        if stop - start > SHORT_SIZE and stop - start != SHORT_SIZE + 2:
+            continue
+        while start < stop and Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, start)):
+            start += 1
+        while start < stop and Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, stop - 1)):
+            stop -= 1
+        if stop - start >= 2 and PyUnicode_READ(kind, data, stop - 2) == SMALL_P and \
+                PyUnicode_READ(kind, data, stop - 1) == SMALL_X:
+            stop -= 2
+        if start == stop:
+            continue
+        size = 0
+        for n in range(start, stop):
+            c = <uint32_t>PyUnicode_READ(kind, data, n)
+            if not 48 <= c <= 57:
+                size = smallest
+                break
+            size = 10 * size + <int>(c - 48)
+        if size < smallest:
+            icons.add(attr_node[k])
+    return np.array([i for i in images if i not in icons], np.int64)
+
+
+def block_types(
+    const int64_t[::1] terms, const int64_t[::1] link_terms, const int64_t[::1] images, double hub_share,
+    double image_share, int topic, int hub, int image,
+):
+    """The type of each block (see plain_view.block_types)."""
+    cdef Py_ssize_t b, size = terms.shape[0]
+    same_length(link_terms.shape[0], size)
+    same_length(images.shape[0], size)
+    found = np.empty(size, np.uint8)
+    cdef uint8_t[::1] kind = found
+    for b in range(size):
+        if <double>link_terms[b] > hub_share * terms[b]:
+            kind[b] = hub
+        elif <double>images[b] > image_share * terms[b]:
+            kind[b] = image
+        else:
+            kind[b] = topic
+    return found
 
 
 def tag_forces(
@@ -842,14 +894,74 @@ def leading_words(const uint8_t[::1] kind, int hub, const int32_t[::1] block_of_
     check_places(block_of_word, kind.shape[0])
     for w in range(words):
         terms += inner[w]
-        leading += inner[w] and kind[block_of_word[w]] == hub
+        leading += inner[w] & (kind[block_of_word[w]] == hub)
     for start, stop in sorted(teasers):
         if not 0 <= start <= stop <= words:
             raise ValueError("no such words")
         for w in range(max(start, upto), stop):
-            leading += inner[w] and kind[block_of_word[w]] != hub
+            leading += inner[w] & (kind[block_of_word[w]] != hub)
         upto = max(upto, stop)
     return terms, leading
+
+
+def folded_units(str text, const int32_t[::1] run_start, const int64_t[::1] unit, const Py_ssize_t[::1] runs):
+    """The text of each unit, white space folded, and where its runs begin (see plain_view.folded_units)."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t k, r, count = runs.shape[0], length = PyUnicode_GET_LENGTH(text), used = 0, total = 0
+    cdef bint gap = False
+    said, first = [], []
+    same_length(unit.shape[0] + 1, run_start.shape[0])
+    for k in range(count):
+        r = runs[k]
+        if not 0 <= r < unit.shape[0] or not 0 <= run_start[r] <= run_start[r + 1] <= length:
+            raise ValueError(f"run {r} lies outside the text")
+        total += run_start[r + 1] - run_start[r]
+    cdef void* out = malloc((total + count + 1) * kind)
+    if out == NULL:
+        raise MemoryError
+    try:
+        for k in range(count):
+            if k == 0 or unit[runs[k]] != unit[runs[k - 1]]:
+                if k:
+                    said.append(PyUnicode_FromKindAndData(kind, out, used))
+                first.append(k)
+                used, gap = 0, False
+            r = runs[k]
+            if kind == 1:
+                used = fold(<const uint8_t*>data, run_start[r], run_start[r + 1], <uint8_t*>out, used, &gap)
+            elif kind == 2:
+                used = fold(<const uint16_t*>data, run_start[r], run_start[r + 1], <uint16_t*>out, used, &gap)
+            else:
+                used = fold(<const uint32_t*>data, run_start[r], run_start[r + 1], <uint32_t*>out, used, &gap)
+        if count:
+            said.append(PyUnicode_FromKindAndData(kind, out, used))
+    finally:
+        free(out)
+    return said, first
+
+
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef Py_ssize_t fold(
+    const Character* data, Py_ssize_t start, Py_ssize_t stop, Character* out, Py_ssize_t used, bint* gap
+) noexcept:
+    cdef Py_ssize_t k
+    for k in range(start, stop):
+        if data[k] > 32 and data[k] < 128 or not Py_UNICODE_ISSPACE(data[k]):
+            if gap[0]:
+                gap[0] = False
+                out[used] = BLANK
+                used += 1
+            out[used] = data[k]
+            used += 1
+        else:
+            gap[0] = used > 0
+    return used
 
 
 def ended_sentences(segments, list number, str parted):

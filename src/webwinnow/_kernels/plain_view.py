@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from webwinnow._kernels.plain import nearest
 
 __all__ = [
     "attached",
+    "block_types",
     "blocks_around",
     "by_quota",
     "containers",
     "ended_sentences",
     "feature_sums",
+    "folded_units",
     "heaviest",
     "hrefs",
     "inside_marked",
@@ -29,11 +32,15 @@ __all__ = [
     "paragraph_sizes",
     "quotas",
     "shared_force",
-    "sized_images",
+    "shown_images",
     "tag_forces",
     "telling_units",
     "text_units",
 ]
+
+_PIXELS = "px"
+_SHORT = 2
+"""Digits of a size that makes an icon."""
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.int32]
@@ -69,7 +76,7 @@ def attached(
     return of_word, np.bincount(of_word, minlength=blocks), np.bincount(of_word[linked], minlength=blocks)
 
 
-def sized_images(
+def shown_images(
     tag: NDArray[np.uint16],
     flags: NDArray[np.uint8],
     hidden: int,
@@ -77,17 +84,39 @@ def sized_images(
     attr_node: Places,
     attr_name: NDArray[np.uint8],
     attr_start: Places,
+    attr_text: str,
     width: int,
     height: int,
-    short: int,
-    long: int,
-) -> tuple[list[int], list[int]]:
-    """The visible images, and of their attributes of size those of `short` characters at most, or of `long`."""
+    smallest: int,
+) -> Counts:
+    """The visible images, without those whose width or height is written as a number of pixels below `smallest`.
+
+    The number has two digits, with or without `px`.
+    """
     images = ((flags & hidden) == 0) & (tag == image)
     sized = np.flatnonzero((attr_name == width) | (attr_name == height))
     length = attr_start[sized + 1] - attr_start[sized]
-    at = sized[images[attr_node[sized]] & ((length <= short) | (length == long))]
-    return np.flatnonzero(images).tolist(), at.tolist()
+    at = sized[images[attr_node[sized]] & ((length <= _SHORT) | (length == _SHORT + len(_PIXELS)))]
+    for k in at.tolist():
+        value = attr_text[attr_start[k] : attr_start[k + 1]].strip().removesuffix(_PIXELS)
+        if value.isascii() and value.isdigit() and int(value) < smallest:
+            images[attr_node[k]] = False
+    return np.flatnonzero(images).astype(np.int64)
+
+
+def block_types(
+    terms: Counts,
+    link_terms: Counts,
+    images: Counts,
+    hub_share: float,
+    image_share: float,
+    topic: int,
+    hub: int,
+    image: int,
+) -> NDArray[np.uint8]:
+    """Hub, image or topic by the shares of terms in links and of images, in this order."""
+    found = np.where(images > image_share * terms, image, topic)
+    return np.where(link_terms > hub_share * terms, hub, found).astype(np.uint8)
 
 
 def tag_forces(
@@ -343,7 +372,7 @@ def like_blocks(
     stops: Keys,
     least: float,
 ) -> Mask:
-    """The offered leaves of type `hub` whose terms, with those of their siblings, are like a topic: cosine above `least`.
+    """The offered leaves of type `hub` whose terms, with those of their siblings, are like a topic (cosine).
 
     The topic has the features `key`, ascending, of these weights; stop words are no terms.
     """
@@ -410,6 +439,16 @@ def leading_words(
     for start, end in teasers:
         leading[start:end] = True
     return int(central.sum()), int((leading & central).sum())
+
+
+def folded_units(
+    text: str, run_start: Places, unit: Counts, runs: NDArray[np.intp]
+) -> tuple[list[str], list[int]]:
+    """The text of each unit among some runs, white space folded; and where, among those runs, its own begin."""
+    of_run = unit[runs]
+    first = [0, *(np.flatnonzero(of_run[1:] != of_run[:-1]) + 1).tolist()] if len(runs) else []
+    parts = [text[a:b] for a, b in zip(run_start[runs].tolist(), run_start[runs + 1].tolist(), strict=True)]
+    return [" ".join("".join(parts[a:b]).split()) for a, b in pairwise([*first, len(runs)])], first
 
 
 def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> list[tuple[int, str]]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import (
     by_quota,
+    folded_units,
     keyword_sums,
     likely_runs,
     paragraph_sizes,
@@ -19,7 +19,7 @@ from webwinnow._kernels import (
     word_spans,
 )
 from webwinnow._kernels.plain_view import paragraphs, quotas, topic_root
-from webwinnow.docview.sentences import LEAST_WORDS, is_sentence, sentences
+from webwinnow.docview.sentences import LEAST_WORDS, folded_sentences, is_sentence
 from webwinnow.docview.tagtree import TagTree
 from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
@@ -93,19 +93,15 @@ def _sentences_in(
 
     Headings, labels and the like are none; with `lines` they count too.
     """
-    unit = unit[runs]
-    bounds = [0, *(np.flatnonzero(unit[1:] != unit[:-1]) + 1).tolist(), len(runs)] if len(runs) else []
-    starts, ends, text = tree.run_start[runs].tolist(), tree.run_start[runs + 1].tolist(), tree.text
-    said = [
-        text[starts[a] : ends[a]] if b == a + 1 else "".join([text[starts[r] : ends[r]] for r in range(a, b)])
-        for a, b in pairwise(bounds)
-    ]
-    said = said[: bisect_right(list(accumulate(map(len, said))), MOST_CHARACTERS) or 1]
+    said, first = folded_units(tree.text, tree.run_start, unit, runs)
+    if len(tree.text) > MOST_CHARACTERS:
+        lengths = np.add.reduceat(tree.run_start[runs + 1] - tree.run_start[runs], first) if first else []
+        said = said[: int(np.searchsorted(np.cumsum(lengths), MOST_CHARACTERS, side="right")) or 1]
     found: dict[str, int] = {}
-    for k, sentence in sentences(said, language):
+    for k, sentence in folded_sentences(said, language):
         if is_sentence(sentence) or (lines and sentence.count(" ") + 1 >= LEAST_WORDS):
             found.setdefault(sentence, k)
-    return list(found), runs[np.array(bounds, np.intp)[list(found.values())]]
+    return list(found), runs[np.array(first, np.intp)[list(found.values())]]
 
 
 def _weights(texts: list[str], keyword: NDArray[np.uint64], keyword_weight: NDArray[np.float64]) -> NDArray[np.float64]:

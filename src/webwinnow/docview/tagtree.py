@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import attached, containers, sized_images, word_spans
+from webwinnow._kernels import attached, block_types, containers, word_spans
+from webwinnow._kernels import shown_images as _shown_images
 from webwinnow.docview.tags import CONTAINER_CODES
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "block_types"]
+__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "shown_images"]
 
 TYPES: tuple[str, ...] = ("topic", "hub", "image")
 TOPIC, HUB, IMAGE = range(3)
@@ -23,11 +24,6 @@ IMAGE_SHARE = 0.1
 caption of up to nine words)."""
 SMALLEST_IMAGE = 48
 """Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
-
-_PIXELS = "px"
-_SHORT = 2
-"""Digits of a size that makes an icon."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TagTree:
@@ -87,7 +83,7 @@ class TagTree:
             terms=terms,
             link_terms=link_terms,
             images=images,
-            type=block_types(terms, link_terms, images),
+            type=block_types(terms, link_terms, images, HUB_SHARE, IMAGE_SHARE, TOPIC, HUB, IMAGE),  # 3.1
         )
 
     @property
@@ -104,17 +100,9 @@ class TagTree:
         return found
 
 
-def block_types(
-    terms: NDArray[np.int64], link_terms: NDArray[np.int64], images: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Hub, image or topic by proportion, in this order (3.1)."""
-    found = np.where(images > IMAGE_SHARE * terms, IMAGE, TOPIC)
-    return np.where(link_terms > HUB_SHARE * terms, HUB, found).astype(np.uint8)
-
-
 def shown_images(tree: PageTree) -> NDArray[np.int64]:
     """The visible images of a page that are no icons."""
-    images, sizes = sized_images(
+    return _shown_images(
         tree.tag,
         tree.flags,
         HIDDEN,
@@ -122,14 +110,8 @@ def shown_images(tree: PageTree) -> NDArray[np.int64]:
         tree.attr_node,
         tree.attr_name,
         tree.attr_start,
+        tree.attr_text,
         ATTRIBUTE_CODE["width"],
         ATTRIBUTE_CODE["height"],
-        _SHORT,
-        _SHORT + len(_PIXELS),
+        SMALLEST_IMAGE,
     )
-    icons = set()
-    for k in sizes:
-        value = tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]].strip().removesuffix(_PIXELS)
-        if value.isascii() and value.isdigit() and int(value) < SMALLEST_IMAGE:
-            icons.add(int(tree.attr_node[k]))
-    return np.array([image for image in images if image not in icons], np.int64)

@@ -79,7 +79,7 @@ def block_weights(
     around one of them. The others have no part and weigh 0.
     """
     settings = settings or WeightSettings()
-    own = np.log(np.clip(force, 1.0, settings.most))
+    own = np.log(np.minimum(np.maximum(force, 1.0), settings.most))
     weight: NDArray[np.float64] = np.exp(
         shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most)))
     )
