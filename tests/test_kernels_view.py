@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from webwinnow._kernels import plain as plain_runs
 from webwinnow._kernels import plain_view as plain
 from webwinnow._kernels import word_spans
+from webwinnow.docview.sentences import is_sentence
 from webwinnow.docview.tags import CONTAINER_CODES, FORCE_CODES
 from webwinnow.docview.tagtree import HUB, TOPIC, TagTree
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
@@ -76,8 +77,9 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     said = blocks.block_of_word, blocks.word_key
     for least in (0.0, 0.3, 2.0):
         agree("like_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least)
+    links_around = tree.end, blocks.in_link, TAG_CODE["a"]
     heads = tree.text_start, blocks.terms, blocks.link_terms, blocks.word_start
-    linked = agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3)
+    linked = agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3, *links_around)
     teasers = [(start, end) for _, start, end in linked]
     agree("leading_words", blocks.type, HUB, blocks.block_of_word, wanted, teasers)
     roles = tree.attr_node, tree.attr_name, ATTRIBUTE_CODE["role"], tree.attr_start, tree.attr_text
@@ -95,6 +97,8 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
     likely = np.array([chance.choice((0.2, 0.7, 0.9)) for _ in tree.tag], np.float32)
     keep = np.array([chance.random() < 0.7 for _ in tree.tag], np.bool_)
     agree("kept_and_shown", kept, keep, tree.run_owner, tree.flags, HIDDEN)
+    reason = np.array([chance.randrange(3) for _ in kept], np.uint8)
+    agree("offered_blocks", keep, blocks.node, kept, reason, 2, blocks.of_run)
     agree("of_words", kept, blocks.word_run)
     agree("likely_runs", kept, likely, tree.run_owner, blocks.word_run, 0.7, 0.5)
     unit = agree("text_units", tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
@@ -125,6 +129,9 @@ def test_the_twins_of_sentences_agree(found):
     number = list(range(len(found) + 1))
     fast, slow = (twin.ended_sentences(found, number, "\n\n") for twin in (compiled, plain))
     assert fast == slow
+    for lines in (True, False):
+        distinct = [twin.distinct_sentences(fast, is_sentence, 2, lines) for twin in (compiled, plain)]
+        assert list(distinct[0].items()) == list(distinct[1].items())
 
 
 def test_many_sentences_of_many_paragraphs_go_to_the_twin_that_sorts():

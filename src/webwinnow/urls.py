@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
@@ -20,7 +21,7 @@ from webwinnow.records import PageRecord
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve"]
+__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve", "web_links"]
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
@@ -119,6 +120,25 @@ def resolve(base: str, href: str) -> str | None:
             if _NEARBY.fullmatch(href):
                 return parent.folder + href
     return _resolve_anything(base, href)
+
+
+def web_links(base: str, hrefs: Iterable[str]) -> list[str]:
+    """The absolute http(s) addresses that some links on the page `base` point at, each once, in order."""
+    parent = _base(base)
+    origin = parent.origin if parent is not None and is_web_link(parent.origin) else None
+    found: dict[str, None] = {}
+    for href in dict.fromkeys(hrefs):
+        target: str | None
+        if "/." not in href and _READY.fullmatch(href):
+            target = href
+        elif origin is not None and "/." not in href and _ROOTED.fullmatch(href):
+            target = origin + href
+        else:
+            target = resolve(base, href)
+            if target is None or not is_web_link(target):
+                continue
+        found.setdefault(target)
+    return list(found)
 
 
 def _resolve_anything(base: str, href: str) -> str | None:

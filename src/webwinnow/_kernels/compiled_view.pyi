@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ def containers(
 def attached(
     word_run: Places, of_run: Places, in_link: Places, run_owner: Places, blocks: int
 ) -> tuple[Places, Counts, Counts]: ...
-def sized_images(
+def shown_images(
     tag: NDArray[np.uint16],
     flags: NDArray[np.uint8],
     hidden: int,
@@ -23,11 +23,21 @@ def sized_images(
     attr_node: Places,
     attr_name: NDArray[np.uint8],
     attr_start: Places,
+    attr_text: str,
     width: int,
     height: int,
-    short: int,
-    long: int,
-) -> tuple[list[int], list[int]]: ...
+    smallest: int,
+) -> Counts: ...
+def block_types(
+    terms: Counts,
+    link_terms: Counts,
+    images: Counts,
+    hub_share: float,
+    image_share: float,
+    topic: int,
+    hub: int,
+    image: int,
+) -> NDArray[np.uint8]: ...
 def tag_forces(
     tag: NDArray[np.uint16],
     text_start: Places,
@@ -83,6 +93,9 @@ def linked_headings(
     central: Mask,
     linked: float,
     longest: int,
+    node_end: Places,
+    in_link: Places,
+    link: int,
 ) -> list[tuple[int, int, int]]: ...
 def like_blocks(
     parent: Places,
@@ -114,7 +127,14 @@ def of_words(runs: Mask, word_run: Places) -> Mask: ...
 def leading_words(
     kind: NDArray[np.uint8], hub: int, block_of_word: Places, central: Mask, teasers: list[tuple[int, int]]
 ) -> tuple[int, int]: ...
+def folded_units(text: str, run_start: Places, unit: Counts, runs: NDArray[np.intp]) -> tuple[list[str], list[int]]: ...
 def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> list[tuple[int, str]]: ...
+def offered_blocks(
+    guiding: Mask, node: Places, kept: Mask, run_reason: NDArray[np.uint8], repeated: int, of_run: Places
+) -> Mask: ...
+def distinct_sentences(
+    ended: list[tuple[int, str]], is_sentence: Callable[[str], bool], least_words: int, lines: bool
+) -> dict[str, int]: ...
 def hrefs(
     tag: NDArray[np.uint16],
     link: int,

@@ -4,7 +4,7 @@
 from libc.math cimport INFINITY, rint, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort
-from libc.string cimport memmove
+from libc.string cimport memmove, memset
 
 import numpy as np
 
@@ -26,6 +26,7 @@ cdef enum:
     FEW = 256  # so many are kept in order as they come; more are sorted
     BLANK = 32
     NUMBER_SIGN = 35
+    SIEVE = 256  # words of 64 bits
     FULL_STOP = 46
     SMALL_P = 112
     SMALL_X = 120
@@ -65,6 +66,22 @@ cdef inline Py_ssize_t place_of(const uint64_t* keys, Py_ssize_t count, uint64_t
         else:
             high = middle
     return low if low < count and keys[low] == wanted else -1
+
+
+cdef struct Sieve:
+    # One bit for each key it holds, by the key's last bits: most others are told at a glance.
+    uint64_t bits[SIEVE]
+
+
+cdef inline void fill_sieve(Sieve* sieve, const uint64_t[::1] keys) noexcept:
+    cdef Py_ssize_t k
+    memset(sieve, 0, sizeof(Sieve))
+    for k in range(keys.shape[0]):
+        sieve.bits[keys[k] >> 6 & (SIEVE - 1)] |= <uint64_t>1 << (keys[k] & 63)
+
+
+cdef inline bint may_hold(const Sieve* sieve, uint64_t key) noexcept:
+    return sieve.bits[key >> 6 & (SIEVE - 1)] >> (key & 63) & 1
 
 
 cdef int check_places(const int32_t[::1] places, Py_ssize_t size) except -1:
@@ -354,6 +371,7 @@ def feature_sums(
     """The features among the wanted words, their weights and first places (see plain_view.feature_sums)."""
     cdef const uint8_t[::1] want = bytes_of(wanted)
     cdef Py_ssize_t w, words = word_key.shape[0], count = 0, room = 2, at, stop_count = stops.shape[0]
+    cdef Sieve sieve
     same_length(block_of_word.shape[0], words)
     same_length(want.shape[0], words)
     check_places(block_of_word, weight.shape[0])
@@ -379,8 +397,9 @@ def feature_sums(
                 known[at] = <int32_t>count
             total[known[at] - 1] += weight[block_of_word[w]]
         at = 0
+        fill_sieve(&sieve, stops)
         for w in range(count):
-            if stop_count == 0 or place_of(&stops[0], stop_count, key[w]) < 0:
+            if not may_hold(&sieve, key[w]) or place_of(&stops[0], stop_count, key[w]) < 0:
                 key[at], total[at], first[at] = key[w], total[w], first[w]
                 at += 1
     finally:
@@ -512,7 +531,7 @@ def telling_units(
     cdef const uint8_t[::1] keep = bytes_of(kept)
     cdef Py_ssize_t w, r, u, runs = unit.shape[0], units, keywords = keyword.shape[0], telling = 0, count = 0, spare
     cdef int32_t bound = 0
-    cdef uint64_t some = 0
+    cdef Sieve some
     same_length(keep.shape[0], runs)
     same_length(word_key.shape[0], word_run.shape[0])
     check_places(word_run, runs)
@@ -526,12 +545,11 @@ def telling_units(
     cdef Py_ssize_t[::1] out = found
     cdef int32_t* hits = NULL
     cdef int32_t* ranked = NULL
-    for w in range(keywords):
-        some |= <uint64_t>1 << (keyword[w] & 63)
+    fill_sieve(&some, keyword)
     try:
         hits = <int32_t*>room_for(units, sizeof(int32_t))
         for w in range(word_run.shape[0]):
-            if keep[word_run[w]] and some >> (word_key[w] & 63) & 1:
+            if keep[word_run[w]] and may_hold(&some, word_key[w]):
                 hits[unit[word_run[w]]] += place_of(&keyword[0], keywords, word_key[w]) >= 0
         for u in range(units):
             telling += hits[u] > 0
@@ -627,7 +645,7 @@ def keyword_sums(
 ):
     """The weight of the different keywords of each sentence (see plain_view.keyword_sums)."""
     cdef Py_ssize_t w, k, at, keywords = keyword.shape[0], words = key.shape[0]
-    cdef uint64_t some = 0
+    cdef Sieve some
     found = np.zeros(sentences)
     cdef double[::1] out = found
     same_length(sentence.shape[0], words)
@@ -635,8 +653,7 @@ def keyword_sums(
     check_places(sentence, sentences)
     if keywords == 0:
         return found
-    for k in range(keywords):
-        some |= <uint64_t>1 << (keyword[k] & 63)
+    fill_sieve(&some, keyword)
     cdef int32_t* seen_in = <int32_t*>room_for(keywords, sizeof(int32_t))
     try:
         w = 0
@@ -644,7 +661,7 @@ def keyword_sums(
             k = sentence[w]
             at = -1
             while w < words and sentence[w] == k:
-                if some >> (key[w] & 63) & 1:
+                if may_hold(&some, key[w]):
                     at = place_of(&keyword[0], keywords, key[w])
                     if at >= 0:
                         seen_in[at] = <int32_t>(k + 1)
@@ -698,10 +715,21 @@ def by_quota(const double[::1] weight, const int64_t[::1] paragraph, const int64
         free(left); free(given); free(taken)
 
 
+cdef Py_ssize_t first_link(
+    const uint16_t[::1] tag, Py_ssize_t node, Py_ssize_t end, const int32_t[::1] in_link, int link
+) noexcept:
+    """The first link in an element, or else the one around it."""
+    cdef Py_ssize_t i
+    for i in range(node, min(end, tag.shape[0])):
+        if tag[i] == link:
+            return i
+    return in_link[node]
+
+
 def linked_headings(
     const uint16_t[::1] tag, const uint8_t[::1] level_of_tag, const int32_t[::1] node, const int32_t[::1] text_start,
     const int64_t[::1] terms, const int64_t[::1] link_terms, const int32_t[::1] word_start, central, double linked,
-    Py_ssize_t longest,
+    Py_ssize_t longest, const int32_t[::1] node_end, const int32_t[::1] in_link, int link,
 ):
     """The headings that are links, and the words under each (see plain_view.linked_headings)."""
     cdef const uint8_t[::1] inner = bytes_of(central)
@@ -713,6 +741,8 @@ def linked_headings(
     same_length(terms.shape[0], blocks)
     same_length(link_terms.shape[0], blocks)
     same_length(text_start.shape[0], tag.shape[0])
+    same_length(node_end.shape[0], tag.shape[0])
+    same_length(in_link.shape[0], tag.shape[0])
     check_places(node, tag.shape[0])
     cdef int32_t* heading = NULL
     cdef int32_t* start = NULL
@@ -748,7 +778,8 @@ def linked_headings(
                 stop = min(<Py_ssize_t>end[h], start[h] + longest)
                 for w in range(start[h], stop):
                     if inner[w]:
-                        found.append((b, <Py_ssize_t>start[h], stop))
+                        opened = first_link(tag, node[b], node_end[node[b]], in_link, link)
+                        found.append((opened, <Py_ssize_t>start[h], stop))
                         break
     finally:
         free(heading); free(start); free(end); free(unclosed); free(rank)
@@ -771,6 +802,7 @@ def like_blocks(
     cdef Py_ssize_t b, w, u, at, blocks = parent.shape[0], features = key.shape[0], words = block_of_word.shape[0]
     cdef Py_ssize_t said = 0, room = 2, stop_count = stops.shape[0], place
     cdef bint any_like = False
+    cdef Sieve some
     same_length(kind.shape[0], blocks)
     same_length(offer.shape[0], blocks)
     same_length(word_key.shape[0], words)
@@ -780,6 +812,7 @@ def like_blocks(
     cdef uint8_t[::1] like = found.view(np.uint8)
     if features == 0:
         return found
+    fill_sieve(&some, key)
     cdef int32_t* unit = NULL
     cdef double* dot = NULL
     cdef double* square = NULL
@@ -796,7 +829,7 @@ def like_blocks(
                 unit[parent[b]] = -1  # no leaf
         for w in range(words):
             u = unit[block_of_word[w]]
-            if u >= 0:
+            if u >= 0 and may_hold(&some, word_key[w]):
                 at = place_of(&key[0], features, word_key[w])
                 if at >= 0:
                     dot[u] += weight[at]
@@ -993,6 +1026,46 @@ def ended_sentences(segments, list number, str parted):
     if held:
         ended.append((number[at], held))
     return ended
+
+
+def offered_blocks(
+    guiding, const int32_t[::1] node, kept, const uint8_t[::1] run_reason, int repeated, const int32_t[::1] of_run
+):
+    """The blocks that are not guiding and hold no kept or repeated run (see plain_view.offered_blocks)."""
+    cdef const uint8_t[::1] guides = bytes_of(guiding), keep = bytes_of(kept)
+    cdef Py_ssize_t b, r
+    same_length(keep.shape[0], of_run.shape[0])
+    same_length(run_reason.shape[0], of_run.shape[0])
+    check_places(node, guides.shape[0])
+    check_places(of_run, node.shape[0])
+    found = np.empty(node.shape[0], np.bool_)
+    cdef uint8_t[::1] offered = found.view(np.uint8)
+    for b in range(node.shape[0]):
+        offered[b] = not guides[node[b]]
+    for r in range(of_run.shape[0]):
+        if keep[r] or run_reason[r] == repeated:
+            offered[of_run[r]] = False
+    return found
+
+
+def distinct_sentences(list ended, is_sentence, Py_ssize_t least_words, bint lines):
+    """The sentences, each once, and the paragraph of each (see plain_view.distinct_sentences)."""
+    cdef dict found = {}
+    cdef str sentence
+    cdef Py_ssize_t k, size, words
+    cdef int kind
+    cdef void* data
+    cdef uint32_t last
+    for paragraph, sentence in ended:
+        size = PyUnicode_GET_LENGTH(sentence)
+        kind, data = PyUnicode_KIND(sentence), PyUnicode_DATA(sentence)
+        words = 1
+        for k in range(size):
+            words += PyUnicode_READ(kind, data, k) == BLANK
+        last = <uint32_t>PyUnicode_READ(kind, data, size - 1) if size else 0
+        if words >= least_words and (lines or last == FULL_STOP or last == 33 or last == 63) or is_sentence(sentence):
+            found.setdefault(sentence, paragraph)
+    return found
 
 
 def hrefs(

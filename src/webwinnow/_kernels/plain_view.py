@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,7 @@ __all__ = [
     "blocks_around",
     "by_quota",
     "containers",
+    "distinct_sentences",
     "ended_sentences",
     "feature_sums",
     "folded_units",
@@ -29,6 +30,7 @@ __all__ = [
     "likely_runs",
     "linked_headings",
     "of_words",
+    "offered_blocks",
     "paragraph_sizes",
     "quotas",
     "shared_force",
@@ -331,8 +333,13 @@ def linked_headings(
     central: Mask,
     linked: float,
     longest: int,
+    node_end: Places,
+    in_link: Places,
+    link: int,
 ) -> list[tuple[int, int, int]]:
-    """The headings with more than the share `linked` of their terms in links: block, first word, word after the last.
+    """The headings with more than the share `linked` of their terms in links: link, first word, word after the last.
+
+    The link is the first in the heading, or else the one that the heading stands in (`in_link`).
 
     What stands under a heading ends at the next of its rank or above, or after `longest` words. Only headings with a
     word of the central area under them are told.
@@ -345,7 +352,8 @@ def linked_headings(
     found = []
     for b, start, end in zip(headings.tolist(), starts.tolist(), after.tolist(), strict=True):
         if link_terms[b] > linked * terms[b] and central[start:end].any():
-            found.append((b, start, end))
+            links = np.flatnonzero(tag[node[b] : node_end[node[b]]] == link) + node[b]
+            found.append((int(links[0] if len(links) else in_link[node[b]]), start, end))
     return found
 
 
@@ -441,9 +449,7 @@ def leading_words(
     return int(central.sum()), int((leading & central).sum())
 
 
-def folded_units(
-    text: str, run_start: Places, unit: Counts, runs: NDArray[np.intp]
-) -> tuple[list[str], list[int]]:
+def folded_units(text: str, run_start: Places, unit: Counts, runs: NDArray[np.intp]) -> tuple[list[str], list[int]]:
     """The text of each unit among some runs, white space folded; and where, among those runs, its own begin."""
     of_run = unit[runs]
     first = [0, *(np.flatnonzero(of_run[1:] != of_run[:-1]) + 1).tolist()] if len(runs) else []
@@ -474,6 +480,30 @@ def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> 
     if held:
         ended.append((number[at], held))
     return ended
+
+
+def offered_blocks(
+    guiding: Mask, node: Places, kept: Mask, run_reason: NDArray[np.uint8], repeated: int, of_run: Places
+) -> Mask:
+    """The blocks whose node is not guiding, and to which no kept run is attached nor one that goes as `repeated`."""
+    offered = ~guiding[node]
+    offered[of_run[kept | (run_reason == repeated)]] = False
+    return offered
+
+
+def distinct_sentences(
+    ended: list[tuple[int, str]], is_sentence: Callable[[str], bool], least_words: int, lines: bool
+) -> dict[str, int]:
+    """What reads like a sentence, each once, with the first paragraph it stands in.
+
+    With `lines` so does all that has `least_words` words; what has as many and ends in `.`, `!` or `?` always does.
+    """
+    found: dict[str, int] = {}
+    for paragraph, sentence in ended:
+        long = sentence.count(" ") + 1 >= least_words
+        if (long and (lines or sentence.endswith((".", "!", "?")))) or is_sentence(sentence):
+            found.setdefault(sentence, paragraph)
+    return found
 
 
 def hrefs(

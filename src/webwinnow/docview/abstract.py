@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import (
     by_quota,
+    distinct_sentences,
     folded_units,
     keyword_sums,
     likely_runs,
@@ -94,13 +95,10 @@ def _sentences_in(
     Headings, labels and the like are none; with `lines` they count too.
     """
     said, first = folded_units(tree.text, tree.run_start, unit, runs)
-    if len(tree.text) > MOST_CHARACTERS:
-        lengths = np.add.reduceat(tree.run_start[runs + 1] - tree.run_start[runs], first) if first else []
+    if first and len(tree.text) > MOST_CHARACTERS:
+        lengths = np.add.reduceat(tree.run_start[runs + 1] - tree.run_start[runs], first)
         said = said[: int(np.searchsorted(np.cumsum(lengths), MOST_CHARACTERS, side="right")) or 1]
-    found: dict[str, int] = {}
-    for k, sentence in folded_sentences(said, language):
-        if is_sentence(sentence) or (lines and sentence.count(" ") + 1 >= LEAST_WORDS):
-            found.setdefault(sentence, k)
+    found = distinct_sentences(folded_sentences(said, language), is_sentence, LEAST_WORDS, lines)
     return list(found), runs[np.array(first, np.intp)[list(found.values())]]
 
 

@@ -9,7 +9,7 @@ from webwinnow._kernels import hrefs, like_blocks
 from webwinnow.docview.tagtree import HUB, TagTree
 from webwinnow.docview.weights import FeatureVector, stop_keys
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.urls import is_web_link
+from webwinnow.urls import web_links
 
 __all__ = ["link_targets", "relevant_blocks"]
 
@@ -39,7 +39,6 @@ def relevant_blocks(
 def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
     """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
     tree = blocks.tree
-    found: dict[str, None] = {}
     written = hrefs(
         tree.tag,
         TAG_CODE["a"],
@@ -50,8 +49,4 @@ def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
         tree.attr_start,
         tree.attr_text,
     )
-    for href in dict.fromkeys(written):
-        target = tree.resolve(href)
-        if target is not None and is_web_link(target):
-            found.setdefault(target)
-    return list(found)
+    return web_links(tree.head.base or tree.url, written)

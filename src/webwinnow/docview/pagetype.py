@@ -138,23 +138,24 @@ def _teasers(blocks: TagTree, central: NDArray[np.bool_]) -> list[tuple[int, int
         central,
         LINKED_HEADING,
         TEASER_TERMS,
+        tree.end,
+        blocks.in_link,
+        TAG_CODE["a"],
     )
-    return [(start, end) for block, start, end in linked if _leads_elsewhere(blocks, block)]
+    return [(start, end) for link, start, end in linked if _leads_elsewhere(tree, link)]
 
 
-def _leads_elsewhere(blocks: TagTree, block: int) -> bool:
-    """Whether the first link of a block points at another page of the site.
+def _leads_elsewhere(tree: PageTree, link: int) -> bool:
+    """Whether the link of a heading points at another page of the site.
 
     A heading's link to itself does not; one to another site is a source or an offer, and what is told of it stands
     here.
     """
-    tree, node = blocks.tree, int(blocks.node[block])
-    links = np.flatnonzero(tree.tag[node : tree.end[node]] == TAG_CODE["a"]) + node
-    link = int(links[0]) if len(links) else int(blocks.in_link[node])
     href = (tree.attribute(link, "href") or "").partition("#")[0] if link >= 0 else ""
-    own = (tree.url.partition("#")[0], tree.head.canonical or "")
     target = tree.resolve(href) if href else None
-    return target is not None and target not in own and _host(target) == _host(tree.url)
+    if target is None or target in (tree.url.partition("#")[0], tree.head.canonical):
+        return False
+    return bool(target) and _host(target) == _host(tree.url)
 
 
 def _host(address: str) -> str:

@@ -25,6 +25,7 @@ caption of up to nine words)."""
 SMALLEST_IMAGE = 48
 """Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
 
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TagTree:
     """A page's content blocks in page order, as parallel arrays; block 0 is the virtual root.

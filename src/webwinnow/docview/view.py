@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import heaviest, kept_and_shown, of_words
+from webwinnow._kernels import heaviest, kept_and_shown, of_words, offered_blocks
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
@@ -210,7 +210,9 @@ def _links(
     """
     wanted = verdict.keep
     if beta is not None:
-        offered = ~guiding_nodes(blocks.tree)[blocks.node]
-        offered[blocks.of_run[kept | (verdict.run_reason == REPEATED_REASON)]] = False
-        wanted = wanted | relevant_blocks(blocks, topic, offered, language, beta)[blocks.of_node]
+        guiding = guiding_nodes(blocks.tree)
+        offered = offered_blocks(guiding, blocks.node, kept, verdict.run_reason, REPEATED_REASON, blocks.of_run)
+        relevant = relevant_blocks(blocks, topic, offered, language, beta)
+        if relevant.any():
+            wanted = wanted | relevant[blocks.of_node]
     return link_targets(blocks, wanted)
