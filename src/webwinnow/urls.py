@@ -55,6 +55,7 @@ _BASE: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://([^/?#]*)([^?#]*)(\?[^#
 _READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")  # already as a browser would have it
 _ROOTED: Final = re.compile(r"/(?:[^/\x00-\x20\x7f\\][^\x00-\x20\x7f\\]*)?")
 _NEARBY: Final = re.compile(r"[A-Za-z0-9_][^\x00-\x20\x7f\\:]*")  # no colon, so no scheme
+_CANONICAL: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*")  # and no "/."
 _ODD: Final = re.compile(r"[\x00-\x20\x7f]")
 
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
@@ -92,6 +93,8 @@ def canonical(url: str, *, drop_tracking: bool = True) -> str:
     escapes normal, tracking parameters dropped unless asked to stay; other parameters keep their order. What is no
     http, https or ftp URL, a path relative to a folder for example, comes back stripped.
     """
+    if "/." not in url and _CANONICAL.fullmatch(url):  # most are: nothing to do
+        return url
     text = _clean(url)
     parts = _split(text)
     if parts is None:

@@ -1126,10 +1126,8 @@ cdef uint64_t FNV_START = 0xCBF29CE484222325
 cdef uint64_t FNV_PRIME = 0x100000001B3
 
 cdef uint8_t LOWER[128]
-cdef uint8_t LETTER[128]  # in lower case; 0 for what is no part of a word
 for _code in range(128):
     LOWER[_code] = ord(chr(_code).lower())
-    LETTER[_code] = LOWER[_code] if chr(_code).isalnum() else 0
 
 
 cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
@@ -1154,49 +1152,40 @@ cdef inline int push_span(Column* spans, uint64_t value, Py_ssize_t r, Py_ssize_
     return push(spans, &span, sizeof(Span))
 
 
-cdef inline bint is_spaced_letter(Py_UCS4 c) noexcept:
-    return LETTER[c] != 0 if c < 128 else Py_UNICODE_ISALNUM(c) and not is_unspaced(c)
+cdef inline uint32_t spaced_letter(uint32_t c) noexcept:
+    """A letter or digit of a script with blanks between words, in lower case; 0 for anything else."""
+    if c < 256:
+        return LATIN[c]
+    return Py_UNICODE_TOLOWER(c) if Py_UNICODE_ISALNUM(c) and not is_unspaced(c) else 0
 
 
 cdef inline bint is_unspaced_letter(Py_UCS4 c) noexcept:
-    return c >= 128 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
+    return c >= 256 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
 
 
 cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t r, Column* spans) except -1:
     """The words of one run."""
     cdef Py_ssize_t k = first, start
     cdef uint64_t value
-    cdef uint8_t letter
-    if Character is uint8_t:  # no script without blanks
-        while k < stop:
-            letter = LATIN[data[k]]
-            if letter == 0:
-                k += 1
-                continue
-            start, value = k, FNV_START
+    cdef uint32_t letter
+    while k < stop:
+        letter = spaced_letter(data[k])
+        start = k
+        k += 1
+        if letter != 0:
+            value = FNV_START
             while letter != 0:
-                value = further(value, letter)
+                value = (value ^ letter) * FNV_PRIME
+                letter = spaced_letter(data[k]) if k < stop else 0
                 k += 1
-                letter = LATIN[data[k]] if k < stop else 0
+            k -= 1
             push_span(spans, value, r, start, k)
-    else:
-        while k < stop:
-            start = k
-            if is_spaced_letter(data[k]):
-                value = FNV_START
-                while k < stop and is_spaced_letter(data[k]):
-                    value = further(value, LETTER[data[k]] if data[k] < 128 else Py_UNICODE_TOLOWER(data[k]))
-                    k += 1
-                push_span(spans, value, r, start, k)
-            elif is_unspaced_letter(data[k]):
-                value = further(FNV_START, data[k])
-                k += 1
-                if k < stop and is_unspaced_letter(data[k]):
-                    push_span(spans, further(value, data[k]), r, start, k + 1)
-                elif start == first or not is_unspaced_letter(data[start - 1]):
-                    push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
-            else:
-                k += 1
+        elif data[start] >= 256 and is_unspaced_letter(data[start]):
+            value = further(FNV_START, data[start])
+            if k < stop and is_unspaced_letter(data[k]):
+                push_span(spans, further(value, data[k]), r, start, k + 1)
+            elif start == first or not is_unspaced_letter(data[start - 1]):
+                push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
     return 0
 
 
