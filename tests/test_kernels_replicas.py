@@ -34,6 +34,15 @@ def test_lowest_shingles_refuse_what_has_no_meaning(twin, size, slot_bits):
         twin.lowest_shingles(np.zeros(3, np.uint64), size, slot_bits)
 
 
+@given(st.lists(st.integers(0, 2**64 - 1) | st.just(2**64 - 1), min_size=8, max_size=8), st.permutations(range(8)))
+def test_lent_slots_twins_agree(hashes, order):
+    lowest = np.array(hashes, np.uint64)
+    lenders = np.array([np.roll(order, slot) for slot in range(8)], np.int64)
+    fast, slow = (twin.lent_slots(lowest, lenders) for twin in (compiled, plain))
+    assert fast.dtype == slow.dtype
+    np.testing.assert_array_equal(fast, slow)
+
+
 pairs = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20)
 
 

@@ -149,3 +149,10 @@ def test_twins_sum_the_rows_of_distinct_tokens_alike(tokens: list[int]):
 def test_a_token_without_a_row_is_refused(twin, token: int):
     with pytest.raises(ValueError, match="there is no row"):
         twin.distinct_sums(np.array([0, token], np.int32), np.zeros((16, 2), np.int16))
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9))), st.sampled_from((0.25, 1.0, 4.0)))
+def test_the_twins_cut_at_the_same_probability(blocks, square):
+    probability = np.array([block[0] / 6 for block in blocks])
+    words = np.array([block[1] for block in blocks], np.int32)
+    assert compiled_scoring.best_cut(probability, words, square) == plain_scoring.best_cut(probability, words, square)

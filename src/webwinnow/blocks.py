@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest
+from webwinnow._kernels import cut_runs, nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
@@ -50,12 +50,8 @@ class Blocks:
 
 def cut(tree: PageTree) -> Blocks:
     """Cut a page into blocks. Every run belongs to exactly one, in page order."""
-    nodes = parting(tree)
-    starts = np.ones(tree.run_count, np.bool_)
-    starts[1:] = are_parted(tree, nodes, np.arange(tree.run_count))
-    first = np.flatnonzero(starts)
-    owner = nearest(tree.parent, nodes)[tree.run_owner[first]]
-    return Blocks(tree=tree, first_run=np.append(first, tree.run_count), owner=owner)
+    first, owner = cut_runs(tree.tag, tree.parent, _PARTS, tree.run_owner, tree.run_before)
+    return Blocks(tree=tree, first_run=first, owner=owner)
 
 
 def parting(tree: PageTree) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
@@ -20,7 +21,7 @@ from webwinnow.records import PageRecord
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve"]
+__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve", "web_links"]
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
@@ -54,6 +55,7 @@ _BASE: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://([^/?#]*)([^?#]*)(\?[^#
 _READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")  # already as a browser would have it
 _ROOTED: Final = re.compile(r"/(?:[^/\x00-\x20\x7f\\][^\x00-\x20\x7f\\]*)?")
 _NEARBY: Final = re.compile(r"[A-Za-z0-9_][^\x00-\x20\x7f\\:]*")  # no colon, so no scheme
+_CANONICAL: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*")  # and no "/."
 _ODD: Final = re.compile(r"[\x00-\x20\x7f]")
 
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
@@ -91,6 +93,8 @@ def canonical(url: str, *, drop_tracking: bool = True) -> str:
     escapes normal, tracking parameters dropped unless asked to stay; other parameters keep their order. What is no
     http, https or ftp URL, a path relative to a folder for example, comes back stripped.
     """
+    if "/." not in url and _CANONICAL.fullmatch(url):  # most are: nothing to do
+        return url
     text = _clean(url)
     parts = _split(text)
     if parts is None:
@@ -119,6 +123,25 @@ def resolve(base: str, href: str) -> str | None:
             if _NEARBY.fullmatch(href):
                 return parent.folder + href
     return _resolve_anything(base, href)
+
+
+def web_links(base: str, hrefs: Iterable[str]) -> list[str]:
+    """The absolute http(s) addresses that some links on the page `base` point at, each once, in order."""
+    parent = _base(base)
+    origin = parent.origin if parent is not None and is_web_link(parent.origin) else None
+    found: dict[str, None] = {}
+    for href in dict.fromkeys(hrefs):
+        target: str | None
+        if "/." not in href and _READY.fullmatch(href):
+            target = href
+        elif origin is not None and "/." not in href and _ROOTED.fullmatch(href):
+            target = origin + href
+        else:
+            target = resolve(base, href)
+            if target is None or not is_web_link(target):
+                continue
+        found.setdefault(target)
+    return list(found)
 
 
 def _resolve_anything(base: str, href: str) -> str | None:

@@ -6,7 +6,7 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 from .mixing cimport mixed
 
@@ -1126,10 +1126,8 @@ cdef uint64_t FNV_START = 0xCBF29CE484222325
 cdef uint64_t FNV_PRIME = 0x100000001B3
 
 cdef uint8_t LOWER[128]
-cdef uint8_t LETTER[128]  # in lower case; 0 for what is no part of a word
 for _code in range(128):
     LOWER[_code] = ord(chr(_code).lower())
-    LETTER[_code] = LOWER[_code] if chr(_code).isalnum() else 0
 
 
 cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
@@ -1137,75 +1135,164 @@ cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
     return (value ^ <uint64_t>c) * FNV_PRIME
 
 
-cdef struct Spans:
-    Column hashes
-    Column runs
-    Column begins
-    Column ends
+cdef uint8_t LATIN[256]  # in lower case; 0 for what is no part of a word
+for _code in range(256):
+    LATIN[_code] = ord(chr(_code).lower()) if chr(_code).isalnum() else 0
+
+cdef struct Span:
+    uint64_t key
+    int32_t run
+    int32_t start
+    int32_t end
 
 
-cdef int push_span(Spans* spans, uint64_t value, Py_ssize_t r, Py_ssize_t start, Py_ssize_t stop) except -1:
-    push64(&spans.hashes, mixed(value))
-    push32(&spans.runs, <int32_t>r)
-    push32(&spans.begins, <int32_t>start)
-    return push32(&spans.ends, <int32_t>stop)
+cdef inline int push_span(Column* spans, uint64_t value, Py_ssize_t r, Py_ssize_t start, Py_ssize_t stop) except -1:
+    cdef Span span
+    span.key, span.run, span.start, span.end = mixed(value), <int32_t>r, <int32_t>start, <int32_t>stop
+    return push(spans, &span, sizeof(Span))
 
 
-cdef inline bint is_spaced_letter(Py_UCS4 c) noexcept:
-    return LETTER[c] != 0 if c < 128 else Py_UNICODE_ISALNUM(c) and not is_unspaced(c)
+cdef inline uint32_t spaced_letter(uint32_t c) noexcept:
+    """A letter or digit of a script with blanks between words, in lower case; 0 for anything else."""
+    if c < 256:
+        return LATIN[c]
+    return Py_UNICODE_TOLOWER(c) if Py_UNICODE_ISALNUM(c) and not is_unspaced(c) else 0
 
 
 cdef inline bint is_unspaced_letter(Py_UCS4 c) noexcept:
-    return c >= 128 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
+    return c >= 256 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
 
 
-cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t r, Spans* spans) except -1:
+cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t r, Column* spans) except -1:
     """The words of one run."""
     cdef Py_ssize_t k = first, start
     cdef uint64_t value
+    cdef uint32_t letter
     while k < stop:
+        letter = spaced_letter(data[k])
         start = k
-        if is_spaced_letter(data[k]):
+        k += 1
+        if letter != 0:
             value = FNV_START
-            while k < stop and is_spaced_letter(data[k]):
-                value = further(value, LETTER[data[k]] if data[k] < 128 else Py_UNICODE_TOLOWER(data[k]))
+            while letter != 0:
+                value = (value ^ letter) * FNV_PRIME
+                letter = spaced_letter(data[k]) if k < stop else 0
                 k += 1
+            k -= 1
             push_span(spans, value, r, start, k)
-        elif is_unspaced_letter(data[k]):
-            value = further(FNV_START, data[k])
-            k += 1
+        elif data[start] >= 256 and is_unspaced_letter(data[start]):
+            value = further(FNV_START, data[start])
             if k < stop and is_unspaced_letter(data[k]):
                 push_span(spans, further(value, data[k]), r, start, k + 1)
             elif start == first or not is_unspaced_letter(data[start - 1]):
                 push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
+    return 0
+
+
+cdef int spans_of(str text, const int32_t[::1] starts, const uint8_t[::1] wanted, Column* spans) except -1:
+    """The words of the wanted runs."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t r
+    check_runs(text, starts, wanted.shape[0])
+    for r in range(wanted.shape[0]):
+        if not wanted[r]:
+            continue
+        if kind == 1:
+            spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, spans)
+        elif kind == 2:
+            spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, spans)
         else:
-            k += 1
+            spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, spans)
     return 0
 
 
 def word_spans(str text, const int32_t[::1] starts, counted):
     """Words of the counted runs: hash, run, start and end of each (see plain.word_spans)."""
     cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
-    cdef int kind = PyUnicode_KIND(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef Py_ssize_t r
-    cdef Spans spans
-    memset(&spans, 0, sizeof(Spans))
-    check_runs(text, starts, wanted.shape[0])
+    cdef Py_ssize_t w, count
+    cdef const Span* span
+    cdef Column spans
+    memset(&spans, 0, sizeof(Column))
     try:
-        for r in range(wanted.shape[0]):
-            if not wanted[r]:
-                continue
-            if kind == 1:
-                spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, &spans)
-            elif kind == 2:
-                spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, &spans)
-            else:
-                spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, &spans)
-        return (array_of(&spans.hashes, UINT64), array_of(&spans.runs, INT32), array_of(&spans.begins, INT32),
-                array_of(&spans.ends, INT32))
+        spans_of(text, starts, wanted, &spans)
+        count = spans.used // sizeof(Span)
+        keys, runs = np.empty(count, UINT64), np.empty(count, INT32)
+        begins, ends = np.empty(count, INT32), np.empty(count, INT32)
+        fill_spans(<const Span*>spans.data, keys, runs, begins, ends)
+        return keys, runs, begins, ends
     finally:
-        free(spans.hashes.data); free(spans.runs.data); free(spans.begins.data); free(spans.ends.data)
+        free(spans.data)
+
+
+cdef int fill_spans(
+    const Span* spans, uint64_t[::1] keys, int32_t[::1] runs, int32_t[::1] begins, int32_t[::1] ends
+) except -1:
+    cdef Py_ssize_t w
+    for w in range(keys.shape[0]):
+        keys[w], runs[w], begins[w], ends[w] = spans[w].key, spans[w].run, spans[w].start, spans[w].end
+    return 0
+
+
+def word_hashes(str text, const int32_t[::1] starts, counted):
+    """The hashes of the words of the counted runs (see plain.word_hashes)."""
+    cdef const uint8_t[::1] wanted = np.ascontiguousarray(counted, np.bool_).view(np.uint8)
+    cdef Py_ssize_t w
+    cdef Column spans
+    memset(&spans, 0, sizeof(Column))
+    try:
+        spans_of(text, starts, wanted, &spans)
+        found = np.empty(spans.used // sizeof(Span), UINT64)
+        fill_hashes(<const Span*>spans.data, found)
+        return found
+    finally:
+        free(spans.data)
+
+
+cdef int fill_hashes(const Span* spans, uint64_t[::1] keys) except -1:
+    cdef Py_ssize_t w
+    for w in range(keys.shape[0]):
+        keys[w] = spans[w].key
+    return 0
+
+
+def cut_runs(
+    const uint16_t[::1] tag, const int32_t[::1] parent, parts, const int32_t[::1] run_owner,
+    const int32_t[::1] run_before,
+):
+    """The first run of each block, and the element around it (see plain.cut_runs)."""
+    cdef const uint8_t[::1] parting = np.ascontiguousarray(parts, np.bool_).view(np.uint8)
+    cdef Py_ssize_t i, r, size = tag.shape[0], runs = run_owner.shape[0], known = parting.shape[0], count = 0
+    cdef int32_t last = -1
+    if parent.shape[0] != size or run_before.shape[0] != runs:
+        raise ValueError("columns of different lengths")
+    first, owner = np.empty(runs + 1, np.int64), np.empty(runs, INT32)
+    cdef int64_t[::1] begins = first
+    cdef int32_t[::1] owns = owner
+    cdef int32_t* around = <int32_t*>malloc((2 * size + 1) * sizeof(int32_t))
+    if around == NULL:
+        raise MemoryError
+    cdef int32_t* opened = around + size
+    try:
+        opened[0] = 0
+        for i in range(size):
+            if parting[tag[i] if tag[i] < known else known - 1]:
+                around[i] = <int32_t>i
+                opened[i + 1] = opened[i] + 1
+            else:
+                around[i] = around[parent[i]] if 0 <= parent[i] < i else -1
+                opened[i + 1] = opened[i]
+        for r in range(runs):
+            if not (0 <= run_owner[r] < size and 0 <= run_before[r] <= size):
+                raise ValueError(f"run {r} stands nowhere")
+            if r == 0 or around[run_owner[r]] != around[run_owner[r - 1]] or opened[run_before[r]] != last:
+                begins[count], owns[count] = r, around[run_owner[r]]
+                count += 1
+            last = opened[run_before[r]]
+        begins[count] = runs
+    finally:
+        free(around)
+    return first[: count + 1], owner[:count]
 
 
 def name_hash(str name):

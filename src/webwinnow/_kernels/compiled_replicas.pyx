@@ -9,6 +9,7 @@ import numpy as np
 from webwinnow._kernels.mixing cimport mixed
 
 cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
+cdef uint64_t EMPTY = 0xFFFFFFFFFFFFFFFF
 
 
 def lowest_shingles(const uint64_t[::1] words, Py_ssize_t size, Py_ssize_t slot_bits):
@@ -53,6 +54,28 @@ def lowest_shingles(const uint64_t[::1] words, Py_ssize_t size, Py_ssize_t slot_
     finally:
         free(known)
     return found, different
+
+
+def lent_slots(const uint64_t[::1] lowest, const int64_t[:, ::1] lenders):
+    """16 bits of each slot, an empty one having those of its first lender (see plain_replicas.lent_slots)."""
+    cdef Py_ssize_t s, k, size = lowest.shape[0]
+    cdef int64_t lender
+    if lenders.shape[0] != size:
+        raise ValueError("expected the lenders of each slot")
+    found = np.zeros(size, np.uint16)
+    cdef uint16_t[::1] slots = found
+    for s in range(size):
+        if lowest[s] != EMPTY:
+            slots[s] = <uint16_t>lowest[s]
+            continue
+        for k in range(lenders.shape[1]):
+            lender = lenders[s, k]
+            if not 0 <= lender < size:
+                raise ValueError("no such slot")
+            if lowest[lender] != EMPTY:
+                slots[s] = <uint16_t>lowest[lender]
+                break
+    return found
 
 
 cdef inline int64_t root_of(int64_t* parent, int64_t k) noexcept nogil:

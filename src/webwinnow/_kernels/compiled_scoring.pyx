@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Compiled loops of the page model: counts, tokens, features, forests. Twins and meanings in plain_scoring.py."""
 
-from libc.math cimport log1p
+from libc.math cimport log1p, rint
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memcpy
 
 import numpy as np
@@ -1039,3 +1039,53 @@ def distinct_sums(const int32_t[::1] ids, const int16_t[:, ::1] table):
             for c in range(columns):
                 total[c] += table[ids[k], c]
     return distinct, found
+
+
+# The cut of a page
+
+cdef struct Likely:
+    double probability
+    int32_t words
+    int32_t place
+
+
+cdef int likelier(const void* one, const void* other) noexcept nogil:
+    cdef const Likely* a = <const Likely*>one
+    cdef const Likely* b = <const Likely*>other
+    if a.probability != b.probability:
+        return -1 if a.probability > b.probability else 1
+    return (a.place > b.place) - (a.place < b.place)
+
+
+def best_cut(const double[::1] probability, const int32_t[::1] words, double square):
+    """The lowest probability that stays, and the expected F (see plain_scoring.best_cut)."""
+    cdef Py_ssize_t k, size = probability.shape[0], best = -1
+    cdef double hoped = 0.0, all_hoped = 0.0, found, highest = 0.0, below
+    cdef int64_t kept = 0, total = 0
+    if words.shape[0] != size:
+        raise ValueError(f"{words.shape[0]} counts for {size} blocks")
+    for k in range(size):
+        total |= words[k]
+    if total == 0:
+        return float("inf"), 0.0
+    cdef Likely* ranked = <Likely*>malloc(size * sizeof(Likely))
+    if ranked == NULL:
+        raise MemoryError
+    try:
+        for k in range(size):
+            ranked[k].probability, ranked[k].words, ranked[k].place = probability[k], words[k], <int32_t>k
+        qsort(ranked, size, sizeof(Likely), likelier)
+        for k in range(size):
+            all_hoped += ranked[k].probability * ranked[k].words
+        for k in range(size):
+            hoped += ranked[k].probability * ranked[k].words
+            kept += ranked[k].words
+            if k + 1 < size and ranked[k + 1].probability == ranked[k].probability:
+                continue
+            below = kept + square * all_hoped
+            found = rint((1.0 + square) * hoped / (below if below > 1e-9 else 1e-9) * 1e6) / 1e6
+            if best < 0 or found > highest:
+                best, highest = k, found
+        return ranked[best].probability, highest
+    finally:
+        free(ranked)

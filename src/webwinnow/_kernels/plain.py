@@ -41,6 +41,7 @@ __all__ = [
     "blank_runs",
     "canonical_class",
     "count_words",
+    "cut_runs",
     "folded_text",
     "image_hashes",
     "lay_out",
@@ -49,6 +50,7 @@ __all__ = [
     "name_hash",
     "nearest",
     "open_formatting",
+    "word_hashes",
     "word_spans",
 ]
 
@@ -322,6 +324,32 @@ def word_spans(
                 found.extend((word_hash(text[k : k + 2]), r, k, k + 2) for k in range(a, b - 1))
     runs, begins, ends = (np.array([word[k] for word in found], np.int32) for k in (1, 2, 3))
     return np.array([word[0] for word in found], np.uint64), runs, begins, ends
+
+
+def word_hashes(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The hashes of the words of the counted runs."""
+    return word_spans(text, starts, counted)[0]
+
+
+def cut_runs(
+    tag: NDArray[np.uint16],
+    parent: NDArray[np.int32],
+    parts: NDArray[np.bool_],
+    run_owner: NDArray[np.int32],
+    run_before: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The first run of each block, and the number of runs; and the parting element around each block.
+
+    `parts` says for the code of a tag whether such nodes part the text before, in and after them, its last place for
+    all beyond.
+    """
+    nodes = parts[np.minimum(tag, len(parts) - 1)]
+    around = nearest(parent, nodes)[run_owner]
+    opened = np.concatenate(([0], np.cumsum(nodes)))[run_before]
+    starts = np.ones(len(run_owner), np.bool_)
+    starts[1:] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
+    first = np.flatnonzero(starts)
+    return np.append(first, len(run_owner)).astype(np.int64), around[first]
 
 
 def link_hashes(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels.plain import mixed
 
-__all__ = ["agreeing_slots", "lowest_shingles", "unite"]
+__all__ = ["agreeing_slots", "lent_slots", "lowest_shingles", "unite"]
 
 _GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
@@ -33,6 +33,20 @@ def lowest_shingles(words: NDArray[np.uint64], size: int, slot_bits: int) -> tup
         slot = value >> (64 - slot_bits)
         lowest[slot] = min(lowest[slot], value)
     return np.array(lowest, np.uint64), len(different)
+
+
+def lent_slots(lowest: NDArray[np.uint64], lenders: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """The last 16 bits of each slot's lowest shingle; an empty slot has those of the first of its lenders that has one.
+
+    Zeros if all are empty.
+    """
+    if len(lenders) != len(lowest):
+        raise ValueError("expected the lenders of each slot")
+    is_empty = lowest == np.uint64(_ALL_BITS)
+    found = np.where(is_empty, 0, lowest).astype(np.uint16)
+    for slot in np.flatnonzero(is_empty).tolist():
+        found[slot] = next((found[lender] for lender in lenders[slot].tolist() if not is_empty[lender]), 0)
+    return found
 
 
 def agreeing_slots(slots: NDArray[np.uint16], one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int32]:

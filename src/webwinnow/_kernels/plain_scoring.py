@@ -23,6 +23,7 @@ __all__ = [
     "NOTHING",
     "TOKEN_BITS",
     "WORD_BITS",
+    "best_cut",
     "block_features",
     "block_words",
     "context_features",
@@ -786,3 +787,24 @@ def distinct_sums(ids: NDArray[np.int32], table: NDArray[np.int16]) -> tuple[int
     if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(table):
         raise ValueError(f"there is no row {distinct[-1] if distinct[0] >= 0 else distinct[0]}")
     return len(distinct), table[distinct].sum(axis=0, dtype=np.int64)
+
+
+# The cut of a page
+
+
+def best_cut(probability: NDArray[np.float64], words: NDArray[np.int32], square: float) -> tuple[float, float]:
+    """The lowest probability that stays, and the expected F of the page then, `square` being that of beta.
+
+    Only sets of all blocks above some probability are tried; ties go to the shorter text.
+    """
+    if len(words) != len(probability):
+        raise ValueError(f"{len(words)} counts for {len(probability)} blocks")
+    if not words.any():
+        return np.inf, 0.0
+    order = np.argsort(-probability, kind="stable")
+    ranked = probability[order]
+    hoped = np.cumsum(ranked * words[order])
+    found = np.round((1.0 + square) * hoped / np.maximum(np.cumsum(words[order]) + square * hoped[-1], 1e-9), 6)
+    found[:-1][ranked[1:] == ranked[:-1]] = -1.0  # equals stay or go together
+    best = int(np.argmax(found))
+    return float(ranked[best]), float(found[best])

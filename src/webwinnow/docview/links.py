@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import hrefs, like_blocks
 from webwinnow.docview.tagtree import HUB, TagTree
-from webwinnow.docview.weights import FeatureVector, is_stop_word
+from webwinnow.docview.weights import FeatureVector, stop_keys
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.urls import is_web_link
+from webwinnow.urls import web_links
 
 __all__ = ["link_targets", "relevant_blocks"]
 
@@ -21,33 +22,31 @@ def relevant_blocks(
     Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
     an item of its own, a block of today, the items of one parent are judged together.
     """
-    unit = np.where(blocks.leaf & (blocks.type == HUB) & offered, blocks.parent, -1)
-    at = np.flatnonzero(unit[blocks.block_of_word] >= 0)
-    of_word, key = unit[blocks.block_of_word[at]], blocks.word_key[at]
-    weight = topic.weight_of(key)
-    dot = np.bincount(of_word, weights=weight, minlength=len(blocks))
-    at = np.flatnonzero((dot[of_word] > beta) & ~is_stop_word(key, language))  # no length is below 1
-    if not len(at):
-        return np.zeros(len(blocks), np.bool_)
-    keys, which = np.unique(key[at], return_inverse=True)
-    pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
-    units = pairs // len(keys)
-    length = np.sqrt(np.bincount(units, weights=np.square(count), minlength=len(blocks)))
-    like = np.round(dot, 6) > beta * np.maximum(length, 1e-9)  # the topic's own length is 1
-    found: NDArray[np.bool_] = (unit >= 0) & like[unit]
-    return found
+    return like_blocks(
+        blocks.parent,
+        blocks.type,
+        HUB,
+        offered,
+        blocks.block_of_word,
+        blocks.word_key,
+        topic.key,
+        topic.weight,
+        stop_keys(language),
+        beta,
+    )
 
 
 def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
     """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
     tree = blocks.tree
-    links = wanted & (tree.tag == TAG_CODE["a"])
-    at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & links[tree.attr_node])
-    found: dict[str, None] = {}
-    for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
-        href = tree.attr_text[start:end]
-        if not href.startswith("#"):
-            target = tree.resolve(href)
-            if target is not None and is_web_link(target):
-                found.setdefault(target)
-    return list(found)
+    written = hrefs(
+        tree.tag,
+        TAG_CODE["a"],
+        wanted,
+        tree.attr_node,
+        tree.attr_name,
+        ATTRIBUTE_CODE["href"],
+        tree.attr_start,
+        tree.attr_text,
+    )
+    return web_links(tree.head.base or tree.url, written)

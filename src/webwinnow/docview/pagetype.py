@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest
+from webwinnow._kernels import inside_marked, leading_words, linked_headings
 from webwinnow.docview.tags import GUIDING_ROLES, GUIDING_TAGS, MARGINAL_ROLES, MARGINAL_TAGS, tag_mask
 from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
 __all__ = [
@@ -56,13 +56,11 @@ def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int, *, threa
     words a gallery has are mostly links. On a page that is known to be a `thread` of posts, headings that link
     elsewhere name who writes, and there are no teasers.
     """
-    terms = int(central.sum())
+    announced = [] if thread else _teasers(blocks, central)
+    terms, leading = leading_words(blocks.type, HUB, blocks.block_of_word, central, announced)
     if may_be_images(images, terms):
         return IMAGE
-    leading = blocks.type[blocks.block_of_word] == HUB
-    if not thread:
-        leading |= teasers(blocks, central)
-    return HUB if int((leading & central).sum()) > PAGE_HUB_SHARE * terms else TOPIC
+    return HUB if leading > PAGE_HUB_SHARE * terms else TOPIC
 
 
 def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
@@ -99,12 +97,17 @@ def guiding_nodes(tree: PageTree) -> NDArray[np.bool_]:
 
 def _inside(tree: PageTree, tags: NDArray[np.bool_], names: frozenset[str]) -> NDArray[np.bool_]:
     """The nodes in elements that have one of these tags or roles."""
-    marked = tags[np.minimum(tree.tag, CUSTOM_TAG)]
-    nodes, roles = tree.values("role")
-    for node, role in zip(nodes.tolist(), roles, strict=True):
-        if role.strip().lower() in names:
-            marked[node] = True
-    return nearest(tree.parent, marked) >= 0
+    return inside_marked(
+        tree.tag,
+        tree.parent,
+        tags,
+        tree.attr_node,
+        tree.attr_name,
+        ATTRIBUTE_CODE["role"],
+        tree.attr_start,
+        tree.attr_text,
+        names,
+    )
 
 
 def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -115,48 +118,44 @@ def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
     Lists of today give each entry some sentences: for 4.1 alone they would be topic pages. What stands under a heading
     ends at the next of its rank or above.
     """
-    tree = blocks.tree
     found = np.zeros(len(blocks.word_key), np.bool_)
-    level = _LEVEL[np.minimum(tree.tag[blocks.node], CUSTOM_TAG)]
-    headings = np.flatnonzero((level > 0) & (blocks.terms > 0))
-    linked = headings[blocks.link_terms[headings] > LINKED_HEADING * blocks.terms[headings]]
-    if not len(linked):
-        return found
-    starts = np.searchsorted(blocks.word_start, tree.text_start[blocks.node[headings]])
-    after = np.array(_next_of_rank(level[headings].tolist(), [*starts.tolist(), len(found)]))
-    after = np.minimum(after, starts + TEASER_TERMS)
-    before = np.concatenate(([0], np.cumsum(central)))
-    asked = np.searchsorted(headings, linked)
-    for h in asked[before[after[asked]] > before[starts[asked]]].tolist():
-        if _leads_elsewhere(blocks, int(headings[h])):
-            found[starts[h] : after[h]] = True
+    for start, end in _teasers(blocks, central):
+        found[start:end] = True
     return found
 
 
-def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
-    """Where the part under each heading ends: at the next heading of its rank or above."""
-    ends = [starts[-1]] * len(levels)
-    open_headings: list[int] = []
-    for h, level in enumerate(levels):
-        while open_headings and levels[open_headings[-1]] >= level:
-            ends[open_headings.pop()] = starts[h]
-        open_headings.append(h)
-    return ends
+def _teasers(blocks: TagTree, central: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where the words of each teaser begin and end."""
+    tree = blocks.tree
+    linked = linked_headings(
+        tree.tag,
+        _LEVEL,
+        blocks.node,
+        tree.text_start,
+        blocks.terms,
+        blocks.link_terms,
+        blocks.word_start,
+        central,
+        LINKED_HEADING,
+        TEASER_TERMS,
+        tree.end,
+        blocks.in_link,
+        TAG_CODE["a"],
+    )
+    return [(start, end) for link, start, end in linked if _leads_elsewhere(tree, link)]
 
 
-def _leads_elsewhere(blocks: TagTree, block: int) -> bool:
-    """Whether the first link of a block points at another page of the site.
+def _leads_elsewhere(tree: PageTree, link: int) -> bool:
+    """Whether the link of a heading points at another page of the site.
 
     A heading's link to itself does not; one to another site is a source or an offer, and what is told of it stands
     here.
     """
-    tree, node = blocks.tree, int(blocks.node[block])
-    links = np.flatnonzero(tree.tag[node : tree.end[node]] == TAG_CODE["a"]) + node
-    link = int(links[0]) if len(links) else int(blocks.in_link[node])
     href = (tree.attribute(link, "href") or "").partition("#")[0] if link >= 0 else ""
-    own = (tree.url.partition("#")[0], tree.head.canonical or "")
     target = tree.resolve(href) if href else None
-    return target is not None and target not in own and _host(target) == _host(tree.url)
+    if target is None or target in (tree.url.partition("#")[0], tree.head.canonical):
+        return False
+    return bool(target) and _host(target) == _host(tree.url)
 
 
 def _host(address: str) -> str:

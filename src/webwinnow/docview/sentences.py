@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from sentencex import segment
 
-__all__ = ["is_sentence", "sentences"]
+from webwinnow._kernels import ended_sentences
+
+__all__ = ["folded_sentences", "is_sentence", "sentences"]
 
 LONGEST_PIECE = 1_000
 """Characters handed over at a time (ours: 1,000 of Chinese without a blank take 0.3 ms, 32,000 would take 260)."""
@@ -31,32 +33,19 @@ def sentences(paragraphs: Sequence[str], language: str = "en") -> list[tuple[int
     Nothing is lost between them. All are handed over at once: a call costs more than a short paragraph. A single
     capital and a full stop (`M. Dupont`) end no sentence.
     """
+    return folded_sentences([" ".join(paragraph.split()) for paragraph in paragraphs], language)
+
+
+def folded_sentences(paragraphs: Sequence[str], language: str) -> list[tuple[int, str]]:
+    """As `sentences`, of paragraphs whose white space is folded."""
     number: list[int] = []
     pieces: list[str] = []
-    for k, paragraph in enumerate(paragraphs):
-        text = " ".join(paragraph.split())
+    for k, text in enumerate(paragraphs):
         for piece in (text,) if len(text) <= LONGEST_PIECE else _pieces(text):
             if piece:
                 number.append(k)
                 pieces.append(piece)
-    ended: list[tuple[int, str]] = []
-    at, held = 0, ""
-    for found in segment(language, _PARTED.join(pieces)) if pieces else ():
-        if found == _PARTED:
-            if held:
-                ended.append((number[at], held))
-                held = ""
-            at += 1
-            continue
-        sentence = f"{held} {found}".strip() if held else found.strip()
-        if sentence[-1:] == "." and sentence[-2:-1].isupper() and sentence[-3:-2] in ("", " "):
-            held = sentence
-        elif sentence:
-            ended.append((number[at], sentence))
-            held = ""
-    if held:
-        ended.append((number[at], held))
-    return ended
+    return ended_sentences(segment(language, _PARTED.join(pieces)), number, _PARTED) if pieces else []
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 
 __all__ = [
+    "CONTAINER_CODES",
     "CONTAINER_TAGS",
     "FORCE",
+    "FORCE_CODES",
     "GUIDING_ROLES",
     "GUIDING_TAGS",
     "MARGINAL_ROLES",
     "MARGINAL_TAGS",
     "MODERN_CONTAINER_TAGS",
-    "forces",
-    "is_container",
     "tag_mask",
 ]
 
@@ -77,17 +77,9 @@ def tag_mask(tags: frozenset[str]) -> NDArray[np.bool_]:
     return mask
 
 
-_CONTAINER = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS)
-_FORCE = np.zeros(CUSTOM_TAG + 1)
+CONTAINER_CODES = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS)
+"""Which nodes are content blocks, by the code of their tag."""
+FORCE_CODES = np.zeros(CUSTOM_TAG + 1)
+"""The force of a tag by its code; 0 for one that is not weighty."""
 for _tag, _force in FORCE.items():
-    _FORCE[TAG_CODE[_tag]] = _force
-
-
-def is_container(tag: NDArray[np.uint16]) -> NDArray[np.bool_]:
-    """Which nodes are content blocks."""
-    return _CONTAINER[np.minimum(tag, CUSTOM_TAG)]
-
-
-def forces(tag: NDArray[np.uint16]) -> NDArray[np.float64]:
-    """The force of each node's tag; 0 for a tag that is not weighty."""
-    return _FORCE[np.minimum(tag, CUSTOM_TAG)]
+    FORCE_CODES[TAG_CODE[_tag]] = _force

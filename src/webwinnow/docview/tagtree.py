@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest, word_spans
-from webwinnow.docview.tags import is_container
-from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow._kernels import attached, block_types, containers, word_spans
+from webwinnow._kernels import shown_images as _shown_images
+from webwinnow.docview.tags import CONTAINER_CODES
+from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "block_types"]
+__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "shown_images"]
 
 TYPES: tuple[str, ...] = ("topic", "hub", "image")
 TOPIC, HUB, IMAGE = range(3)
@@ -23,10 +24,6 @@ IMAGE_SHARE = 0.1
 caption of up to nine words)."""
 SMALLEST_IMAGE = 48
 """Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
-
-_PIXELS = "px"
-_SHORT = 2
-"""Digits of a size that makes an icon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,19 +62,11 @@ class TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
         if shown is None:
             shown = tree.visible[tree.run_owner]
-        contains = is_container(tree.tag)
-        contains[0] = True
-        number = np.cumsum(contains, dtype=np.int32) - 1
-        of_node = number[nearest(tree.parent, contains)]
-        node = np.flatnonzero(contains).astype(np.int32)
-        parent = of_node[tree.parent[node]]
-        parent[0] = -1
-        of_run = of_node[tree.run_owner]
-        in_link = nearest(tree.parent, tree.tag == TAG_CODE["a"])
+        node, parent, of_node, of_run, last, in_link = containers(
+            tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"]
+        )
         key, run, start, end = word_spans(tree.text, tree.run_start, shown)
-        of_word = of_run[run]
-        terms = np.bincount(of_word, minlength=len(node))
-        link_terms = np.bincount(of_word[in_link[tree.run_owner[run]] >= 0], minlength=len(node))
+        of_word, terms, link_terms = attached(run, of_run, in_link, tree.run_owner, len(node))
         images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
         return cls(
             tree=tree,
@@ -85,7 +74,7 @@ class TagTree:
             parent=parent,
             of_node=of_node,
             of_run=of_run,
-            end=np.searchsorted(node, tree.end[node]),
+            end=last,
             in_link=in_link,
             word_key=key,
             word_run=run,
@@ -95,7 +84,7 @@ class TagTree:
             terms=terms,
             link_terms=link_terms,
             images=images,
-            type=block_types(terms, link_terms, images),
+            type=block_types(terms, link_terms, images, HUB_SHARE, IMAGE_SHARE, TOPIC, HUB, IMAGE),  # 3.1
         )
 
     @property
@@ -112,22 +101,18 @@ class TagTree:
         return found
 
 
-def block_types(
-    terms: NDArray[np.int64], link_terms: NDArray[np.int64], images: NDArray[np.int64]
-) -> NDArray[np.uint8]:
-    """Hub, image or topic by proportion, in this order (3.1)."""
-    found = np.where(images > IMAGE_SHARE * terms, IMAGE, TOPIC)
-    return np.where(link_terms > HUB_SHARE * terms, HUB, found).astype(np.uint8)
-
-
 def shown_images(tree: PageTree) -> NDArray[np.int64]:
     """The visible images of a page that are no icons."""
-    images = tree.visible & (tree.tag == TAG_CODE["img"])
-    sized = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["width"]) | (tree.attr_name == ATTRIBUTE_CODE["height"]))
-    length = tree.attr_start[sized + 1] - tree.attr_start[sized]
-    at = sized[images[tree.attr_node[sized]] & ((length <= _SHORT) | (length == _SHORT + len(_PIXELS)))]
-    for k in at.tolist():
-        value = tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]].strip().removesuffix(_PIXELS)
-        if value.isascii() and value.isdigit() and int(value) < SMALLEST_IMAGE:
-            images[tree.attr_node[k]] = False
-    return np.flatnonzero(images)
+    return _shown_images(
+        tree.tag,
+        tree.flags,
+        HIDDEN,
+        TAG_CODE["img"],
+        tree.attr_node,
+        tree.attr_name,
+        tree.attr_start,
+        tree.attr_text,
+        ATTRIBUTE_CODE["width"],
+        ATTRIBUTE_CODE["height"],
+        SMALLEST_IMAGE,
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import heaviest, kept_and_shown, of_words, offered_blocks
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
@@ -17,6 +18,7 @@ from webwinnow.docview.pagetype import central_blocks, guiding_nodes, may_be_ima
 from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
 from webwinnow.errors import SettingsError
+from webwinnow.markup import HIDDEN
 from webwinnow.metadata import Metadata
 from webwinnow.pagetree import PageTree
 
@@ -111,14 +113,14 @@ def view_of(
 ) -> DocView:
     """The view of a page that was cleaned; `content` is its kept text, `about` what it says of itself."""
     settings = settings or ViewSettings()
-    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
-    kept_words = kept[blocks.word_run]
+    kept, shown = kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
+    blocks = TagTree.of(tree, shown)
+    kept_words = of_words(kept, blocks.word_run)
     kind, type_source = _type_of(blocks, kept_words, verdict)
     spoken = language or "en"
     topic = feature_vector(blocks, kept_words, spoken, settings.weights)
     ranked = _ranked(blocks, topic, max(settings.keywords, settings.sentence_keywords))
-    keywords = tuple(_spelled(blocks, int(topic.first[k])) for k in ranked[: settings.keywords])
+    keywords = _spelled(blocks, topic.first[ranked[: settings.keywords]])
     theta = np.sort(ranked[: settings.sentence_keywords])
     likely = None if verdict.confidence is None else verdict.score
     units = max(MOST_UNITS, UNITS_PER_SENTENCE * settings.sentences)
@@ -150,9 +152,9 @@ def features_of(
     tree: PageTree, verdict: Verdict, language: str | None, settings: WeightSettings | None = None
 ) -> FeatureVector:
     """The weighted features of what a page keeps: what `view_of` has its keywords and its category from."""
-    kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-    blocks = TagTree.of(tree, tree.visible[tree.run_owner] | kept)
-    return feature_vector(blocks, kept[blocks.word_run], language or "en", settings)
+    kept, shown = kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
+    blocks = TagTree.of(tree, shown)
+    return feature_vector(blocks, of_words(kept, blocks.word_run), language or "en", settings)
 
 
 def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tuple[int | None, str]:
@@ -161,7 +163,7 @@ def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tupl
     What a cleaner keeps is the central area, and it knows that area better than the page's structure does; method
     `docview` and pages of which little is kept are read as in the paper.
     """
-    terms, images = int(kept.sum()), int(blocks.images.sum())
+    terms, images = int(np.count_nonzero(kept)), int(blocks.images.sum())
     if not len(kept) and not images:
         return None, "central area"
     thread = verdict.genre == THREAD
@@ -177,15 +179,21 @@ def _type_of(blocks: TagTree, kept: NDArray[np.bool_], verdict: Verdict) -> tupl
 
 def _ranked(blocks: TagTree, topic: FeatureVector, most: int) -> NDArray[np.intp]:
     """The features of the most weight, heaviest first, then in page order; no numbers and no single letters."""
-    order = np.lexsort((topic.first, -np.round(topic.weight, 9)))
-    length = blocks.word_end[topic.first[order]] - blocks.word_start[topic.first[order]]
-    order = order[length >= SHORTEST_KEYWORD][: most + _SPARE]
-    words = [not _spelled(blocks, at).isdecimal() for at in topic.first[order].tolist()]
-    return order[np.array(words, np.bool_)][:most]
+    return heaviest(
+        blocks.tree.text,
+        topic.weight,
+        topic.first,
+        blocks.word_start,
+        blocks.word_end,
+        SHORTEST_KEYWORD,
+        most + _SPARE,
+        most,
+    )
 
 
-def _spelled(blocks: TagTree, word: int) -> str:
-    return blocks.tree.text[blocks.word_start[word] : blocks.word_end[word]].lower()
+def _spelled(blocks: TagTree, words: NDArray[np.int64]) -> tuple[str, ...]:
+    starts, ends, text = blocks.word_start[words].tolist(), blocks.word_end[words].tolist(), blocks.tree.text
+    return tuple(text[start:end].lower() for start, end in zip(starts, ends, strict=True))
 
 
 def _links(
@@ -202,7 +210,9 @@ def _links(
     """
     wanted = verdict.keep
     if beta is not None:
-        offered = ~guiding_nodes(blocks.tree)[blocks.node]
-        offered[blocks.of_run[kept | (verdict.run_reason == REPEATED_REASON)]] = False
-        wanted = wanted | relevant_blocks(blocks, topic, offered, language, beta)[blocks.of_node]
+        guiding = guiding_nodes(blocks.tree)
+        offered = offered_blocks(guiding, blocks.node, kept, verdict.run_reason, REPEATED_REASON, blocks.of_run)
+        relevant = relevant_blocks(blocks, topic, offered, language, beta)
+        if relevant.any():
+            wanted = wanted | relevant[blocks.of_node]
     return link_targets(blocks, wanted)

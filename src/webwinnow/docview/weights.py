@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import name_hash
-from webwinnow.docview.tags import forces
+from webwinnow._kernels import blocks_around, feature_sums, name_hash, shared_force, tag_forces
+from webwinnow.docview.tags import FORCE_CODES
 from webwinnow.docview.tagtree import TOPIC, TagTree
 from webwinnow.errors import SettingsError
 from webwinnow.words import stop_words
 
-__all__ = ["FeatureVector", "WeightSettings", "block_force", "block_weights", "feature_vector", "is_stop_word"]
+__all__ = ["FeatureVector", "WeightSettings", "block_force", "block_weights", "feature_vector", "stop_keys"]
 
 MOST_EMPHASISED = 0.7
 """A block of which weighty tags hold a larger share emphasises nothing (ours); headings are meant to."""
@@ -50,17 +50,21 @@ def block_force(blocks: TagTree, wanted: NDArray[np.bool_]) -> NDArray[np.float6
     say how; ours): what stands in a hub or an image block, and emphasis of nearly all of a long block.
     """
     tree = blocks.tree
-    weighty = np.flatnonzero(forces(tree.tag))
-    starts = blocks.word_start[wanted]
-    words = np.searchsorted(starts, tree.text_end[weighty]) - np.searchsorted(starts, tree.text_start[weighty])
-    of_tag = blocks.of_node[weighty]
-    force = forces(tree.tag[weighty])
-    terms = np.bincount(blocks.of_run[blocks.word_run[wanted]], minlength=len(blocks))
-    emphasised = np.bincount(of_tag, weights=words, minlength=len(blocks))
-    flooded = (emphasised > MOST_EMPHASISED * terms) & (terms > SHORT_BLOCK)
-    honest = (words > 0) & (blocks.type[of_tag] == TOPIC) & ((force >= _HEADING_FORCE) | ~flooded[of_tag])
-    total = np.bincount(of_tag[honest], weights=force[honest], minlength=len(blocks))
-    return np.where(total > 0, total, 1.0)
+    return tag_forces(
+        tree.tag,
+        tree.text_start,
+        tree.text_end,
+        blocks.of_node,
+        FORCE_CODES,
+        blocks.word_start,
+        blocks.block_of_word,
+        wanted,
+        blocks.type,
+        TOPIC,
+        MOST_EMPHASISED,
+        SHORT_BLOCK,
+        _HEADING_FORCE,
+    )
 
 
 def block_weights(
@@ -75,15 +79,11 @@ def block_weights(
     around one of them. The others have no part and weigh 0.
     """
     settings = settings or WeightSettings()
-    leaf = inside.copy()
-    held = inside & (parent >= 0)
-    leaf[parent[held]] = False
-    own = np.where(leaf, np.log(np.clip(force, 1.0, settings.most)), 0.0)
-    handed = settings.passed_on * own
-    passed = np.bincount(parent[held], weights=handed[held], minlength=len(parent))  # line 13: what children hand up
-    among = np.where(parent >= 0, passed[parent], 0.0) - handed  # lines 14 to 16: siblings, not the leaf itself
-    weight = np.exp(own + np.minimum(passed + among, np.log(settings.most)))  # lines 1 to 3 and 12
-    return np.where(inside, weight, 0.0)
+    own = np.log(np.minimum(np.maximum(force, 1.0), settings.most))
+    weight: NDArray[np.float64] = np.exp(
+        shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most)))
+    )
+    return weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,29 +112,15 @@ def feature_vector(
 
     BWeight is that of Algorithm 1 over the blocks that hold a wanted word; stop words are no features.
     """
-    at = np.flatnonzero(wanted)
-    block = blocks.of_run[blocks.word_run[at]]
-    inside = blocks.around(block)
+    inside = blocks_around(blocks.block_of_word, wanted, blocks.end)
     weight = block_weights(blocks.parent, block_force(blocks, wanted), inside, settings)
-    keys, first, inverse = np.unique(blocks.word_key[at], return_index=True, return_inverse=True)
-    total: NDArray[np.float64] = np.bincount(inverse, weights=weight[block], minlength=len(keys)).astype(np.float64)
-    telling = ~is_stop_word(keys, language)
-    keys, first, total = keys[telling], at[first[telling]], total[telling]
+    keys, total, first = feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
 
 
 @cache
-def _stop_keys(language: str) -> NDArray[np.uint64]:
+def stop_keys(language: str) -> NDArray[np.uint64]:
+    """The hashes of the stop words of a language, ascending."""
     pieces = {piece for word in stop_words(language) for piece in word.split("'")}
     return np.sort(np.array([name_hash(piece) for piece in pieces], np.uint64))
-
-
-def is_stop_word(keys: NDArray[np.uint64], language: str) -> NDArray[np.bool_]:
-    """Which of the keys are stop words of a language."""
-    stops = _stop_keys(language)
-    if not len(stops):
-        return np.zeros(len(keys), np.bool_)
-    at = np.minimum(np.searchsorted(stops, keys), len(stops) - 1)
-    found: NDArray[np.bool_] = stops[at] == keys
-    return found

@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import best_cut as _best_cut
+
 __all__ = ["BETA", "Favor", "best_cut", "expected_f"]
 
 Favor = Literal["precision", "recall"]
@@ -31,13 +33,4 @@ def best_cut(
     Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two
     sums is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
     """
-    if not len(probability) or not words.any():
-        return np.inf, 0.0
-    square = BETA[favor] ** 2
-    order = np.argsort(-probability, kind="stable")
-    ranked = probability[order]
-    hoped = np.cumsum(ranked * words[order])
-    found = np.round((1.0 + square) * hoped / np.maximum(np.cumsum(words[order]) + square * hoped[-1], 1e-9), 6)
-    found[:-1][ranked[1:] == ranked[:-1]] = -1.0  # equals stay or go together
-    best = int(np.argmax(found))
-    return float(ranked[best]), float(found[best])
+    return _best_cut(probability, words, BETA[favor] ** 2)

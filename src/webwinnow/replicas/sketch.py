@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow._kernels import lowest_shingles, word_spans
+from webwinnow._kernels import lent_slots, lowest_shingles, word_hashes
 from webwinnow.blocks import said_in
 from webwinnow.pagetree import PageTree
 from webwinnow.replicas.published import published_fingerprint
@@ -44,7 +44,6 @@ __all__ = [
 SLOTS: Final = 128
 """Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
 _SLOT_BITS = SLOTS.bit_length() - 1
-_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _WHOLE = np.ones(1, np.bool_)
 
 Hashes = NDArray[np.uint64]
@@ -84,7 +83,7 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text, standing, settings)
-    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], standing, settings)
+    return _modern(word_hashes(text, np.array([0, len(text)], np.int32), _WHOLE), standing, settings)
 
 
 def page_sketch(
@@ -94,7 +93,7 @@ def page_sketch(
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(said_in(tree, runs), standing, settings)
-    return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+    return _modern(word_hashes(tree.text, tree.run_start, runs), standing, settings)
 
 
 def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
@@ -145,22 +144,14 @@ def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, setti
 
 def minhash(lowest: Hashes) -> NDArray[np.uint16]:
     """The slots of a page, given the lowest shingle of each (`lowest_shingles`); zeros if there is none."""
-    found = lowest.astype(np.uint16)
-    is_empty = lowest == _EMPTY
-    empty = np.flatnonzero(is_empty)
-    if len(empty) == SLOTS:
-        return np.zeros(SLOTS, np.uint16)
-    if len(empty):
-        lenders = _lenders()[empty]
-        found[empty] = found[lenders[np.arange(len(empty)), is_empty[lenders].argmin(axis=1)]]
-    return found
+    return lent_slots(lowest, _lenders())
 
 
 @cache
-def _lenders() -> NDArray[np.intp]:
+def _lenders() -> NDArray[np.int64]:
     """For each slot all slots in the order in which it would borrow from them if it were empty."""
     drawn = [xxh3_64_intdigest(b"%d %d" % (slot, lender)) for slot in range(SLOTS) for lender in range(SLOTS)]
-    return np.argsort(np.array(drawn, np.uint64).reshape(SLOTS, SLOTS), axis=1)
+    return np.argsort(np.array(drawn, np.uint64).reshape(SLOTS, SLOTS), axis=1).astype(np.int64)
 
 
 # Addresses and dates

@@ -16,6 +16,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
 from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge
@@ -36,24 +37,24 @@ def telling_runs(
     """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
     if evidence is not None:
         blocks = cut(tree)
-        shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
+        shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
         kept = _content(evidence) & (shown | (evidence.probability >= HIDDEN_ABOVE))
         said = int(evidence.words[kept].sum())
         if said >= LEAST_CONTENT:
             own = kept & ~_repeated(evidence, model)
             told = np.zeros(len(blocks), np.bool_)
             told[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
-            return told[blocks.of_run()]
+            return np.repeat(told, np.diff(blocks.first_run))
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
 def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
     """The blocks that method `page` keeps, whichever way the user leans."""
     probability, words = evidence.probability, evidence.words
-    page_model = PageModel.load()
-    if words.sum() >= JUDGED_WORDS and page_model.expected_quality(probability, words) < NO_CONTENT_BELOW:
+    lowest, quality = PageModel.load().judged(probability, words)
+    if quality < NO_CONTENT_BELOW and words.sum() >= JUDGED_WORDS:
         return np.zeros(len(probability), np.bool_)
-    kept: NDArray[np.bool_] = probability >= page_model.cut(probability, words, None)
+    kept: NDArray[np.bool_] = probability >= lowest
     return kept
 
 
