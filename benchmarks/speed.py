@@ -85,10 +85,13 @@ def clean(data: Path) -> list[tuple[str, str]]:
     finally:
         os.sched_setaffinity(0, everywhere)
     rows = [(f"{name}, pages/s", f"{found:,.1f}") for name, found in speed.items()]
-    for method in ("none", "page", "combined"):
-        ours = len(pages) / min(command_seconds(crawl, "--method", method, "--jobs", "1", cores=core) for _ in range(2))
+    bare = ("--no-view", "--no-replicas")
+    for options in (("none",), ("page",), ("combined",), ("none", *bare), ("combined", *bare)):
+        ours = len(pages) / min(
+            command_seconds(crawl, "--method", *options, "--jobs", "1", cores=core) for _ in range(2)
+        )
         ratios = ", ".join(f"**{ours / found:.2f}** of {name}" for name, found in speed.items())
-        rows.append((f"webwinnow clean --method {method}, pages/s", f"{ours:,.1f}: {ratios}"))
+        rows.append((f"webwinnow clean --method {' '.join(options)}, pages/s", f"{ours:,.1f}: {ratios}"))
     return rows
 
 
