@@ -22,6 +22,7 @@ from webwinnow.cli import (
     page,
     replicas,
     search,
+    serve,
     stopwords,
     templates,
 )
@@ -50,6 +51,7 @@ app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
+app.command("serve")(serve.serve)
 app.command("stopwords")(stopwords.stopwords)
 app.command("templates")(templates.templates)
 

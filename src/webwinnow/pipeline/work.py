@@ -25,6 +25,7 @@ from webwinnow.links import page_edges
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
+from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, page_sketch, telling_runs
@@ -39,27 +40,9 @@ __all__ = ["Workshop", "failed_page"]
 SHOWN_REPEATS = 5
 """Most repeated blocks that a site reports to the summary."""
 SHOWN_CHARACTERS = 80
-OPEN_MODELS = 16
-"""Models that a worker holds at a time."""
 
 Ref = tuple[int, int]
 """Where a packed tree lies in the spool: offset and length."""
-
-
-class _KnownSites:
-    """The models of a folder; those asked for last stay open, since a crawl goes from site to site and back."""
-
-    def __init__(self, folder: ModelFolder) -> None:
-        self.folder = folder
-        self.open: dict[str, SiteKnowledge | None] = {}
-
-    def model(self, site: str) -> SiteKnowledge | None:
-        """The model of a site; None for a site that the folder does not know."""
-        found = self.open.pop(site) if site in self.open else self.folder.find(site)
-        self.open[site] = found
-        if len(self.open) > OPEN_MODELS:
-            del self.open[next(iter(self.open))]
-        return found
 
 
 class Workshop:
@@ -74,10 +57,15 @@ class Workshop:
         self.beat = beat
         self.spool: int | None = None
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
-        self.known = None if self.settings.models is None else _KnownSites(ModelFolder(Path(self.settings.models)))
+        self.known = None if self.settings.models is None else KnownSites(ModelFolder(Path(self.settings.models)))
+        self.desk: PageDesk | None = None
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
         """Do one item of a task."""
+        if kind == "page":
+            if self.desk is None:
+                self.desk = PageDesk(self.settings.limits, KnownSites(ModelFolder(Path(shared), make=True)))
+            return self.desk.clean(*item)
         if kind == "parse":
             return self.parse(*item)
         if kind == "learn":
