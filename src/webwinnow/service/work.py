@@ -150,6 +150,7 @@ def _report(work: JobWork) -> None:
         work.result / "report.html",
         settings,
         tmp=work.folder,
+        shown_inputs=[work.job.name],
         on_progress=work.update,
         on_problem=lambda _: None,
     )
@@ -161,7 +162,7 @@ def _index(work: JobWork) -> None:
 
 
 def _learn(work: JobWork) -> None:
-    settings = replace(work.settings, models=None, rejected=False, method="combined", keep_trees=True)
+    settings = replace(work.settings, models=None, rejected=False, method="sst", keep_trees=True)
     learned = learn_sites(
         work.job.inputs, work.models, settings, tmp=work.folder, on_progress=work.update, on_problem=work.note
     )
