@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ class Clock:
 
 
 @pytest.fixture
-def frontier(tmp_path: Path) -> Callable[..., Frontier]:
+def frontier(tmp_path: Path) -> Iterator[Callable[..., Frontier]]:
     """Makes frontiers over one store: a second one is that of a resumed crawl."""
+    made: list[Frontier] = []
 
     def make(*starts: str, clock: Clock | None = None, **settings: Any) -> Frontier:
         create = not (tmp_path / "crawl.sqlite").exists()
@@ -35,9 +36,12 @@ def frontier(tmp_path: Path) -> Callable[..., Frontier]:
         for start in starts:
             found.add_site(start)
         found.store.commit()
+        made.append(found)
         return found
 
-    return make
+    yield make
+    for one in made:
+        one.store.close()
 
 
 def store(frontier: Frontier, visit: Visit, links: list[str]) -> None:
@@ -87,6 +91,7 @@ def test_random_reads_the_same_pages_in_another_order_and_the_seed_tells_which(t
         found = Frontier(settings, CrawlStore(folder, create=True), Clock())
         found.add_site(START)
         orders.append(read_all(found, tree(3, 3)))
+        found.store.close()
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == sorted(orders[2])
     depths = [url.count("/") for url in orders[0]]
@@ -294,6 +299,7 @@ def test_a_resumed_crawl_draws_as_one_that_was_not_cut_off(frontier: Callable[..
     whole = Frontier(CrawlSettings(robots=False, delay=0, seed=7), CrawlStore(folder, create=True), Clock())
     whole.add_site(START)
     assert read == read_all(whole, links)
+    whole.store.close()
 
 
 def test_a_site_can_be_left_and_sites_added_on_the_way(frontier: Callable[..., Frontier]) -> None:

@@ -107,6 +107,10 @@ class CrawlStore:
     ) -> None:
         if kind is None:
             self.commit()
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was not committed is gone."""
         self._base.close()
 
     def commit(self) -> None:
