@@ -13,6 +13,7 @@ from webwinnow import __version__
 from webwinnow.cli import (
     categories,
     clean,
+    crawl,
     experiment,
     features,
     inspect,
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 app.command("categories")(categories.categories)
 app.command("clean")(clean.clean)
+app.command("crawl")(crawl.crawl)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
 app.command("index")(search.index)

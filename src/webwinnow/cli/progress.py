@@ -15,6 +15,7 @@ __all__ = ["ProgressShown", "shown_progress"]
 
 SECONDS_BETWEEN_LINES = 10.0
 _WORDS = {
+    "crawl": "crawling",
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
