@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
+import threading
 import time
 import zipfile
 from collections.abc import Callable
@@ -13,9 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.exceptions import HTTPException
+from webserver import WebServer
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.service.gate import Gate
 from webwinnow.service.jobs import allowed_input, safe_name
+from webwinnow.service.metrics import Metrics
 from webwinnow.service.settings import ServiceSettings, is_loopback
 
 TOKEN = "a-token-of-some-length"
@@ -155,17 +161,10 @@ def test_bombs_do_not_stop_the_server(server: Any) -> None:
 
 def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
     """In-process, with a short patience: a body that stops is answered 408 and the connection is free again."""
-    import asyncio
-
-    from webwinnow.service.gate import Gate
-    from webwinnow.service.metrics import Metrics
-
     settings = ServiceSettings(folder=tmp_path, idle_seconds=0.05)
     sent: list[dict[str, Any]] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        from starlette.exceptions import HTTPException
-
         try:
             await receive()
         except HTTPException as error:
@@ -185,7 +184,10 @@ def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
         "headers": [(b"host", b"localhost"), (b"content-length", b"10")],
     }
     started = time.monotonic()
-    asyncio.run(Gate(app, settings, Metrics())(scope, never, keep))  # type: ignore[arg-type]
+    gate = Gate(app, settings, Metrics())
+    alone = threading.Thread(target=lambda: asyncio.run(gate(scope, never, keep)))  # the browser's loop may run here
+    alone.start()
+    alone.join()
     assert sent[0]["status"] == 408
     assert time.monotonic() - started < 30
 
@@ -196,3 +198,34 @@ def test_a_page_that_hangs_fails_and_the_next_one_is_cleaned(make_server: Callab
     assert answer.status_code == 422
     assert "longer than" in answer.json()["error"]
     assert server.client.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:{port}/health",
+        "http://localhost:{port}/health",
+        "http://[::ffff:127.0.0.1]:{port}/health",
+        "http://0x7f000001:{port}/health",
+        "http://169.254.169.254/latest/meta-data/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1/",
+        "http://",
+    ],
+)
+def test_an_address_inside_the_network_is_not_fetched(server: Any, url: str) -> None:
+    answer = server.client.post("/page", json={"url": url.format(port=server.port)})
+    assert answer.status_code == 422
+    assert "jobs_waiting" not in answer.text
+
+
+def test_a_page_is_fetched_where_that_is_allowed(
+    make_server: Callable[..., Any], make_page: Callable[[int], str]
+) -> None:
+    server = make_server("--allow-private")
+    with WebServer({"http://a.test/": make_page(3)}, answer=lambda _: make_page(3)) as site:
+        answer = server.client.post("/page", json={"url": f"http://127.0.0.1:{site.port}/"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["title"].startswith("Report 3")
+    closed = make_server("--no-fetch")
+    assert closed.client.post("/page", json={"url": "http://example.org/"}).status_code == 422

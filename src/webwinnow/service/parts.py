@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from webwinnow.crawl import CrawlSettings
+from webwinnow.crawl.fetch import fetch_page
+from webwinnow.crawl.guard import AddressGuard
+from webwinnow.errors import WebwinnowError
 from webwinnow.service.desk import PageCounter, PageFailed
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
@@ -21,6 +27,9 @@ from webwinnow.site.folder import ModelFolder
 __all__ = ["Parts", "parts_of", "told_wrong"]
 
 SHOWN_WRONGS = 5
+MOST_FETCHES = 4
+"""Pages fetched at the same time; each is a process."""
+FETCH_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +41,7 @@ class Parts:
     runner: JobRunner
     counter: PageCounter
     metrics: Metrics
+    fetching: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_FETCHES))
 
     def job(self, name: str) -> Job:
         """The job of an id; 404 if there is none."""
@@ -60,9 +70,7 @@ class Parts:
 
     async def clean(self, asked: PageRequest) -> bytes:
         """The record of a page, or its decisions, as JSON."""
-        if asked.html is None:
-            raise HTTPException(422, "expected html, or url to fetch")
-        body, content_type, url = asked.html.encode("utf-8", "replace"), "text/html; charset=utf-8", asked.url
+        body, content_type, url = await self._given(asked)
         if len(body) > self.settings.page_bytes:
             raise HTTPException(413, f"the page is longer than {self.settings.page_bytes:,} bytes")
         try:
@@ -74,6 +82,33 @@ class Parts:
             raise HTTPException(429, str(error)) from None
         self.metrics.pages.labels("cleaned").inc()
         return cleaned
+
+    async def _given(self, asked: PageRequest) -> tuple[bytes, str | None, str]:
+        """The page that is handed in, or fetched: its bytes, its content type, its address."""
+        if asked.html is not None:
+            return asked.html.encode("utf-8", "replace"), "text/html; charset=utf-8", asked.url
+        if not asked.url:
+            raise HTTPException(422, "expected html, or url to fetch")
+        if not self.settings.fetch:
+            raise HTTPException(422, "this server fetches no pages; send html")
+        if self.fetching.locked():
+            raise HTTPException(429, "too many pages are being fetched; try again in a moment")
+        async with self.fetching:
+            try:
+                page = await run_in_threadpool(fetch_page, asked.url, self.crawling)
+            except WebwinnowError as error:
+                raise HTTPException(422, str(error)) from None
+        return page.body, page.content_type, page.url
+
+    @property
+    def crawling(self) -> CrawlSettings:
+        """How a single page is fetched."""
+        return CrawlSettings(
+            page_seconds=FETCH_SECONDS,
+            retries=0,
+            max_size=self.settings.page_bytes,
+            guard=AddressGuard(allow_private=self.settings.allow_private),
+        )
 
 
 def parts_of(request: Request) -> Parts:
