@@ -22,6 +22,7 @@ import quality
 import replicas
 import rivals
 import search
+import service
 import site_cost
 import site_quality
 import speed
@@ -120,6 +121,11 @@ BENCHMARKS = (
         "hidden Markov trees: 100,000 nodes and 10 states under 1 s of one core, memory linear; a known model back "
         "within 0.05; incremental EM within 0.5 % of batch",
         hmt.trees,
+    ),
+    Benchmark(
+        "service",
+        "`webwinnow serve` on loopback: 50 clients for a minute on /page, no error, flat memory, beside the library",
+        service.load,
     ),
 )
 

@@ -89,7 +89,7 @@ class Server:
             self.process.wait(30)
 
     def hand_in(self, body: bytes, name: str = "crawl.jsonl", where: str = "/jobs", **options: Any) -> dict[str, Any]:
-        asked = {"name": name, "options": json.dumps(options)}
+        asked = {"name": name, **options}
         answer = self.client.post(
             where, content=body, params=asked, headers={"Content-Type": "application/octet-stream"}
         )

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, Response
@@ -23,7 +23,7 @@ from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.query import Within
 from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
 from webwinnow.service.metrics import CONTENT_TYPE_LATEST
-from webwinnow.service.options import CleanOptions, JobRequest, PageRequest
+from webwinnow.service.options import JobRequest, PageRequest, UploadOptions
 from webwinnow.service.parts import Parts, parts_of, told_wrong
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
@@ -123,7 +123,6 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 router = APIRouter()
-Asked = TypeVar("Asked", bound=BaseModel)
 PartsHere = Annotated[Parts, Depends(parts_of)]
 _RECORD = {name: value for name, value in json_schema(PAGE_FIELDS).items() if name != "$schema"}
 _DECISIONS = {
@@ -200,11 +199,25 @@ async def inspect_job(parts: PartsHere, job: Annotated[str, Query(max_length=40)
     return FileResponse(parts.result(job, "inspect", "report.html"), media_type="text/html", headers=REPORT_HEADERS)
 
 
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema with what it defines written where it is used."""
+    parts = schema.pop("$defs", {})
+
+    def put(value: Any) -> Any:
+        if isinstance(value, dict):
+            named = value.get("$ref", "").removeprefix("#/$defs/")
+            return put(parts[named]) if named in parts else {key: put(part) for key, part in value.items()}
+        return [put(part) for part in value] if isinstance(value, list) else value
+
+    inlined: dict[str, Any] = put(schema)
+    return inlined
+
+
 _UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
-            JSON: {"schema": JobRequest.model_json_schema()},
+            JSON: {"schema": _inlined(JobRequest.model_json_schema())},
             "application/octet-stream": {"schema": {"type": "string", "format": "binary", "minLength": 1}},
         },
     }
@@ -218,13 +231,10 @@ _TAKEN = _problems(408, 413, 415, 422, 429, 507)
 async def new_job(
     request: Request,
     parts: PartsHere,
-    name: Annotated[str, Query(max_length=200, description="Of a file: its name, which may tell its format.")] = "",
-    options: Annotated[
-        str, Query(max_length=2_000, description="Of a file: how to clean, as JSON (as in the other form of body).")
-    ] = "{}",
+    options: Annotated[UploadOptions, Query()],
 ) -> JobTold:
     """Clean a crawl: send the file (HTML, WARC, WACZ, JSONL, Parquet, packed or not), or JSON that lists pages."""
-    return job_told(parts, await take_job(request, parts, "clean", name, options))
+    return job_told(parts, await take_job(request, parts, "clean", options))
 
 
 @router.get("/jobs", tags=["jobs"], responses=_problems())
@@ -317,11 +327,10 @@ async def sites(parts: PartsHere) -> list[SiteTold]:
 async def learn_sites(
     request: Request,
     parts: PartsHere,
-    name: Annotated[str, Query(max_length=200)] = "",
-    options: Annotated[str, Query(max_length=2_000)] = "{}",
+    options: Annotated[UploadOptions, Query()],
 ) -> JobTold:
     """Learn the sites of a crawl, sent as to `/jobs`: a job that leaves a model of each site."""
-    return job_told(parts, await take_job(request, parts, "learn", name, options))
+    return job_told(parts, await take_job(request, parts, "learn", options))
 
 
 @router.get("/sites/{site:path}", tags=["sites"], responses=_problems(404))
@@ -348,7 +357,7 @@ def job_told(parts: Parts, job: Job) -> JobTold:
     return JobTold(id=job.id, kind=job.kind, name=job.name, created=job.created, **told)
 
 
-async def take_job(request: Request, parts: Parts, kind: JobKind, name: str, options: str) -> Job:
+async def take_job(request: Request, parts: Parts, kind: JobKind, options: UploadOptions) -> Job:
     """Take a job's input, from the body or from where it says, and queue it."""
     parts.runner.check_room()
     await run_in_threadpool(parts.check_disk)
@@ -356,14 +365,13 @@ async def take_job(request: Request, parts: Parts, kind: JobKind, name: str, opt
     number, folder = parts.jobs.new_folder()
     try:
         if media == JSON:
-            asked = _checked(JobRequest, await request.body())
+            asked = _checked(await request.body())
             inputs = (str(_given_input(parts, asked, folder)),)
             job_options, shown = asked.options(), asked.name or asked.folder or "listed pages"
         else:
-            told = _checked(CleanOptions, options.encode("utf-8", "replace"), {"models": False})
-            path = folder / "input" / safe_name(name)
+            path = folder / "input" / safe_name(options.name)
             parts.metrics.uploaded.inc(await _store(request.stream(), path))
-            inputs, job_options, shown = (str(path),), told.model_dump(), name or path.name
+            inputs, job_options, shown = (str(path),), options.options(), options.name or path.name
         job = Job(id=number, kind=kind, name=shown[:200], created=time.time(), inputs=inputs, options=job_options)
         parts.runner.put(job)
     except BaseException:
@@ -372,11 +380,10 @@ async def take_job(request: Request, parts: Parts, kind: JobKind, name: str, opt
     return job
 
 
-def _checked(model: type[Asked], body: bytes, defaults: dict[str, Any] | None = None) -> Asked:
-    """JSON as a model; `HTTPException` says what is wrong with it."""
+def _checked(body: bytes) -> JobRequest:
+    """The JSON of a job; `HTTPException` says what is wrong with it."""
     try:
-        given = json.loads(body)
-        return model.model_validate({**(defaults or {}), **given} if isinstance(given, dict) else given)
+        return JobRequest.model_validate(json.loads(body))
     except ValidationError as error:
         raise HTTPException(422, told_wrong(error.errors(include_url=False, include_input=False))) from None
     except (ValueError, RecursionError):

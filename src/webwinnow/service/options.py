@@ -9,21 +9,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
-from webwinnow.errors import SettingsError
-from webwinnow.urls import SiteKey
 
-__all__ = ["CleanOptions", "GivenPage", "JobRequest", "PageRequest"]
+__all__ = ["CleanOptions", "GivenPage", "JobRequest", "PageRequest", "UploadOptions"]
 
 MOST_PAGES = 10_000
 """Pages that one request may list; more come as a file."""
-
-
-def _site_key(value: str) -> str:
-    try:
-        SiteKey.parse(value)
-    except SettingsError as error:
-        raise ValueError(str(error)) from None
-    return value
+SITE_BY = r"^(host|domain|column|none|prefix:[1-9][0-9]?)$"
+"""What `SiteKey.parse` reads."""
 
 
 Method = Annotated[str, Field(description="How to clean.", json_schema_extra={"enum": list(METHODS)})]
@@ -59,9 +51,7 @@ class CleanOptions(_Strict):
         Field(description="Which kinds of noise stay.", json_schema_extra={"enum": list(TASKS)}),
     ] = DEFAULT_TASK
     also: list[Rendering] = Field(default_factory=list, max_length=2, description="More renderings in the record.")
-    site_by: Annotated[
-        str, AfterValidator(_site_key), Field(max_length=40, description="host, domain, prefix:N, column or none.")
-    ] = "host"
+    site_by: Annotated[str, Field(pattern=SITE_BY, description="host, domain, prefix:N, column or none.")] = "host"
     models: bool = Field(
         default=True, description="Clean with the models that the server has, where it knows the site."
     )
@@ -77,6 +67,19 @@ class PageRequest(CleanOptions):
     html: str | None = Field(default=None, description="The page; without it the URL is fetched.")
     url: Url = ""
     explain: bool = Field(default=False, description="Tell block by block what was decided, and why.")
+
+
+class UploadOptions(CleanOptions):
+    """How the pages of an uploaded file are cleaned: options as a query writes them."""
+
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+    models: bool = False
+    name: str = Field(default="", max_length=200, description="The file's name, which may tell its format.")
+
+    def options(self) -> dict[str, Any]:
+        """What of it says how to clean."""
+        return self.model_dump(include=set(CleanOptions.model_fields))
 
 
 class GivenPage(_Strict):

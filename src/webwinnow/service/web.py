@@ -21,8 +21,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from webwinnow._version import __version__
-from webwinnow.cleaning import METHODS
-from webwinnow.cleaning.tasks import TASKS
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.errors import WebwinnowError
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.snippet import Snippet
@@ -189,8 +189,8 @@ async def one_page(request: Request, parts: PartsHere) -> HTMLResponse:
         asked = PageRequest(
             html=told.get("html") or None,
             url=told.get("url", ""),
-            method=told.get("method", "combined"),
-            task=told.get("task", "main"),
+            method=told.get("method", DEFAULT_METHOD),
+            task=told.get("task", DEFAULT_TASK),
             explain=True,
         )
         answer = json.loads(await parts.clean(asked))

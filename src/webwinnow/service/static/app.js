@@ -17,9 +17,9 @@
       trouble.hidden = true;
       const chosen = file.files[0];
       if (chosen.size > Number(upload.dataset.most)) { fail("The file is longer than this server takes."); return; }
-      const options = { method: upload.elements.method.value, site_by: upload.elements.site_by.value, task: upload.elements.task.value };
-      const where = (upload.elements.learn.checked ? "/sites" : "/jobs")
-        + "?name=" + encodeURIComponent(chosen.name) + "&options=" + encodeURIComponent(JSON.stringify(options));
+      const asked = new URLSearchParams({ name: chosen.name });
+      for (const name of ["method", "site_by", "task"]) asked.set(name, upload.elements[name].value);
+      const where = (upload.elements.learn.checked ? "/sites?" : "/jobs?") + asked;
       const request = new XMLHttpRequest();
       request.open("POST", where);
       request.setRequestHeader("Content-Type", "application/octet-stream");
