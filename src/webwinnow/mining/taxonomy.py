@@ -38,7 +38,8 @@ class Taxonomy:
             self.topic.append(topic.astype(np.int64))
 
     def parts(self, label: str) -> tuple[str, ...]:
-        """The names on the way to a class; blank ones are passed over."""
+        """The names on the way to a class; blank ones are passed over. NUL counts as blank: arrays of texts drop it."""
+        label = label.replace("\0", " ")
         if not self.separator:
             return (label.strip(),)
         found = [part.strip() for part in label.split(self.separator)]

@@ -76,24 +76,9 @@ def _body(trained: Trained) -> Iterator[str]:
         yield "<ul class=remarks>" + "".join(f"<li>{escape(remark)}</li>" for remark in trained.remarks) + "</ul>"
     if len(trained.scores) > 1:
         yield _section("Levels", "Labels are paths; the deeper, the finer.", _level_table(trained.scores))
-    for level, scores in _shown_levels(trained.scores):
-        named = f", level {level}" if len(trained.scores) > 1 else ""
-        there = scores.pages + scores.confusion.sum(axis=0) > 0
-        few = (
-            f" Of {int(there.sum()):,} classes, the {MOST_SHOWN} with the most pages."
-            if there.sum() > MOST_SHOWN
-            else ""
-        )
-        yield _section(
-            f"Confusion matrix{named}",
-            f"A row is the class that pages have, a column the one they were taken for.{few}",
-            confusion_svg(scores),
-        )
-    if trained.reliability is not None:
-        about = (
-            "How often the likeliest class was right, by how likely it was said to be; on the dashed line they agree."
-        )
-        yield _section("What the probabilities are worth", about, reliability_svg(trained.reliability))
+    pictures = "".join(_pictures(trained))
+    if pictures:
+        yield f"<div class=pictures>{pictures}</div>"
     if trained.scores:
         yield _section("Each class", "", _class_table(trained.scores[-1]))
     words = _telling_words(trained)
@@ -104,12 +89,19 @@ def _body(trained: Trained) -> Iterator[str]:
         yield _section("Mistakes", about, _mistake_table(trained))
 
 
-def _shown_levels(scores: Sequence[ClassScores]) -> list[tuple[int, ClassScores]]:
-    """The levels whose confusion is drawn: the last and, if it has more classes than fit, the first."""
-    if not scores:
-        return []
-    last = (len(scores), scores[-1])
-    return [(1, scores[0]), last] if len(scores) > 1 else [last]
+def _pictures(trained: Trained) -> Iterator[str]:
+    """Confusion at the first and at the last level, and what probabilities are worth."""
+    levels = sorted({0, len(trained.scores) - 1} if trained.scores else ())
+    for level in levels:
+        scores = trained.scores[level]
+        named = f", level {level + 1}" if len(levels) > 1 else ""
+        there = int((scores.pages + scores.confusion.sum(axis=0) > 0).sum())
+        few = f" Of {there:,} classes, the {MOST_SHOWN} with the most pages." if there > MOST_SHOWN else ""
+        about = f"A row is the class that pages have, a column the one they were taken for.{few}"
+        yield _section(f"Confusion matrix{named}", about, confusion_svg(scores))
+    if trained.reliability is not None:
+        about = "How often the likeliest class was right, by how likely it was said to be; dashed: where both agree."
+        yield _section("What the probabilities are worth", about, reliability_svg(trained.reliability))
 
 
 def _numbers(found: dict[str, float]) -> str:
@@ -195,7 +187,7 @@ def confusion_svg(scores: ClassScores) -> str:
     shown = sorted(order[:MOST_SHOWN], key=lambda c: scores.classes[c])
     names = [scores.classes[c] for c in shown]
     counts = scores.confusion[np.ix_(shown, shown)]
-    size = 46 if len(shown) <= 12 else 32 if len(shown) <= 24 else 22
+    size = 58 if len(shown) <= 6 else 46 if len(shown) <= 12 else 32 if len(shown) <= 24 else 22
     longest = max((len(_short(name)) for name in names), default=1) * LETTER
     left, top = longest + 34, longest * 0.71 + 42
     width, height = left + size * len(shown) + longest * 0.71 + 12, top + size * len(shown) + 8
@@ -268,7 +260,7 @@ def reliability_svg(found: Reliability) -> str:
         bar, step = low * pages / most, side / len(found.pages)
         parts.append(
             f'<g><title>{escape(told)}</title><circle class="right" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
-            f'<rect class="cell" x="{left + step * n + 1:.1f}" y="{top + side + 6 + low - bar:.1f}" '
+            f'<rect class="pages" x="{left + step * n + 1:.1f}" y="{top + side + 6 + low - bar:.1f}" '
             f'width="{step - 2:.1f}" height="{bar:.1f}"/></g>'
         )
     parts.append(f'<text class="axis" x="{left}" y="{height - 3}">probability; below the curve, pages</text>')
