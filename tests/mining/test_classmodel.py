@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,6 +40,11 @@ def _csr(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 TABLE = np.array([[0, 2, 1, 0, 1], [0, 1, 1, 0, 2], [2, 0, 1, 1, 0], [1, 0, 1, 2, 0]], float)
 LABELS = ["pets/cats", "pets/cats", "cars", "cars"]
+
+
+@cache
+def saved(method: str) -> bytes:
+    return trained(method, TABLE, LABELS)[0].to_bytes()
 
 
 def columns_of(data: bytes) -> dict[str, np.ndarray]:
@@ -97,7 +103,7 @@ def sparse_row(matrix: FeatureMatrix, n: int) -> np.ndarray:
 
 def altered(method: str, told: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:
     """A model with columns changed or left out, or something else told about it."""
-    found = columns_of(trained(method, TABLE, LABELS)[0].to_bytes())
+    found = columns_of(saved(method))
     found["about"] = as_json(json.loads(bytes(found["about"])) | (told or {}))
     for name, column in changed.items():
         if column is None:
@@ -186,7 +192,7 @@ def test_pickled_arrays_are_never_loaded():
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 255))
 def test_a_changed_byte_is_refused_or_harmless(place, value):
-    data = bytearray(trained("svm", TABLE, LABELS)[0].to_bytes())
+    data = bytearray(saved("svm"))
     data[place % len(data)] = value
     try:
         found = ClassModel.from_bytes(bytes(data))
@@ -198,7 +204,7 @@ def test_a_changed_byte_is_refused_or_harmless(place, value):
 def test_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
     monkeypatch.setattr("webwinnow.mining.classmodel.LARGEST_COLUMN", 100)
     with pytest.raises(ModelError, match="bytes"):
-        ClassModel.from_bytes(trained("svm", TABLE, LABELS)[0].to_bytes())
+        ClassModel.from_bytes(saved("svm"))
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"<html>", b"\0" * 100])
@@ -217,5 +223,5 @@ def test_file_that_is_missing_or_a_folder_is_refused(tmp_path):
 
 
 def test_model_is_a_plain_archive_of_arrays():
-    with zipfile.ZipFile(io.BytesIO(trained("knn", TABLE, LABELS)[0].to_bytes())) as archive:
+    with zipfile.ZipFile(io.BytesIO(saved("knn"))) as archive:
         assert all(name.endswith(".npy") for name in archive.namelist())

@@ -7,6 +7,11 @@ import json
 
 import pytest
 
+from webwinnow import InputError, SettingsError
+from webwinnow.mining.classmodel import ClassModel
+from webwinnow.pipeline import RunSettings
+from webwinnow.pipeline.classify import ClassifySettings, apply_classes, train_classes
+
 SITES = ("a.example", "b.example", "c.example")
 CARS = "=<script>cars"
 """A class that a spreadsheet must not run, nor a browser."""
@@ -15,6 +20,9 @@ WORDS = {
     "pets/dogs": "puppy bark leash kennel terrier fetch".split(),
     CARS: "gearbox wheel motor clutch petrol axle".split(),
 }
+
+
+RUN = RunSettings(method="none", jobs=1, keep_trees=True)
 
 
 def page(site: str, number: int, label: str | None) -> dict[str, object]:
@@ -46,7 +54,7 @@ def trained(webwinnow, write_crawl, tmp_path):
         lines.write("no json\n")
     done = webwinnow(
         *("classify", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz"),
-        *("--report", tmp_path / "r.html", "--scores", tmp_path / "s.json"),
+        *("--report", tmp_path / "r.html", "--scores", tmp_path / "s.json", "--jobs", 1),
     )
     return done, tmp_path / "m.npz"
 
@@ -76,7 +84,7 @@ def test_classes_are_learned_scored_by_site_and_told_of_pages_of_new_sites(
     new = [*labelled(["new.example"], 2), page("new.example", 50, CARS) | {"html": ""}, {"url": "http://new.example/x"}]
     new.append(page("other.example", 1, None) | {"html": "<p>zzyzx</p>"})
     out = tmp_path / "o.jsonl"
-    applied = webwinnow("classify", "apply", model, write_crawl(new, "new.jsonl"), "-o", out)
+    applied = webwinnow("classify", "apply", model, write_crawl(new, "new.jsonl"), "-o", out, "--jobs", 1)
     assert applied.returncode == 1
     assert "9 pages: 6 labelled, 2 empty, 1 failed" in applied.stderr
     found = records(out)
@@ -94,7 +102,7 @@ def test_classes_are_learned_scored_by_site_and_told_of_pages_of_new_sites(
     assert outcomes[2] == ("empty", None, "nothing that the page says was met in training")
 
     table = tmp_path / "o.csv"
-    assert webwinnow("classify", "apply", model, tmp_path / "new.jsonl", "-o", table, "-q").returncode == 1
+    assert apply_classes(ClassModel.load(model), [tmp_path / "new.jsonl"], table, RUN).failed == 1
     with table.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 9
@@ -111,31 +119,32 @@ def test_labels_may_stand_in_a_file_and_neighbours_vote(webwinnow, write_crawl, 
     crawl, model, out = write_crawl(pages), tmp_path / "m.npz", tmp_path / "o.jsonl"
     done = webwinnow(
         *("classify", "train", crawl, "--labels", named, "-o", model, "--method", "knn"),
-        *("--separator", "", "--weighting", "tfidf"),
+        *("--separator", "", "--weighting", "tfidf", "--jobs", 1),
     )
     assert done.returncode == 0, done.stderr
     assert "accuracy 1.000" in done.stderr
-    assert webwinnow("classify", "apply", model, crawl, "-o", out, "-q").returncode == 0
+    apply_classes(ClassModel.load(model), [crawl], out, RUN)
     found = records(out)
     assert "level_1" not in found[0]
     assert {line["label"] for line in found} == set(WORDS)
 
 
-def test_one_class_only_is_told_and_learned(webwinnow, write_crawl, tmp_path):
+def test_one_class_only_is_told_and_learned(write_crawl):
     pages = [found for found in labelled() if found["topic"] == "pets/cats"]
-    done = webwinnow("classify", "train", write_crawl(pages), "--label", "topic", "-o", tmp_path / "m.npz")
-    assert done.returncode == 0, done.stderr
-    assert "one class only, 'pets/cats'" in done.stderr
-    assert (tmp_path / "m.npz").exists()
+    done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")
+    assert "one class only, 'pets/cats'" in done.remarks[0]
+    assert done.model.classifier.classes_.tolist() == ["pets/cats"]
+    assert (done.folds, done.scores) == (None, ())
 
 
-def test_classes_of_one_page_and_of_one_site_are_told(webwinnow, write_crawl, tmp_path):
+def test_classes_of_one_page_and_of_one_site_are_told(write_crawl):
     pages = [*labelled(each=2), page("a.example", 80, CARS) | {"topic": "rare"}]
     pages += [page("b.example", n, CARS) | {"topic": "local"} for n in (81, 82)]
-    done = webwinnow("classify", "train", write_crawl(pages), "--label", "topic", "-o", tmp_path / "m.npz")
-    assert done.returncode == 0, done.stderr
-    assert "1 class (rare) of one page" in done.stderr
-    assert "1 class (local) on one site only" in done.stderr
+    done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")
+    assert done.remarks[0].startswith("1 class (rare) of one page")
+    assert done.remarks[1].startswith("1 class (local) on one site only")
+    assert done.folds is not None
+    assert done.folds.by == "site"
 
 
 def test_column_that_is_not_there_is_exit_2_and_lists_those_that_are(webwinnow, write_crawl, tmp_path):
@@ -146,26 +155,20 @@ def test_column_that_is_not_there_is_exit_2_and_lists_those_that_are(webwinnow, 
     assert not (tmp_path / "m.npz").exists()
 
 
-def test_no_page_with_a_label_is_exit_2(webwinnow, write_crawl, tmp_path):
+def test_no_page_with_a_label_is_an_error_that_counts(write_crawl, tmp_path):
     labels = tmp_path / "labels.jsonl"
     labels.write_text('{"url": "http://elsewhere.example/", "label": "x"}\n')
-    done = webwinnow("classify", "train", write_crawl(labelled(each=1)), "--labels", labels, "-o", tmp_path / "m.npz")
-    assert done.returncode == 2
-    assert "no page to learn from" in done.stderr
+    with pytest.raises(InputError, match=r"of 9 pages 9 have no label in .*labels\.jsonl"):
+        train_classes([write_crawl(labelled(each=1))], ClassifySettings(), RUN, labels=labels)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "either the name of a column of labels, or a file"),
-        (("--label", "topic", "--method", "oracle"), "there are: svm, knn"),
-        (("--label", "topic", "--weighting", "magic"), "no weighting 'magic'"),
-    ],
-)
-def test_bad_usage_is_exit_2(webwinnow, write_crawl, tmp_path, options, message):
-    done = webwinnow("classify", "train", write_crawl(labelled(each=1)), "-o", tmp_path / "m.npz", *options)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_senseless_settings_are_refused(tmp_path):
+    with pytest.raises(SettingsError, match="either the name of a column of labels, or a file"):
+        train_classes([tmp_path], ClassifySettings(), RUN)
+    with pytest.raises(SettingsError, match="there are: svm, knn"):
+        ClassifySettings(method="oracle")
+    with pytest.raises(SettingsError, match="expected 1 or more"):
+        ClassifySettings(method="knn", neighbours=0)
 
 
 def test_file_that_is_no_model_is_exit_2(webwinnow, write_crawl, tmp_path):
