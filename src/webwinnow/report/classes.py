@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from math import cos, radians, sin
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,14 @@ __all__ = ["classes_html", "confusion_svg", "reliability_svg"]
 
 MOST_SHOWN = 40
 """Classes in a picture at most: those of the most pages."""
+SIDE_BY_SIDE = 6
+"""A matrix of more classes has the width of the page."""
 MOST_ROWS = 1000
 SHOWN_WORDS = 10
 LONGEST = 26
 """Characters of a name in a picture; what is longer is shown in full when pointed at."""
+NARROW = 24
+"""Above columns of so few pixels names stand upright, not aslant."""
 LETTER = 6.7
 """Pixels that a character takes, about."""
 
@@ -76,9 +81,7 @@ def _body(trained: Trained) -> Iterator[str]:
         yield "<ul class=remarks>" + "".join(f"<li>{escape(remark)}</li>" for remark in trained.remarks) + "</ul>"
     if len(trained.scores) > 1:
         yield _section("Levels", "Labels are paths; the deeper, the finer.", _level_table(trained.scores))
-    pictures = "".join(_pictures(trained))
-    if pictures:
-        yield f"<div class=pictures>{pictures}</div>"
+    yield from _pictures(trained)
     if trained.scores:
         yield _section("Each class", "", _class_table(trained.scores[-1]))
     words = _telling_words(trained)
@@ -90,18 +93,23 @@ def _body(trained: Trained) -> Iterator[str]:
 
 
 def _pictures(trained: Trained) -> Iterator[str]:
-    """Confusion at the first and at the last level, and what probabilities are worth."""
-    levels = sorted({0, len(trained.scores) - 1} if trained.scores else ())
-    for level in levels:
+    """Confusion at the first and at the last level, and what probabilities are worth; small pictures side by side."""
+    small: list[str] = []
+    large: list[str] = []
+    for level in sorted({0, len(trained.scores) - 1} if trained.scores else ()):
         scores = trained.scores[level]
-        named = f", level {level + 1}" if len(levels) > 1 else ""
+        named = f", level {level + 1}" if len(trained.scores) > 1 else ""
         there = int((scores.pages + scores.confusion.sum(axis=0) > 0).sum())
         few = f" Of {there:,} classes, the {MOST_SHOWN} with the most pages." if there > MOST_SHOWN else ""
         about = f"A row is the class that pages have, a column the one they were taken for.{few}"
-        yield _section(f"Confusion matrix{named}", about, confusion_svg(scores))
+        shown = _section(f"Confusion matrix{named}", about, confusion_svg(scores))
+        (large if there > SIDE_BY_SIDE else small).append(shown)
     if trained.reliability is not None:
         about = "How often the likeliest class was right, by how likely it was said to be; dashed: where both agree."
-        yield _section("What the probabilities are worth", about, reliability_svg(trained.reliability))
+        small.append(_section("What the probabilities are worth", about, reliability_svg(trained.reliability)))
+    if small:
+        yield f"<div class=pictures>{''.join(small)}</div>"
+    yield from large
 
 
 def _numbers(found: dict[str, float]) -> str:
@@ -187,10 +195,22 @@ def confusion_svg(scores: ClassScores) -> str:
     shown = sorted(order[:MOST_SHOWN], key=lambda c: scores.classes[c])
     names = [scores.classes[c] for c in shown]
     counts = scores.confusion[np.ix_(shown, shown)]
-    size = 58 if len(shown) <= 6 else 46 if len(shown) <= 12 else 32 if len(shown) <= 24 else 22
+    size = (
+        58
+        if len(shown) <= 6
+        else 46
+        if len(shown) <= 12
+        else 32
+        if len(shown) <= 20
+        else 24
+        if len(shown) <= 30
+        else 18
+    )
     longest = max((len(_short(name)) for name in names), default=1) * LETTER
-    left, top = longest + 34, longest * 0.71 + 42
-    width, height = left + size * len(shown) + longest * 0.71 + 12, top + size * len(shown) + 8
+    angle = 45 if size > NARROW else 90
+    rise, reach = longest * sin(radians(angle)), longest * cos(radians(angle))
+    left, top = longest + 34, rise + 42
+    width, height = left + size * len(shown) + reach + 12, top + size * len(shown) + 8
     parts = [
         f'<svg role="img" aria-label="Confusion matrix" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}">',
@@ -201,7 +221,7 @@ def confusion_svg(scores: ClassScores) -> str:
         middle = size * (n + 0.5)
         told = f"<title>{escape(name)}</title>{escape(_short(name))}"
         parts.append(f'<text class="end" x="{left - 10:.1f}" y="{top + middle + 4:.1f}">{told}</text>')
-        turned = f"translate({left + middle + 2:.1f} {top - 8:.1f}) rotate(-45)"
+        turned = f"translate({left + middle + 3:.1f} {top - 8:.1f}) rotate({-angle})"
         parts.append(f'<text transform="{turned}">{told}</text>')
     parts += _cells(names, counts, scores.pages[shown], size, left, top)
     return "".join(parts) + "</svg>"
