@@ -74,6 +74,13 @@ def test_pages_of_parquet_carry_labels(tmp_path):
         check_label_column([path], "none")
 
 
+def test_files_without_columns_have_none(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("<html><p>topic")
+    with pytest.raises(InputError, match="the columns are: none"):
+        check_label_column([path], "topic")
+
+
 def test_column_may_be_in_one_of_several_files_and_folders_pass(tmp_path):
     for name, row in (("a.jsonl", {"html": ""}), ("b.jsonl", {"html": "", "topic": "x"})):
         (tmp_path / name).write_text(json.dumps(row) + "\n")

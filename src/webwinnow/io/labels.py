@@ -15,6 +15,7 @@ from webwinnow.io.jsonl import BOM, split_lines
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.parquet import parquet_columns, read_parquet_values
 from webwinnow.io.rows import label_of
+from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.streams import UnpackedStream
 
 __all__ = ["check_label_column", "read_labels"]
@@ -38,7 +39,10 @@ def check_label_column(inputs: Sequence[str | Path], column: str) -> None:
             names |= dict.fromkeys(_columns(file, str(given)))
     if column not in names:
         told = ", ".join(islice(names, NAMES_TOLD)) or "none"
-        raise InputError(f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {told}")
+        raise InputError(
+            f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {told}; "
+            "a file of labels may stand beside the pages instead"
+        )
 
 
 def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:
@@ -90,12 +94,15 @@ def _of_table(stream: UnpackedStream, limits: ReadLimits, path: Path) -> dict[st
 def _columns(file: IO[bytes], name: str) -> list[str]:
     if _is_parquet(file):
         return parquet_columns(file, name)
-    rows = _objects(UnpackedStream(file, ReadLimits()), ReadLimits())
-    return list(dict.fromkeys(key for row in islice(rows, LINES_LOOKED_AT) for key in row))
+    stream = UnpackedStream(file, ReadLimits())
+    if content_of(stream.peek(HEAD_BYTES), name) is not Content.JSONL:
+        return []
+    rows = _objects(stream, ReadLimits(), LINES_LOOKED_AT)
+    return list(dict.fromkeys(key for row in rows for key in row))
 
 
-def _objects(stream: UnpackedStream, limits: ReadLimits) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(split_lines(stream, limits.max_line_bytes)):
+def _objects(stream: UnpackedStream, limits: ReadLimits, most: int | None = None) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(islice(split_lines(stream, limits.max_line_bytes), most)):
         try:
             row = json.loads((line or b"").removeprefix(BOM) if not number else line or b"")
         except (ValueError, RecursionError):
