@@ -12,6 +12,7 @@ import typer
 from webwinnow import __version__
 from webwinnow.cli import (
     categories,
+    classify,
     clean,
     crawl,
     experiment,
@@ -40,6 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("categories")(categories.categories)
+app.add_typer(classify.classify, name="classify")
 app.command("clean")(clean.clean)
 app.command("crawl")(crawl.crawl)
 app.add_typer(experiment.experiment, name="experiment")
