@@ -22,6 +22,7 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
+    "read_parquet_rows",
     "write_parquet",
 ]
 
@@ -80,6 +81,16 @@ def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> I
     columns = [field.name for field in PAGE_FIELDS if field.name in table.schema_arrow.names]
     try:
         yield from _rows(table, limits, columns)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
+
+
+def read_parquet_rows(
+    file: IO[bytes], columns: list[str], *, name: str, limits: ReadLimits
+) -> Iterator[dict[str, Any]]:
+    """Read some columns of any file, a few rows at a time."""
+    try:
+        yield from _rows(_table(file, name), limits, columns)
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 
