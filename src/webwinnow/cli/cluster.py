@@ -15,6 +15,7 @@ from webwinnow.io.labels import read_labels
 from webwinnow.io.sinks import STDOUT
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.cluster import ClusteredCollection, check_clusters_output, cluster_collection, write_clusters
+from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -53,7 +54,7 @@ def cluster(
     labels: Annotated[
         Path | None, typer.Option(help="The file (JSONL, Parquet) that has this column, if it is not the input.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs from other seeds, of which the best is taken.")] = 10,
+    runs: Annotated[int, typer.Option(min=1, help="Runs from other seeds, of which the best is taken.")] = 20,
     start: Annotated[str, typer.Option(help="The first centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
     iterations: Annotated[int, typer.Option(min=1, help="At most so many in a run.")] = 30,
     mini_batch: Annotated[
@@ -105,7 +106,7 @@ def cluster(
         collection = cluster_collection(
             inputs,
             settings,
-            VectorSettings(weighting=weighting),
+            VectorSettings(weighting=weighting, weights=WeightSettings(mapped=True)),
             clusters,
             labels=known,
             tmp=tmp,

@@ -22,8 +22,9 @@ MANY_PAGES: Final = 50_000
 """Collections of more pages are clustered by mini-batches."""
 BATCH: Final = 10_000
 """Pages in a mini-batch."""
-RUNS: Final = 10
-"""Runs of which the best is taken, as scikit-learn long had it."""
+RUNS: Final = 20
+"""Runs of which the best is taken. On car makes the best of 20 by cohesion has a mean F of 0.95, a run 0.81 (in-sample,
+docs/cluster.md); more gain little."""
 TYPICAL: Final = 5
 """Pages nearest the centroid that stand for a cluster."""
 

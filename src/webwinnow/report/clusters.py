@@ -25,7 +25,8 @@ GOLDEN_ANGLE: Final = 137.508
 """Degrees between the hues of neighbouring clusters: however many there are, neighbours differ."""
 FIRST_HUE: Final = 222.0
 SIDE: Final = 1000
-"""Width and height of the map, in its own units."""
+"""Width of the map, in its own units; its height is what the pages take."""
+LEAST_HEIGHT: Final = 500
 MARGIN: Final = 30
 LONGEST: Final = 160
 """Characters of a title or an address that the page shows."""
@@ -83,9 +84,12 @@ def _colours(clusters: int) -> str:
 
 
 def _map(collection: ClusteredCollection) -> str:
+    """The pages as dots, typical ones larger; the number of a cluster stands on the page in the middle of its own."""
     found = collection.found
     label = found.clustering.label[found.drawn]
-    places = MARGIN + found.points * (SIDE - 2 * MARGIN)
+    places = MARGIN + (found.points - found.points.min(axis=0)) * (SIDE - 2 * MARGIN)
+    height = max(2 * MARGIN + (places[:, 1].max() - places[:, 1].min()), LEAST_HEIGHT)
+    places[:, 1] += height / 2 - (places[:, 1].max() + places[:, 1].min()) / 2
     typical = {page for cluster in found.clusters for page in cluster.typical}
     radius = 3.2 if len(places) > 2000 else 4.2 if len(places) > 400 else 7
     plain: list[str] = []
@@ -96,13 +100,14 @@ def _map(collection: ClusteredCollection) -> str:
         (shown if is_typical else plain).append(mark)
     numbers = []
     for cluster in range(len(found.clusters)):
-        if (label == cluster).any():
-            x, y = np.median(places[label == cluster], axis=0)
+        own = places[label == cluster]
+        if len(own):
+            x, y = own[np.abs(own - np.median(own, axis=0)).sum(axis=1).argmin()]
             numbers.append(f'<text class="number" x="{x:.0f}" y="{y:.0f}">{cluster + 1}</text>')
     of = len(collection.pages)
     pages = f"all {of:,} pages" if len(places) == of else f"{len(places):,} of {of:,} pages"
     return (
-        f'<figure class="map"><svg viewBox="0 0 {SIDE} {SIDE}" role="group" '
+        f'<figure class="map"><svg viewBox="0 0 {SIDE} {height:.0f}" role="group" '
         f'aria-label="Map of the pages; typical pages can be reached by Tab">\n'
         + "\n".join([*plain, *shown, *numbers])
         + f"\n</svg><figcaption>A dot is a page, {pages}; dots near one another are pages alike (t-SNE; between far "
