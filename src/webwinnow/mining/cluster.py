@@ -275,6 +275,7 @@ def _membership(label: Labels, k: int) -> NDArray[np.float64]:
 def _centroids(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArray[np.float32]:
     """Step 3: the direction of the sum of each cluster (6-2); a cluster that drew nothing stays where it was."""
     length = np.sqrt(np.einsum("ij,ij->j", sums, sums))
-    moved = (sums / np.where(length > 0, length, 1)).astype(np.float32)
+    moved = np.empty(sums.shape, np.float32)
+    np.multiply(sums, 1 / np.where(length > 0, length, 1), out=moved, casting="same_kind")
     moved[:, length == 0] = before[:, length == 0]
     return moved
