@@ -154,6 +154,7 @@ def test_settings_without_meaning_are_refused(wrong):
         KMeans(**wrong)
 
 
-def test_negative_weights_are_refused():
-    with pytest.raises(InputError, match="negative"):
-        UnitRows.of(sp.csr_matrix([[1.0, -1.0]]))
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_weights_that_are_none_are_refused(weight):
+    with pytest.raises(InputError, match="0 or more"):
+        UnitRows.of(sp.csr_matrix([[1.0, weight]]))

@@ -98,10 +98,11 @@ def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> Trial:
 
 
 def _sample(unit: UnitRows, seed: int) -> UnitRows:
-    if len(unit.page) <= SAMPLE:
-        return UnitRows.of(unit.rows)
-    chosen = np.sort(np.random.default_rng((seed, SAMPLE)).choice(len(unit.page), SAMPLE, replace=False))
-    return UnitRows.of(unit.rows[chosen])
+    """Some of the rows, and of the columns those that they fill."""
+    some = unit.rows
+    if len(unit.page) > SAMPLE:
+        some = some[np.sort(np.random.default_rng((seed, SAMPLE)).choice(len(unit.page), SAMPLE, replace=False))]
+    return UnitRows.of(some[:, np.unique(some.indices)])
 
 
 def _are_alike(unit: UnitRows) -> bool:

@@ -31,6 +31,10 @@ NO_CLUSTER: Final = -1
 """The label of a page without features: it is like no page at all."""
 SIDE_BY_SIDE: Final = 32
 """Centroids that one pass over the rows serves (ours: beyond that a pass gains no more)."""
+CELLS_SIDE_BY_SIDE: Final = 1 << 24
+"""Cells of centroids, a feature of a centroid each, that stand side by side at most: 200 MB."""
+MOST_CELLS: Final = 1 << 27
+"""Cells of the centroids of one run; 1.6 GB, more are refused."""
 EQUAL: Final = 1e-6
 """Cosines so near 1 are of equal rows: what float32 leaves of a difference."""
 ROWS_AT_ONCE: Final = 1 << 16
@@ -110,8 +114,8 @@ class UnitRows:
     def of(cls, matrix: Any) -> Self:
         """The rows of a sparse matrix without negative values."""
         csr = sp.csr_matrix(matrix, dtype=np.float64)
-        if csr.nnz and csr.data.min() < 0:
-            raise InputError("a page has a feature of negative weight; cosine k-means expects none below 0")
+        if csr.nnz and not (csr.data.min() >= 0 and np.isfinite(csr.data).all()):
+            raise InputError("a page has a feature of negative weight or of none; cosine k-means expects 0 or more")
         length = np.sqrt(np.asarray(csr.multiply(csr).sum(axis=1)).ravel())
         page = np.flatnonzero(length > 0)
         exact = sp.diags_array(1 / length[page]).tocsr() @ csr[page]
@@ -128,8 +132,15 @@ def k_means(
     unit = rows if isinstance(rows, UnitRows) else UnitRows.of(rows)
     if settings.k > len(unit.page):
         raise SettingsError(f"{settings.k} clusters of {len(unit.page)} pages with features: expected at most as many")
+    cells = settings.k * unit.rows.shape[1]
+    if cells > MOST_CELLS:
+        features = unit.rows.shape[1]
+        most = MOST_CELLS // features
+        raise SettingsError(
+            f"{settings.k} clusters over {features:,} features do not fit into memory: expected at most {most:,}"
+        )
     work = _mini_batches if settings.batch is not None and settings.batch < len(unit.page) else _lloyd
-    together = max(1, SIDE_BY_SIDE // settings.k)
+    together = max(1, min(SIDE_BY_SIDE // settings.k, CELLS_SIDE_BY_SIDE // max(cells, 1)))
     groups = [
         [np.random.default_rng((seed, run)) for run in range(first, min(first + together, runs))]
         for first in range(0, runs, together)
