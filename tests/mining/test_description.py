@@ -73,6 +73,10 @@ def test_clusters_of_one_name_are_numbered():
     assert cluster_names([[("a", 1.0)], [("a", 1.0)], []]) == ["a (1)", "a (2)", "no terms"]
 
 
+def test_a_word_without_end_is_cut_short_in_a_name():
+    assert len(cluster_names([[("a" * 10_000, 1.0)]])[0]) == 40
+
+
 def test_three_topics_make_three_clusters_without_being_told():
     assert suggest_k(UnitRows.of(collection(20).matrix), most=6).k == 3
 

@@ -63,6 +63,12 @@ def test_an_address_cannot_leave_its_attribute():
     assert not re.search(r"<[^>]*\sonmouseover=", re.sub(r'"[^"]*"', '""', html))
 
 
+def test_an_address_without_end_is_no_link():
+    html = cluster_html(collection(url="https://x.example/" + "a" * 100_000))
+    assert "<a href" not in html
+    assert len(html) < 100_000
+
+
 def test_the_policy_allows_its_own_styles_and_nothing_else():
     policy = unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', cluster_html(collection()))[1])
     assert policy.startswith("default-src 'none';")

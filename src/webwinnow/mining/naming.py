@@ -16,6 +16,8 @@ TERMS: Final = 10
 """Terms that describe a cluster."""
 NAME_TERMS: Final = 3
 """The strongest of them that make its name."""
+LONGEST_TERM: Final = 40
+"""Characters of a term in a name: pages are written by strangers."""
 
 
 def cluster_terms(
@@ -55,5 +57,5 @@ def cluster_terms(
 
 def cluster_names(terms: Sequence[Sequence[tuple[str, float]]]) -> list[str]:
     """A name for each cluster, its strongest terms; clusters of one name are numbered."""
-    names = [", ".join(term for term, _ in some[:NAME_TERMS]) or "no terms" for some in terms]
+    names = [", ".join(term[:LONGEST_TERM] for term, _ in some[:NAME_TERMS]) or "no terms" for some in terms]
     return [f"{name} ({names[: k + 1].count(name)})" if names.count(name) > 1 else name for k, name in enumerate(names)]

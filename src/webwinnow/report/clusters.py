@@ -30,6 +30,8 @@ LEAST_HEIGHT: Final = 500
 MARGIN: Final = 30
 LONGEST: Final = 160
 """Characters of a title or an address that the page shows."""
+LONGEST_ADDRESS: Final = 2000
+"""Characters of an address that is linked (ours, against files without end)."""
 TIP_CHARACTERS: Final = 60
 APART_SHOWN: Final = 20
 """Pages in no cluster that are listed."""
@@ -121,15 +123,16 @@ def _point(
 ) -> str:
     name = _name(page)
     size = radius * (1.8 if is_typical else 1)
-    dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/><title>{_shown(name)} · {escape(cluster.name)}</title>'
+    dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}"/><title>{_shown(name)} · {_shown(cluster.name)}</title>'
     kind = f"p c{number} typical" if is_typical else f"p c{number}"
     if is_typical:
         short = name if len(name) <= TIP_CHARACTERS else name[: TIP_CHARACTERS - 1] + "…"
         side, end = (-12, " end") if x > SIDE / 2 else (12, "")
         dot += f'<text class="tip{end}" x="{x + side:.1f}" y="{y + 5:.1f}">{_shown(short)}</text>'
-    if page.url and is_web_link(page.url):
+    address = _address(page)
+    if address:
         focus = "" if is_typical else ' tabindex="-1"'
-        return f'<a class="{kind}" href="{_address(page.url)}"{focus}>{dot}</a>'
+        return f'<a class="{kind}" href="{address}"{focus}>{dot}</a>'
     return f'<g class="{kind}">{dot}</g>'
 
 
@@ -173,9 +176,9 @@ def _apart(collection: ClusteredCollection) -> str:
 
 
 def _listed(page: ClusteredPage, remark: str) -> str:
-    name = _shown(_name(page))
-    if page.url and is_web_link(page.url):
-        name = f'<a href="{_address(page.url)}">{name}</a>'
+    name, address = _shown(_name(page)), _address(page)
+    if address:
+        name = f'<a href="{address}">{name}</a>'
     where = page.url or page.page_id or ""
     below = f'<span class="where">{_shown(where)}</span>' if where and where != _name(page) else ""
     return f'<li><div><b>{name}</b>{below}</div><span class="near">{_shown(remark)}</span></li>'
@@ -191,5 +194,7 @@ def _shown(text: str) -> str:
     return escape(plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…")
 
 
-def _address(url: str) -> str:
-    return escape(_CONTROLS.sub("", url))
+def _address(page: ClusteredPage) -> str:
+    """The page's address for an attribute; nothing where it is none of the web, or is too long to be one."""
+    url = _CONTROLS.sub("", page.url or "")
+    return escape(url) if is_web_link(url) and len(url) <= LONGEST_ADDRESS else ""
