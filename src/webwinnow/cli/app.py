@@ -15,6 +15,7 @@ from webwinnow.cli import (
     classify,
     clean,
     crawl,
+    cluster,
     experiment,
     features,
     inspect,
@@ -44,6 +45,7 @@ app.command("categories")(categories.categories)
 app.add_typer(classify.classify, name="classify")
 app.command("clean")(clean.clean)
 app.command("crawl")(crawl.crawl)
+app.command("cluster")(cluster.cluster)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
 app.command("index")(search.index)

@@ -25,7 +25,11 @@ _WORDS = {
     "write": "writing",
     "index": "indexing",
     "search": "searching",
+    "choose": "looking for the number of clusters",
+    "cluster": "clustering, run by run",
+    "map": "drawing the map",
 }
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": ""}
 
 
 class ProgressShown(Protocol):
@@ -80,7 +84,7 @@ class _Bars:
         speed = self.watch.speed(stage, done)
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(_WORDS[stage], total=total, speed="")
-        unit = "parts/s" if stage == "write" else "pages/s"
+        unit = _UNITS.get(stage, "pages/s")
         self.bars.update(self.tasks[stage], completed=done, total=total, speed=f"{speed:,.0f} {unit}")
 
     def note(self, problem: str) -> None:

@@ -13,12 +13,12 @@ from typing import IO, Any, Final
 from webwinnow.errors import InputError
 from webwinnow.io.jsonl import BOM, split_lines
 from webwinnow.io.limits import ReadLimits
-from webwinnow.io.parquet import parquet_columns, read_parquet_values
+from webwinnow.io.parquet import parquet_columns, read_parquet_rows
 from webwinnow.io.rows import label_of
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.streams import UnpackedStream
 
-__all__ = ["check_label_column", "read_labels"]
+__all__ = ["check_label_column", "read_label_column", "read_labels"]
 
 LINES_LOOKED_AT: Final = 1000
 """Lines of JSONL whose names are taken for the columns of a file."""
@@ -51,13 +51,39 @@ def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             if _is_parquet(file):
-                return _by_page(read_parquet_values(file, name=str(path), limits=limits, columns=(*_BY, "label")), path)
+                return _by_page(read_parquet_rows(file, (*_BY, "label"), name=str(path), limits=limits), path)
             stream = UnpackedStream(file, limits)
             if stream.peek(16).removeprefix(BOM).lstrip().startswith(b"{"):
                 return _by_page(_objects(stream, limits), path)
             return _of_table(stream, limits, path)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read ({error}); {_EXPECTED}") from None
+
+
+def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimits | None = None) -> dict[str, str]:
+    """What a column of files of pages says of each, by the page's id or, where it has none, its URL.
+
+    Files are Parquet or JSONL, packed or not. `InputError` where one is neither, or where no row has the column.
+    """
+    limits = limits or ReadLimits()
+    found: dict[str, str] = {}
+    for path in map(Path, paths):
+        try:
+            with path.open("rb") as file:
+                if _is_parquet(file):
+                    rows = read_parquet_rows(file, (*_BY, column), name=str(path), limits=limits)
+                else:
+                    rows = _objects(UnpackedStream(file, limits), limits)
+                for row in rows:
+                    name, label = row.get("page_id") or row.get("url"), label_of(row.get(column))
+                    if name is not None and label is not None:
+                        found[str(name)] = label
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read for labels ({error.strerror})") from error
+    if not found:
+        names = ", ".join(map(str, paths))
+        raise InputError(f"{names}: no page with a {column!r}; expected Parquet or JSONL with page_id or url beside it")
+    return found
 
 
 def _by_page(rows: Iterator[dict[str, Any]], path: Path) -> dict[str, str]:

@@ -22,7 +22,7 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
-    "read_parquet_values",
+    "read_parquet_rows",
     "write_parquet",
 ]
 
@@ -88,8 +88,8 @@ def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> I
     yield from read_parquet_values(file, name=name, limits=limits, columns=[field.name for field in PAGE_FIELDS])
 
 
-def read_parquet_values(
-    file: IO[bytes], *, name: str, limits: ReadLimits, columns: Sequence[str]
+def read_parquet_rows(
+    file: IO[bytes], columns: Sequence[str], *, name: str, limits: ReadLimits
 ) -> Iterator[dict[str, Any]]:
     """Read those of some columns that are there, a few rows at a time."""
     table = _table(file, name)

@@ -17,9 +17,9 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.records import PageRecord
 from webwinnow.site.weights import FeatureWeights
 from webwinnow.treebytes import tree_from_bytes
-from webwinnow.vectors import VectorBuilder, VectorSettings, learn_weights
+from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 
-__all__ = ["Weighed", "parsed_pages", "weighed_pages", "write_features"]
+__all__ = ["Weighed", "collect_features", "parsed_pages", "weighed_pages", "write_features"]
 
 Weighed = tuple[PageRow, PageTree | None, FeatureWeights | None]
 """A page, its tree unless it failed, and what its site makes of features where the weighting asks the site."""
@@ -35,25 +35,47 @@ def write_features(
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> tuple[int, int, int]:
-    """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed).
+    """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed)."""
+    failed = 0
 
-    Rows come in the order (site, input ordinal) and bear the page's id, or its URL where it has none. A page that could
-    not be read has an empty row.
+    def count(_: PageRow, tree: PageTree | None) -> None:
+        nonlocal failed
+        failed += tree is None
+
+    matrix = collect_features(
+        inputs, settings, vectors, tmp=tmp, on_page=count, on_progress=on_progress, on_problem=on_problem
+    )
+    with whole_file(out.resolve()) as file:
+        matrix.save(file)
+    return len(matrix.page_ids), len(matrix.vocabulary), failed
+
+
+def collect_features(
+    inputs: Sequence[str | Path],
+    settings: RunSettings,
+    vectors: VectorSettings,
+    *,
+    tmp: Path | None = None,
+    on_page: Callable[[PageRow, PageTree | None], None] | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> FeatureMatrix:
+    """The feature matrix of all pages.
+
+    Rows come in the order (site, input ordinal) and bear the page's id, or its URL where it has none; `on_page` is told
+    of each as it comes. A page that could not be read has an empty row.
     """
     pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
     tell = on_progress or (lambda _stage, _done, _total: None)
     builder = VectorBuilder(vectors)
-    failed = 0
     with parsed_pages(pages, settings, tmp=tmp, tell=tell) as store:
         total = store.page_count()
         for row, tree, weights in weighed_pages(store, settings, vectors):
-            failed += tree is None
             builder.add(row.page_id or row.url, tree, weights)
+            if on_page is not None:
+                on_page(row, tree)
             tell("clean", len(builder.page_ids), total)
-    matrix = builder.matrix()
-    with whole_file(out.resolve()) as file:
-        matrix.save(file)
-    return len(matrix.page_ids), len(matrix.vocabulary), failed
+    return builder.matrix()
 
 
 @contextmanager

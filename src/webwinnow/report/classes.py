@@ -17,7 +17,7 @@ from webwinnow._version import __version__
 from webwinnow.mining.classify import LinearSVM
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.pipeline.classify import Trained
-from webwinnow.report.document import policy_hash, viewer_part
+from webwinnow.report.parts import hash_of, part
 
 __all__ = ["classes_html", "confusion_svg", "reliability_svg"]
 
@@ -37,8 +37,8 @@ LETTER = 6.7
 
 def classes_html(trained: Trained) -> str:
     """The report on a training."""
-    style = viewer_part("classes.css")
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {policy_hash(style)}"
+    style = part("classes.css")
+    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src {hash_of(style)}"
     pages, model = trained.pages, trained.model
     counted = (
         f"{pages['learned']:,} of {pages['all']:,} pages from {trained.sites:,} sites, "
