@@ -66,7 +66,7 @@ class SiteTopics:
 
     def learn(self, training: Training) -> Self:
         """As `fit`, from a `Training` that several methods may share."""
-        self.method_ = topic_method(self.method).learn(training)
+        self.method_ = training.learned(topic_method(self.method))
         self.names_ = training.names
         topic = training.topic.tolist()
         self.hosts_ = {host: topic[s] for s, site in enumerate(training.sites) for host in sorted(site.hosts)}
