@@ -12,6 +12,7 @@ import typer
 from webwinnow import __version__
 from webwinnow.cli import (
     categories,
+    classify,
     clean,
     experiment,
     features,
@@ -38,6 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("categories")(categories.categories)
+app.add_typer(classify.classify, name="classify")
 app.command("clean")(clean.clean)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
