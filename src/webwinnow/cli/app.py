@@ -23,6 +23,7 @@ from webwinnow.cli import (
     page,
     replicas,
     search,
+    sites,
     stopwords,
     templates,
 )
@@ -52,6 +53,7 @@ app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
+app.add_typer(sites.sites, name="sites")
 app.command("stopwords")(stopwords.stopwords)
 app.command("templates")(templates.templates)
 

@@ -116,8 +116,8 @@ class SitePages:
     """A site: its pages in the order given, their page tree, the blocks of all pages as one forest.
 
     The nodes of page p are `first[p]:first[p + 1]`, the page itself first. `kept` are the nodes whose words tell of
-    the topic, at first those that the site does not repeat; `page_words` has theirs, page by page. `hosts` are the site's own, `linked` others that it links
-    to.
+    the topic, at first those that the site does not repeat; `page_words` has theirs, page by page. `hosts` are the
+    site's own, `linked` others that it links to.
     """
 
     site: str

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
+from webwinnow.sitemining.arraychecks import Arrays, floats, keys
 from webwinnow.sitemining.sitepages import SitePages, WordCounts
 
 __all__ = ["HeldOut", "Rows", "TopicWords", "learn_words", "probabilities", "slope_of"]
@@ -31,6 +32,7 @@ LEAST_SITES = 3
 USUAL_SLOPE = 50.0
 """Where no site can be held out, because each topic has but one."""
 
+ROUNDING = 1e-9
 BLOCKS, PAGES = 0, 1
 
 Floats = NDArray[np.float64]
@@ -61,14 +63,20 @@ class TopicWords:
         """P(topic | text) of single blocks, a row each; NaN where no word is known."""
         return self._posteriors(words, BLOCKS)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> Arrays:
         """As named arrays, for a file."""
         return {"key": self.key, "weight": self.weight, "direction": self.direction, "slopes": self.slopes}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], topics: int) -> Self:
+    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(arrays["key"], arrays["weight"], arrays["direction"], arrays["slopes"])
+        key = keys(arrays, "key")
+        return cls(
+            key,
+            floats(arrays, "weight", (len(key),)),
+            floats(arrays, "direction", (len(key), topics), high=1.0 + ROUNDING),
+            floats(arrays, "slopes", (2, LENGTHS), high=STEEPEST),
+        )
 
     def _posteriors(self, words: WordCounts, scale: int) -> Floats:
         rows = Rows.of(words, self.key).weighted(self.weight)
@@ -190,7 +198,9 @@ def learn_words(
     found = [(both, number) for both, number in zip(told, topic.tolist(), strict=True) if both is not None]
     slopes = np.stack([_slopes([(both[scale], number) for both, number in found]) for scale in (BLOCKS, PAGES)])
     held_out = [
-        None if both is None else HeldOut(both[PAGES].posteriors(slopes[PAGES]), both[BLOCKS].posteriors(slopes[BLOCKS]))
+        None
+        if both is None
+        else HeldOut(both[PAGES].posteriors(slopes[PAGES]), both[BLOCKS].posteriors(slopes[BLOCKS]))
         for both in told
     ]
     return TopicWords(key, weight, direction, slopes), held_out
@@ -220,7 +230,8 @@ def _slopes(told: Sequence[tuple[_Told, int]]) -> Floats:
         slope = slope_of(shown) if len(shown) >= LEAST_SITES else None
         found.append(slope if slope is not None else found[-1] if found else np.nan)
     known = [slope for slope in found if not np.isnan(slope)]
-    return np.nan_to_num(np.array(found), nan=known[0] if known else USUAL_SLOPE)
+    slopes: Floats = np.nan_to_num(np.array(found), nan=known[0] if known else USUAL_SLOPE)
+    return slopes
 
 
 def probabilities(scores: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import floats
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
@@ -51,4 +52,5 @@ class MarkovTree:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(TopicWords.from_arrays(arrays, topics), arrays["emitted"])
+        emitted = floats(arrays, "emitted", (topics, topics), low=np.finfo(np.float64).tiny, high=1.0)
+        return cls(TopicWords.from_arrays(arrays, topics), emitted)

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from webwinnow.sitemining.arraychecks import floats
 from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
@@ -52,4 +53,5 @@ class Multiscale:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(TwoPhase.from_arrays(arrays, topics), LinkTopics(arrays["linking"], arrays["linked"]))
+        links = [floats(arrays, name, (topics, topics), high=1.0) for name in ("linking", "linked")]
+        return cls(TwoPhase.from_arrays(arrays, topics), LinkTopics(*links))

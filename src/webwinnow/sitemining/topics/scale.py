@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import Arrays, floats
 from webwinnow.sitemining.hmt.convergence import MOST_PASSES
 from webwinnow.sitemining.hmt.forest import HIDDEN, Forest, soft_evidence
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
 from webwinnow.sitemining.hmt.learning import expectation
 from webwinnow.sitemining.hmt.parameters import TreeParameters
-from webwinnow.sitemining.topics.method import Arrays
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
 __all__ = ["TreeScale", "site_nodes"]
@@ -108,10 +108,7 @@ class TreeScale:
     @classmethod
     def from_array(cls, arrays: Arrays, name: str, topics: int) -> Self:
         """Read what `to_array` gave; `ValueError` where it is no such thing."""
-        given = arrays[name]
-        if given.shape != (2,) or given.dtype != np.float64 or not ((given >= 0) & (given <= 1)).all():
-            raise ValueError(f"{name} holds no two probabilities")
-        return cls(topics, float(given[0]), float(given[1]))
+        return cls(topics, *floats(arrays, name, (2,), high=1.0).tolist())
 
 
 def site_nodes(page: Indexes, posteriors: Floats) -> Floats:

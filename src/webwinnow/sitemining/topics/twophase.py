@@ -1,4 +1,4 @@
-"""Method `twophase`: a hidden Markov tree over the blocks of each page, then one over the pages (Sites 3.2, Figure 2c)."""
+"""Method `twophase`: hidden Markov trees over the blocks of each page, then over the pages (Sites 3.2, Figure 2c)."""
 
 from __future__ import annotations
 
