@@ -14,8 +14,8 @@ from webwinnow.cli import (
     categories,
     classify,
     clean,
-    crawl,
     cluster,
+    crawl,
     experiment,
     features,
     inspect,
@@ -26,6 +26,7 @@ from webwinnow.cli import (
     replicas,
     search,
     serve,
+    sites,
     stopwords,
     templates,
 )
@@ -58,6 +59,7 @@ app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
 app.command("serve")(serve.serve)
+app.add_typer(sites.sites, name="sites")
 app.command("stopwords")(stopwords.stopwords)
 app.command("templates")(templates.templates)
 
