@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, get_args
@@ -13,6 +13,7 @@ import typer
 from webwinnow.cli.progress import ProgressShown, shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings, FollowAll, FollowKept, Route
 from webwinnow.crawl import crawl as crawl_sites
+from webwinnow.crawl.run import stored_settings
 from webwinnow.crawl.settings import USER_AGENT, ScopeKind
 from webwinnow.errors import InputError
 from webwinnow.io.sinks import STDOUT
@@ -109,6 +110,8 @@ def crawl(
         webwinnow crawl https://example.org/ -o site.warc.gz --follow kept --log fates.jsonl
 
         webwinnow crawl -o docs.warc.gz --resume
+
+    With --resume, options that are not given are as they were, except --follow.
     """
     settings = CrawlSettings(
         pages=pages,
@@ -129,6 +132,8 @@ def crawl(
         user_agent=user_agent,
         guard=guard_of(allow_private, allow, resolve),
     )
+    if resume:
+        settings = _as_before(settings, stored_settings(out, state))
     try:
         with shown_progress(quiet=quiet) as progress:
             summary = crawl_sites(
@@ -151,6 +156,14 @@ def crawl(
             sys.stderr.write("  the same command with --resume goes on\n")
     if not summary.stored:
         raise typer.Exit(1)
+
+
+def _as_before(given: CrawlSettings, before: CrawlSettings) -> CrawlSettings:
+    """The settings of a crawl that goes on: as they were, where no other was given."""
+    names = [field.name for field in fields(CrawlSettings)]
+    return replace(
+        before, **{name: value for name in names if (value := getattr(given, name)) != getattr(_DEFAULTS, name)}
+    )
 
 
 def scope_of(scope: Scopes) -> ScopeKind:

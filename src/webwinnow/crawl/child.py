@@ -58,10 +58,14 @@ def _crawl(about: dict[str, Any], link: Link) -> Message | None:
     create = bool(about["create"])
     with CrawlStore(Path(about["state"]), create=create) as store:
         warc = WarcFile(Path(about["out"]))
-        if create:
-            store.note("began", warc.begin(settings))
+        settled = store.warc_end(warc.length)
+        if settled:
+            warc.cut(settled)  # what was being written when the crawl was killed
         else:
-            warc.cut(max(store.warc_end(warc.length), store.noted("began") or 0))
+            warc.cut(0)
+            warc.begin(settings)
+        store.note("settings", about["settings"])
+        store.note("follow", about["follow"])
         store.commit()
         write_message(link.outward, Message("ready", {}))
         if read_message(link.inward) is None:
@@ -106,6 +110,7 @@ def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
         "EXTENSIONS_BASE": {},
         "CONCURRENT_REQUESTS": settings.hosts,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for each response, and there are no items
         "DOWNLOAD_DELAY": 0,
         "RANDOMIZE_DOWNLOAD_DELAY": False,
         "COOKIES_ENABLED": False,

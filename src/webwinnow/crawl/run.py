@@ -28,12 +28,14 @@ from webwinnow.io.sinks import write_lines
 from webwinnow.parse import parse
 from webwinnow.records import PageRecord
 
-__all__ = ["CrawlSummary", "crawl"]
+__all__ = ["CrawlSummary", "crawl", "stored_settings"]
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
 """How long a child may take to end by itself after it was told to."""
 SHOWN_REASONS: Final = 8
+PIPE_BYTES: Final = 1 << 20
+"""So that a page fits, and the child need not wait until somebody reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,8 @@ def crawl(
 
     `follow` says which links are followed (all, if not given). What a killed crawl needs to go on is kept in the folder
     `state`, beside the output if not given; there it is removed when the crawl has finished. With `resume` it goes on:
-    the WARC file then holds each page once. Limits may be other ones than before. `log` gets a line of JSON for each
-    address: what became of it and how it was found.
+    the WARC file then holds each page once. Without `settings` it goes on with those it had; other limits may be given,
+    and further start pages. `log` gets a line of JSON for each address: what became of it and how it was found.
     """
     if importlib.util.find_spec("scrapy") is None:
         raise MissingExtra("crawling", "crawl")
@@ -105,8 +107,12 @@ def crawl(
     path = Path(out).absolute()
     folder = _state_folder(path, state)
     addresses = list(dict.fromkeys(map(start_address, starts)))
+    follow = follow or FollowAll()
     _prepare(path, folder, addresses, resume=resume)
-    work = _Work(follow or FollowAll(), on_progress or (lambda *_: None), on_problem or (lambda _: None))
+    if resume:
+        settings = settings or stored_settings(path, state)
+        _check_follow(folder, follow)
+    work = _Work(follow, on_progress or (lambda *_: None), on_problem or (lambda _: None))
     begin = Message(
         "begin",
         {
@@ -115,6 +121,7 @@ def crawl(
             "state": str(folder),
             "create": not resume,
             "starts": addresses,
+            "follow": type(follow).__name__,
         },
     )
     end = work.run(begin, path, folder)
@@ -135,6 +142,24 @@ def crawl(
     if summary.finished and state is None:
         shutil.rmtree(folder, ignore_errors=True)
     return summary
+
+
+def stored_settings(out: str | Path, state: str | Path | None = None) -> CrawlSettings:
+    """The settings of a crawl that can be resumed."""
+    path = Path(out).absolute()
+    folder = _state_folder(path, state)
+    _prepare(path, folder, [], resume=True)
+    with CrawlStore(folder, create=False) as store:
+        plain = store.noted("settings")
+    return CrawlSettings() if plain is None else CrawlSettings.from_plain(plain)
+
+
+def _check_follow(folder: Path, follow: Follow) -> None:
+    """A crawl that followed some links does not follow others when it goes on."""
+    with CrawlStore(folder, create=False) as store:
+        before = store.noted("follow")
+    if before not in (None, type(follow).__name__):
+        raise SettingsError(f"the crawl followed links by {before}, not by {type(follow).__name__}: --follow as before")
 
 
 def _state_folder(out: Path, state: str | Path | None) -> Path:
@@ -183,6 +208,7 @@ class _Work:
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 start_new_session=True,  # Ctrl-C is for us; the child is told to stop
+                pipesize=PIPE_BYTES,
             )
         assert child.stdin is not None
         assert child.stdout is not None
