@@ -102,6 +102,13 @@ def test_who_follows_may_add_sites_and_leave_one(session: Callable[..., CrawlSes
     assert asked == [START, f"{START}1", "http://b.test/x"]
 
 
+@pytest.mark.parametrize("written", ["/caf%C3%A9", "/caf\u00e9", "caf\u00e9"])
+def test_a_redirect_may_be_written_in_utf8(session: Callable[..., CrawlSession], written: str) -> None:
+    moved = response(301, Location=written)
+    asked = run(session(pages=1), lambda url: moved if url == START else response())
+    assert asked == [START, f"{START}caf%C3%A9"]
+
+
 def test_pages_are_told_to_who_follows_with_where_they_stand(session: Callable[..., CrawlSession]) -> None:
     seen = []
 

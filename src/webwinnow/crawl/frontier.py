@@ -21,8 +21,8 @@ from webwinnow.crawl.store import CrawlStore, Fate, KnownPage, KnownSite, Link
 
 __all__ = ["Frontier", "Visit"]
 
-GIVE_UP_AFTER: Final = 10
-"""Failures of a host, one after the other, after which it is taken for dead. Ours."""
+GIVE_UP_AFTER: Final = 15
+"""Requests to a host without a response, one after the other, after which it is taken for dead. Ours."""
 REQUESTS_PER_PAGE: Final = 10
 """Requests that a site may cost for each page wanted: one that has no pages, but addresses without end, ends. Ours."""
 LEAST_REQUESTS: Final = 100
@@ -103,6 +103,7 @@ class _Host:
     busy: bool = False
     ready_at: float = 0.0
     failures: int = 0
+    silent: int = 0
     dead: str | None = None
 
 
@@ -371,21 +372,22 @@ class Frontier:
         file.attempts += 1
         return file.attempts <= self.settings.retries
 
-    def leave(self, visit: Visit, *, failed: bool = False, wait: float = 0.0) -> None:
-        """The visit is over. `failed`: the host did not answer as it should, and is left alone for a while."""
+    def leave(self, visit: Visit, *, failed: bool = False, silent: bool = False, wait: float = 0.0) -> None:
+        """The visit is over. `failed`: the host did not answer as it should, or at all (`silent`), and is left alone
+        for a while, for `wait` seconds if it asked for that.
+        """
         host = self._host(visit.host)
         host.busy = False
         self._out -= 1
         pause = self.settings.delay
         if visit.origin in self._rules:
             pause = max(pause, self._rules[visit.origin][0].delay(self.settings.user_agent))
+        host.failures = host.failures + 1 if failed else 0
+        host.silent = host.silent + 1 if silent else 0
         if failed:
-            host.failures += 1
-            pause = max(pause, min(self.settings.backoff * 2.0 ** (host.failures - 1), LONGEST_BACKOFF))
-            if host.failures >= GIVE_UP_AFTER:
-                host.dead = f"the host failed {GIVE_UP_AFTER} times in a row"
-        else:
-            host.failures = 0
+            pause = max(pause, min(self.settings.backoff * 2.0 ** min(host.failures - 1, 30), LONGEST_BACKOFF))
+        if host.silent >= GIVE_UP_AFTER:
+            host.dead = f"the host gave no response {GIVE_UP_AFTER} times in a row"
         host.ready_at = self.clock() + max(pause, min(wait, LONGEST_BACKOFF))
 
     def _host(self, name: str) -> _Host:

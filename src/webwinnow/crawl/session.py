@@ -93,7 +93,7 @@ class CrawlSession:
             failed, wait = self._fail(visit, result), 0.0
         else:
             failed, wait = await self._read_page(visit, result)
-        self.frontier.leave(visit, failed=failed, wait=wait)
+        self.frontier.leave(visit, failed=failed, silent=failed and isinstance(result, FetchFailed), wait=wait)
         self.store.commit()
         self.tell(self.frontier.stored, self.frontier.wanted)
 
@@ -106,7 +106,7 @@ class CrawlSession:
             told = result.reason if result.refused else f"robots.txt could not be read ({result.reason})"
             self.frontier.rule(visit, Rules(closed=told, failed=not result.refused))
             return result.may_pass, 0.0
-        if result.status in REDIRECTS and (target := resolve(visit.url, result.header("location"))) is not None:
+        if result.status in REDIRECTS and (target := resolve(visit.url, result.location)) is not None:
             if self.frontier.redirect_rules(visit, target):
                 return False, 0.0
             self.frontier.rule(visit, Rules())
@@ -130,7 +130,7 @@ class CrawlSession:
 
     async def _read_page(self, visit: Visit, exchange: Exchange) -> tuple[bool, float]:
         status = exchange.status
-        if status in REDIRECTS and exchange.header("location"):
+        if status in REDIRECTS and exchange.location:
             self._redirect(visit, exchange)
         elif status in MAY_PASS:
             self._fail(visit, FetchFailed(f"status {status}", may_pass=True))
@@ -143,7 +143,7 @@ class CrawlSession:
 
     def _redirect(self, visit: Visit, exchange: Exchange) -> None:
         assert visit.page is not None
-        target = resolve(visit.url, exchange.header("location")) or ""
+        target = resolve(visit.url, exchange.location) or ""
         why_not = self.frontier.redirect(visit.page, target)
         if why_not is not None:
             self.frontier.settle(visit, Fate.REFUSED, why_not, fetched_at=exchange.fetched_at)
