@@ -82,6 +82,13 @@ def test_a_crawl_ends_when_its_time_is_over(
     assert crawl.frontier.why_ended == "the limit of time is reached"
 
 
+def test_a_visit_that_would_come_too_late_is_not_made(session: Callable[..., CrawlSession]) -> None:
+    crawl = session(seconds=60, delay=100.0)
+    assert run(crawl, lambda _: response()) == [START]
+    assert crawl.frontier.why_ended == "the limit of time is reached"
+    assert crawl.store.counts() == {"stored": 1, "waiting": 10}
+
+
 def test_a_server_that_asks_for_patience_gets_it(session: Callable[..., CrawlSession]) -> None:
     crawl = session(retries=1, backoff=0.0)
     visit = crawl.next()
@@ -125,7 +132,7 @@ def test_pages_are_told_to_who_follows_with_where_they_stand(session: Callable[.
 
 @pytest.mark.parametrize("name", ["webwinnow", "WebWinnow", "*"])
 def test_robots_txt_may_speak_to_us_by_name(session: Callable[..., CrawlSession], name: str) -> None:
-    crawl = session(robots=True)
+    crawl = session(robots=True, pages=30)
     rules = f"User-agent: other\nDisallow:\n\nUser-agent: {name}\nDisallow: /1\n".encode()
     asked = run(
         crawl, lambda url: response(body=rules) if url.endswith("robots.txt") else response(Content_Type="text/html")

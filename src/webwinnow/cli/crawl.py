@@ -13,7 +13,7 @@ import typer
 from webwinnow.cli.progress import ProgressShown, shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings, FollowAll, FollowKept, Route
 from webwinnow.crawl import crawl as crawl_sites
-from webwinnow.crawl.run import stored_settings
+from webwinnow.crawl.run import stored_crawl
 from webwinnow.crawl.settings import USER_AGENT, ScopeKind
 from webwinnow.errors import InputError
 from webwinnow.io.sinks import STDOUT
@@ -69,8 +69,11 @@ def crawl(
         Scopes, typer.Option(help="Pages below the start page's folder, of its host, of its domain, or any.")
     ] = Scopes.below,
     follow: Annotated[
-        Followed, typer.Option(help="Follow all links, or those in blocks that cleaning keeps, learned on the way.")
-    ] = Followed.all,
+        Followed | None,
+        typer.Option(
+            help="Follow all links, or those in blocks that cleaning keeps, learned on the way. [default: all]"
+        ),
+    ] = None,
     depth: Annotated[int | None, typer.Option(help="Links away from the start page at most.")] = None,
     delay: Annotated[
         float, typer.Option(help="Seconds between requests to a host; robots.txt may ask for more.")
@@ -111,7 +114,7 @@ def crawl(
 
         webwinnow crawl -o docs.warc.gz --resume
 
-    With --resume, options that are not given are as they were, except --follow.
+    With --resume, options that are not given are as they were.
     """
     settings = CrawlSettings(
         pages=pages,
@@ -133,7 +136,9 @@ def crawl(
         guard=guard_of(allow_private, allow, resolve),
     )
     if resume:
-        settings = _as_before(settings, stored_settings(out, state))
+        before = stored_crawl(out, state)
+        settings = _as_before(settings, before.settings)
+        follow = follow or (Followed.kept if before.follow == FollowKept.__name__ else Followed.all)
     try:
         with shown_progress(quiet=quiet) as progress:
             summary = crawl_sites(

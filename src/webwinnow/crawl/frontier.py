@@ -352,6 +352,14 @@ class Frontier:
         self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
         return True
 
+    def take_back(self, visit: Visit) -> None:
+        """A visit that was handed out is not made; its page waits on."""
+        self._host(visit.host).busy = False
+        self._out -= 1
+        if visit.page is not None:
+            self._sites[visit.page.site].out -= 1
+            self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
+
     def rule(self, visit: Visit, rules: Rules) -> None:
         """What a robots.txt says."""
         self._rules[visit.origin] = (rules, self.clock())

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, Next, crawled
 from webwinnow.crawl.messages import Message, read_message, write_message
@@ -28,7 +28,7 @@ from webwinnow.io.sinks import write_lines
 from webwinnow.parse import parse
 from webwinnow.records import PageRecord
 
-__all__ = ["CrawlSummary", "crawl", "stored_settings"]
+__all__ = ["CrawlSummary", "StoredCrawl", "crawl", "stored_crawl"]
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
@@ -43,8 +43,9 @@ class CrawlSummary:
     """What a crawl did. Every address in scope is `stored`, `redirected`, `skipped` (no HTML), `refused` (robots.txt,
     the guard, a limit), `failed`, or still `waiting` when the crawl `ended`; they add up to `known`.
 
-    `finished` is False where it was stopped before its time: by a limit of time or bytes, or by hand. `links_over` are
-    links that got no place: deeper than wanted, or too many.
+    `fresh` pages were stored by this run, where it resumed another; `received` are its bytes. `finished` is False
+    where it was stopped before its time: by a limit of time or bytes, or by hand. `links_over` are links that got no
+    place: deeper than wanted, or too many.
     """
 
     sites: int
@@ -56,6 +57,7 @@ class CrawlSummary:
     waiting: int
     reasons: tuple[tuple[str, str, int], ...]
     links_over: int
+    fresh: int
     received: int
     seconds: float
     ended: str
@@ -68,9 +70,9 @@ class CrawlSummary:
 
     def lines(self) -> list[str]:
         """What people want to know."""
-        speed = self.stored / self.seconds if self.seconds > 0 else 0.0
+        speed = self.fresh / self.seconds if self.seconds > 0 else 0.0
         told = [
-            f"{self.stored:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
+            f"{self.fresh:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
             f"{self.received / 1e6:.1f} MB received",
             f"  known {self.known:,}: stored {self.stored:,}, redirected {self.redirected:,}, "
             f"skipped {self.skipped:,}, refused {self.refused:,}, failed {self.failed:,}, waiting {self.waiting:,}",
@@ -109,9 +111,8 @@ def crawl(
     addresses = list(dict.fromkeys(map(start_address, starts)))
     follow = follow or FollowAll()
     _prepare(path, folder, addresses, resume=resume)
-    if resume:
-        settings = settings or stored_settings(path, state)
-        _check_follow(folder, follow)
+    if resume and settings is None:
+        settings = stored_crawl(path, state).settings
     work = _Work(follow, on_progress or (lambda *_: None), on_problem or (lambda _: None))
     begin = Message(
         "begin",
@@ -134,6 +135,7 @@ def crawl(
         **{str(fate): counts.get(fate, 0) for fate in Fate},
         reasons=tuple((fate, reason, count) for fate, reason, count in end["reasons"]),
         links_over=end["links_over"],
+        fresh=end["fresh"],
         received=end["received"],
         seconds=time.monotonic() - began,
         ended=end["ended"],
@@ -144,22 +146,21 @@ def crawl(
     return summary
 
 
-def stored_settings(out: str | Path, state: str | Path | None = None) -> CrawlSettings:
-    """The settings of a crawl that can be resumed."""
+class StoredCrawl(NamedTuple):
+    """How a crawl that can be resumed was told to go: its settings, and the name of the class that followed links."""
+
+    settings: CrawlSettings
+    follow: str
+
+
+def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCrawl:
+    """Look at a crawl that can be resumed; `InputError` where there is none."""
     path = Path(out).absolute()
     folder = _state_folder(path, state)
     _prepare(path, folder, [], resume=True)
     with CrawlStore(folder, create=False) as store:
-        plain = store.noted("settings")
-    return CrawlSettings() if plain is None else CrawlSettings.from_plain(plain)
-
-
-def _check_follow(folder: Path, follow: Follow) -> None:
-    """A crawl that followed some links does not follow others when it goes on."""
-    with CrawlStore(folder, create=False) as store:
-        before = store.noted("follow")
-    if before not in (None, type(follow).__name__):
-        raise SettingsError(f"the crawl followed links by {before}, not by {type(follow).__name__}: --follow as before")
+        plain, follow = store.noted("settings"), store.noted("follow")
+    return StoredCrawl(CrawlSettings() if plain is None else CrawlSettings.from_plain(plain), str(follow))
 
 
 def _state_folder(out: Path, state: str | Path | None) -> Path:

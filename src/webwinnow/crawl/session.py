@@ -24,6 +24,7 @@ from webwinnow.urls import resolve
 __all__ = ["Answer", "CrawlSession", "PageToJudge"]
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+TIME_IS_OVER: Final = "the limit of time is reached"
 MAY_PASS: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 """Status codes after which another attempt makes sense; those from 520 on are what reverse proxies send."""
 
@@ -63,13 +64,19 @@ class CrawlSession:
         self.tell = tell
         self.frontier = Frontier(settings, store, time.monotonic)
         self.limits = ReadLimits(max_page_bytes=settings.max_size)
+        self.stored_before = self.frontier.stored
         self.started = time.monotonic()
         self.received = 0
 
     def next(self) -> Visit | None:
         """The next visit to make, if there is one now."""
         self._check_limits()
-        return self.frontier.next()
+        visit = self.frontier.next()
+        if visit is not None and self._is_late(visit.ready_at):
+            self.frontier.take_back(visit)
+            self.frontier.stop(TIME_IS_OVER)
+            return None
+        return visit
 
     def has_work(self) -> bool:
         """Whether there is something to do, now or later."""
@@ -77,11 +84,13 @@ class CrawlSession:
         return self.frontier.has_work()
 
     def _check_limits(self) -> None:
-        limits = self.settings
-        if limits.seconds is not None and time.monotonic() - self.started >= limits.seconds:
-            self.frontier.stop("the limit of time is reached")
-        if limits.max_bytes is not None and self.received >= limits.max_bytes:
+        if self._is_late(time.monotonic()):
+            self.frontier.stop(TIME_IS_OVER)
+        if self.settings.max_bytes is not None and self.received >= self.settings.max_bytes:
             self.frontier.stop("the limit of bytes is reached")
+
+    def _is_late(self, moment: float) -> bool:
+        return self.settings.seconds is not None and moment - self.started >= self.settings.seconds
 
     async def finish(self, visit: Visit, result: Exchange | FetchFailed) -> None:
         """Settle a visit, and what it brought, as one transaction."""
