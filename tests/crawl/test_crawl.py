@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import resource
+import re
+import threading
 import time
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -203,12 +205,37 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, settings_for: Callable[...
                 scope="host",
                 strategy="breadth",
             )
-            summary = crawl(STARTS, folder / "all.warc.gz", settings, log=folder / "log.jsonl")
+            with watched_memory() as memory:
+                summary = crawl(STARTS, folder / "all.warc.gz", settings, log=folder / "log.jsonl")
         lines = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
         fates = {line["url"]: line for line in lines}
         stored = list(open_pages([folder / "all.warc.gz"], on_problem=pytest.fail))
-        yield Crawled(summary, folder / "all.warc.gz", fates, server.log, inner, memory, stored)
+        yield Crawled(summary, folder / "all.warc.gz", fates, server.log, inner, max(memory), stored)
+
+
+@contextmanager
+def watched_memory() -> Iterator[list[int]]:
+    """Bytes that the process which crawls has used at most, as seen now and then; only 0 where /proc is missing."""
+    seen, over = [0], threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.2):
+            for children in Path("/proc/self/task").glob("*/children"):
+                with suppress(OSError):
+                    for number in children.read_text(encoding="ascii").split():
+                        command = Path(f"/proc/{number}/cmdline").read_bytes()
+                        status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
+                        peak = re.search(r"VmHWM:\s+([0-9]+) kB", status)
+                        if b"webwinnow.crawl.child" in command and peak:
+                            seen.append(int(peak[1]) * 1024)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        over.set()
+        thread.join()
 
 
 def told(reply: Any, port: int) -> Any:

@@ -48,6 +48,21 @@ def test_a_page_that_asks_so_is_not_followed(said: str, follow: FollowAll | Foll
     assert list(follow.next(crawled(record, parse(body, url=record.url), record.url, 0, None)).links) == []
 
 
+def test_a_refresh_in_the_head_is_a_link() -> None:
+    body = "<meta http-equiv=Refresh content='0; URL=/en/'><p>Welcome"
+    record = PageRecord(url="http://a.test/", body=body.encode())
+    assert FollowAll().next(crawled(record, parse(body, url=record.url), record.url, 0, None)).links == [
+        "http://a.test/en/"
+    ]
+
+
+def test_a_page_of_links_without_end_gives_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webwinnow.crawl.follow.MOST_LINKS", 5)
+    body = "<a href=/1>1</a>" * 50
+    record = PageRecord(url="http://a.test/", body=body.encode())
+    assert len(crawled(record, parse(body, url=record.url), record.url, 0, None).links) == 5
+
+
 def test_kept_follows_all_links_until_the_site_is_known_and_then_those_in_kept_blocks() -> None:
     follow = FollowKept(enough=10)
     answers = [list(follow.next(page(number)).links) for number in range(14)]

@@ -236,9 +236,22 @@ def test_a_dead_host_is_given_up_and_its_pages_have_failed(frontier: Callable[..
         visit = crawl.next()
         assert visit is not None
         crawl.settle(visit, Fate.FAILED, "silent")
-        crawl.leave(visit, failed=True)
+        crawl.leave(visit, failed=True, silent=True)
     assert crawl.next() is None
     assert crawl.store.counts() == {"stored": 1, "failed": 30}
+
+
+def test_a_host_that_answers_with_errors_is_alive(frontier: Callable[..., Frontier]) -> None:
+    crawl = frontier(START, retries=0, pages=100)
+    visit = crawl.next()
+    assert visit is not None
+    store(crawl, visit, [f"{START}{k}" for k in range(2 * GIVE_UP_AFTER)])
+    visits = 0
+    while (visit := crawl.next()) is not None:
+        visits += 1
+        crawl.settle(visit, Fate.FAILED, "status 500")
+        crawl.leave(visit, failed=True)
+    assert visits == 2 * GIVE_UP_AFTER
 
 
 def test_robots_txt_is_asked_first_and_obeyed_for_each_origin(frontier: Callable[..., Frontier]) -> None:

@@ -15,6 +15,7 @@ import pytest
 from webserver import Asked, Reply, WebServer
 
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
+from webwinnow.crawl.run import stored_crawl
 from webwinnow.errors import InputError, SettingsError
 
 PAGES = 60
@@ -81,7 +82,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         child = child_of(process)
         process.kill()
         process.communicate()
-        wait_for(lambda: not is_alive(child))
+        wait_for(lambda: not is_alive(child))  # whatever it was waiting for
         seen = len(server.log)
         assert seen < PAGES
 
@@ -119,6 +120,21 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
     asked = Counter(line.asked.url for line in server.log if not line.asked.path.endswith(".txt"))
     assert set(asked) == every
     assert sum(asked.values()) <= PAGES + 3  # what was on its way when it was killed, each time, and nothing else
+
+
+@pytest.mark.slow
+def test_a_finished_crawl_whose_state_was_kept_goes_on_for_more_pages(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], stored_pages: Callable[[Path], Counter[str]]
+) -> None:
+    out, state = tmp_path / "site.warc", tmp_path / "state"
+    with WebServer(answer=numbered) as server:
+        first = crawl(["http://a.test/"], out, settings_for(server, pages=3), state=state)
+        more = crawl([], out, settings_for(server, pages=8), state=state, resume=True)
+        same = crawl([], out, state=state, resume=True)
+    assert (first.stored, more.stored, more.fresh, same.fresh) == (3, 8, 5, 0)
+    assert sum(stored_pages(out).values()) == 8
+    before = stored_crawl(out, state)
+    assert (before.settings.pages, before.follow) == (8, "FollowAll")
 
 
 def test_a_crawl_is_not_written_over(tmp_path: Path, settings_for: Callable[..., CrawlSettings]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, get_args
@@ -13,6 +13,7 @@ import typer
 from webwinnow.cli.progress import ProgressShown, shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings, FollowAll, FollowKept, Route
 from webwinnow.crawl import crawl as crawl_sites
+from webwinnow.crawl.run import stored_crawl
 from webwinnow.crawl.settings import USER_AGENT, ScopeKind
 from webwinnow.errors import InputError
 from webwinnow.io.sinks import STDOUT
@@ -68,8 +69,11 @@ def crawl(
         Scopes, typer.Option(help="Pages below the start page's folder, of its host, of its domain, or any.")
     ] = Scopes.below,
     follow: Annotated[
-        Followed, typer.Option(help="Follow all links, or those in blocks that cleaning keeps, learned on the way.")
-    ] = Followed.all,
+        Followed | None,
+        typer.Option(
+            help="Follow all links, or those in blocks that cleaning keeps, learned on the way. [default: all]"
+        ),
+    ] = None,
     depth: Annotated[int | None, typer.Option(help="Links away from the start page at most.")] = None,
     delay: Annotated[
         float, typer.Option(help="Seconds between requests to a host; robots.txt may ask for more.")
@@ -109,6 +113,8 @@ def crawl(
         webwinnow crawl https://example.org/ -o site.warc.gz --follow kept --log fates.jsonl
 
         webwinnow crawl -o docs.warc.gz --resume
+
+    With --resume, options that are not given are as they were.
     """
     settings = CrawlSettings(
         pages=pages,
@@ -129,6 +135,10 @@ def crawl(
         user_agent=user_agent,
         guard=guard_of(allow_private, allow, resolve),
     )
+    if resume:
+        before = stored_crawl(out, state)
+        settings = _as_before(settings, before.settings)
+        follow = follow or (Followed.kept if before.follow == FollowKept.__name__ else Followed.all)
     try:
         with shown_progress(quiet=quiet) as progress:
             summary = crawl_sites(
@@ -151,6 +161,14 @@ def crawl(
             sys.stderr.write("  the same command with --resume goes on\n")
     if not summary.stored:
         raise typer.Exit(1)
+
+
+def _as_before(given: CrawlSettings, before: CrawlSettings) -> CrawlSettings:
+    """The settings of a crawl that goes on: as they were, where no other was given."""
+    names = [field.name for field in fields(CrawlSettings)]
+    return replace(
+        before, **{name: value for name in names if (value := getattr(given, name)) != getattr(_DEFAULTS, name)}
+    )
 
 
 def scope_of(scope: Scopes) -> ScopeKind:

@@ -9,7 +9,9 @@ process that started it does.
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from threading import Thread
@@ -58,10 +60,14 @@ def _crawl(about: dict[str, Any], link: Link) -> Message | None:
     create = bool(about["create"])
     with CrawlStore(Path(about["state"]), create=create) as store:
         warc = WarcFile(Path(about["out"]))
-        if create:
-            store.note("began", warc.begin(settings))
+        settled = store.warc_end(warc.length)
+        if settled:
+            warc.cut(settled)  # what was being written when the crawl was killed
         else:
-            warc.cut(max(store.warc_end(warc.length), store.noted("began") or 0))
+            warc.cut(0)
+            warc.begin(settings)
+        store.note("settings", about["settings"])
+        store.note("follow", about["follow"])
         store.commit()
         write_message(link.outward, Message("ready", {}))
         if read_message(link.inward) is None:
@@ -71,9 +77,8 @@ def _crawl(about: dict[str, Any], link: Link) -> Message | None:
             session.frontier.add_site(start)
         store.commit()
         _run(session, link)
+        link.done = True
         warc.close()
-        if link.problem is not None:
-            return Message("problem", {"problem": link.problem})
         return Message(
             "end",
             {
@@ -84,6 +89,7 @@ def _crawl(about: dict[str, Any], link: Link) -> Message | None:
                 "sites": len(store.sites()),
                 "links_over": session.frontier.links_over,
                 "received": session.received,
+                "fresh": session.frontier.stored - session.stored_before,
             },
         )
 
@@ -106,6 +112,7 @@ def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
         "EXTENSIONS_BASE": {},
         "CONCURRENT_REQUESTS": settings.hosts,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for each response, and there are no items
         "DOWNLOAD_DELAY": 0,
         "RANDOMIZE_DOWNLOAD_DELAY": False,
         "COOKIES_ENABLED": False,
@@ -186,8 +193,7 @@ class Link:
         self.inward = inward
         self.outward = outward
         self.session: CrawlSession | None = None
-        self.problem: str | None = None
-        """What ended the crawl before its time."""
+        self.done = False
         self._asked: dict[int, Deferred[Answer]] = {}
         self._number = 0
 
@@ -208,21 +214,19 @@ class Link:
         write_message(self.outward, Message("progress", {"done": done, "total": total}))
 
     def give_up(self, problem: str) -> None:
-        """End at once, without settling what is on its way."""
-        from twisted.internet import reactor  # noqa: PLC0415 (there is none before Scrapy has installed it)
-
-        loop: Any = reactor
-        self.problem = self.problem or problem
-        if loop.running:
-            loop.stop()
+        """End at once. What is settled is on disk; Scrapy would wait for answers that nobody gives any more."""
+        with suppress(OSError):
+            write_message(self.outward, Message("problem", {"problem": problem}))
+        os._exit(1)
 
     def _listen(self) -> None:
-        from twisted.internet import reactor  # noqa: PLC0415
+        from twisted.internet import reactor  # noqa: PLC0415 (there is none before Scrapy has installed it)
 
         loop: Any = reactor
         while (message := read_message(self.inward)) is not None:
             loop.callFromThread(self._take, message)
-        loop.callFromThread(self.give_up, "the process that started the crawl has gone")
+        if not self.done:
+            self.give_up("the process that started the crawl has gone")
 
     def _take(self, message: Message) -> None:
         """An answer, or the wish to stop."""

@@ -53,9 +53,22 @@ class Exchange:
         """The body as sent: chunked and packed where the headers say so."""
         return self.response[head_end(self.response) :]
 
+    @property
+    def location(self) -> str:
+        """Where a redirect leads, "" where it does not say; servers write it in UTF-8, whatever the standard says."""
+        return _utf8(self.header("location"))
+
     def header(self, name: str) -> str:
         """The first header of this name, "" where there is none."""
         return next((value for key, value in self.headers if key.lower() == name), "")
+
+
+def _utf8(text: str) -> str:
+    """Text that was read byte by byte, as UTF-8 where it is."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return text
 
 
 def head_end(response: bytes) -> int:

@@ -12,6 +12,7 @@ used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -20,10 +21,13 @@ from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitetree import links_of
 from webwinnow.sitemodel import SiteCleaner
-from webwinnow.urls import SiteKey
+from webwinnow.urls import SiteKey, is_web_link
 
 __all__ = ["CrawledPage", "Follow", "FollowAll", "FollowKept", "FollowNone", "Next"]
 
+MOST_LINKS: Final = 20_000
+"""Links of one page that are looked at. Ours: a page of nothing but links has some thousands."""
+_REFRESH: Final = re.compile(r"\s*[0-9.]+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 ENOUGH_PAGES: Final = 10
 """Pages of a site from which on `FollowKept` leaves links out. Ours: what repeats shows on a few pages; a few more, as
 the first pages are hubs near the start page, whose links are their content.
@@ -113,5 +117,13 @@ def asks_not_to(tree: PageTree) -> bool:
 
 
 def crawled(record: PageRecord, tree: PageTree, start: str, depth: int, referrer: str | None) -> CrawledPage:
-    """A page with its links."""
-    return CrawledPage(record, tree, links_of(tree), start, depth, referrer)
+    """A page with its links, that of a refresh in its head among them; not more than anybody would write."""
+    links = [*_refreshes(tree), *links_of(tree)][:MOST_LINKS]
+    return CrawledPage(record, tree, links, start, depth, referrer)
+
+
+def _refreshes(tree: PageTree) -> list[str]:
+    """Where the page sends its readers by itself (`<meta http-equiv=refresh>`)."""
+    found = (_REFRESH.match(content) for name, content in tree.head.metas if name == "refresh")
+    targets = (tree.resolve(match[1].strip()) for match in found if match)
+    return [target for target in targets if target is not None and is_web_link(target)]

@@ -21,13 +21,17 @@ from webwinnow.crawl.store import CrawlStore, Fate, KnownPage, KnownSite, Link
 
 __all__ = ["Frontier", "Visit"]
 
-GIVE_UP_AFTER: Final = 10
-"""Failures of a host, one after the other, after which it is taken for dead. Ours."""
+GIVE_UP_AFTER: Final = 15
+"""Requests to a host without a response, one after the other, after which it is taken for dead. Ours."""
 REQUESTS_PER_PAGE: Final = 10
 """Requests that a site may cost for each page wanted: one that has no pages, but addresses without end, ends. Ours."""
 LEAST_REQUESTS: Final = 100
 MOST_WAITING: Final = 200_000
 """Addresses of one site that may wait: a trap does not fill the disk. Ours: 400 for each of 500 pages."""
+MOST_REMEMBERED: Final = 20_000
+"""Links of a site that are remembered as they are written; all are known by their address in the store."""
+RULES_LAST: Final = 86_400.0
+"""Seconds after which a robots.txt is asked for again (RFC 9309, 2.4)."""
 LONGEST_BACKOFF: Final = 120.0
 """Seconds that a host is left alone at most, whatever it or our doubling asks for. Ours."""
 PAGE_REDIRECTS: Final = 10
@@ -99,6 +103,7 @@ class _Host:
     busy: bool = False
     ready_at: float = 0.0
     failures: int = 0
+    silent: int = 0
     dead: str | None = None
 
 
@@ -112,6 +117,8 @@ class _Site:
     attempts: int
     out: int = 0
     queues: dict[str, _Queue] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
+    """Links that were seen lately and need not be looked at again: the menu of every page."""
 
     @property
     def requests(self) -> int:
@@ -140,7 +147,7 @@ class Frontier:
         self.links_over = 0
         """Links that were in scope and got no place: too deep, or more than may wait."""
         self._hosts: dict[str, _Host] = {}
-        self._rules: dict[str, Rules] = {}
+        self._rules: dict[str, tuple[Rules, float]] = {}
         self._robots_files: dict[str, _RobotsFile] = {}
         self._sites = {known.id: self._site(known) for known in store.sites()}
         self._turns = deque(self._sites)
@@ -170,14 +177,18 @@ class Frontier:
         site = self._sites[page.site]
         depth = page.depth + 1
         waiting = site.waiting
+        if len(site.links) > MOST_REMEMBERED:
+            site.links.clear()
         for url in urls:
-            address = page_address(url)
-            if address is None or not site.scope.holds(address):
+            if url in site.links:
                 continue
-            if (self.settings.depth is not None and depth > self.settings.depth) or waiting >= MOST_WAITING:
-                self.links_over += 1
-            elif self._add(site, Link(address, depth, page.id)):
-                waiting += 1
+            address = page_address(url)
+            if address is not None and site.scope.holds(address):
+                if (self.settings.depth is not None and depth > self.settings.depth) or waiting >= MOST_WAITING:
+                    self.links_over += 1
+                    continue
+                waiting += self._add(site, Link(address, depth, page.id))
+            site.links.add(url)
 
     def redirect(self, page: KnownPage, target: str) -> str | None:
         """Follow a redirect; None, or why not. Where the start page was redirected, the site is what is below there."""
@@ -191,6 +202,7 @@ class Frontier:
             return f"redirects more than {PAGE_REDIRECTS} times"
         if page.depth == 0 and site.stored == 0:
             site.scope = Scope.of(self.settings.scope, address)
+            site.links.clear()
             self.store.move_site(site.number, address)
         elif not site.scope.holds(address):
             return "redirects out of scope"
@@ -271,9 +283,17 @@ class Frontier:
             page = self.store.page(site.queues[host].take(draw))
             if not site.queues[host]:
                 del site.queues[host]
-            visit = self._visit(site, page)
-            if visit is not None:
-                return visit
+            rules = self._rules_for(page)
+            if rules is None:
+                self._put(page.id, page.url, page.site, page.depth)
+                return self._visit_robots(page)
+            why_not = self._hosts[host].dead or rules.why_not(page.url, self.settings.user_agent)
+            if why_not is None:
+                site.out += 1
+                return Visit(page.url, host, self._hosts[host].ready_at, page, origin_of(page.url))
+            failed = rules.failed or self._hosts[host].dead is not None
+            self.store.settle(page.id, Fate.FAILED if failed else Fate.REFUSED, why_not)
+            site.settled += 1
         return None
 
     def _free_host(self, site: _Site, draw: random.Random) -> str | None:
@@ -285,30 +305,20 @@ class Frontier:
             return draw.choices(free, [len(site.queues[host]) for host in free])[0]
         return min(free, key=lambda host: site.queues[host].first())
 
-    def _visit(self, site: _Site, page: KnownPage) -> Visit | None:
-        """The visit to a page, or first to its robots.txt; None where the page is settled without one."""
-        host, origin = host_of(page.url), origin_of(page.url)
-        known = self._host(host)
-        if known.dead is not None:
-            self._refuse(site, page, Fate.FAILED, known.dead)
-            return None
-        if self.settings.robots:
-            rules = self._rules.get(origin)
-            if rules is None:
-                self._put(page.id, page.url, page.site, page.depth)
-                file = self._robots_files.setdefault(origin, _RobotsFile(f"{origin}/robots.txt"))
-                there = self._host(host_of(file.url))
-                return None if there.busy else Visit(file.url, host_of(file.url), there.ready_at, None, origin)
-            forbidden = rules.why_not(page.url, self.settings.user_agent)
-            if forbidden is not None:
-                self._refuse(site, page, Fate.FAILED if rules.failed else Fate.REFUSED, forbidden)
-                return None
-        site.out += 1
-        return Visit(page.url, host, known.ready_at, page, origin)
+    def _rules_for(self, page: KnownPage) -> Rules | None:
+        """What robots.txt says of a page's origin; None where it must be asked, for the first time or again."""
+        if not self.settings.robots or self._host(host_of(page.url)).dead is not None:
+            return Rules()
+        rules, told_at = self._rules.get(origin_of(page.url), (None, 0.0))
+        return rules if self.clock() - told_at < RULES_LAST else None
 
-    def _refuse(self, site: _Site, page: KnownPage, fate: Fate, reason: str) -> None:
-        self.store.settle(page.id, fate, reason)
-        site.settled += 1
+    def _visit_robots(self, page: KnownPage) -> Visit | None:
+        """The visit to a page's robots.txt; None while somebody speaks to the host that it was redirected to."""
+        origin = origin_of(page.url)
+        file = self._robots_files.setdefault(origin, _RobotsFile(f"{origin}/robots.txt"))
+        host = host_of(file.url)
+        there = self._host(host)
+        return None if there.busy else Visit(file.url, host, there.ready_at, None, origin)
 
     # What comes back
 
@@ -342,9 +352,18 @@ class Frontier:
         self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
         return True
 
+    def take_back(self, visit: Visit) -> None:
+        """A visit that was handed out is not made; its page waits on."""
+        self._host(visit.host).busy = False
+        self._out -= 1
+        if visit.page is not None:
+            self._sites[visit.page.site].out -= 1
+            self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
+
     def rule(self, visit: Visit, rules: Rules) -> None:
         """What a robots.txt says."""
-        self._rules[visit.origin] = rules
+        self._rules[visit.origin] = (rules, self.clock())
+        del self._robots_files[visit.origin]
 
     def redirect_rules(self, visit: Visit, target: str) -> bool:
         """Look for the robots.txt elsewhere; False if it was redirected often enough."""
@@ -361,22 +380,22 @@ class Frontier:
         file.attempts += 1
         return file.attempts <= self.settings.retries
 
-    def leave(self, visit: Visit, *, failed: bool = False, wait: float = 0.0) -> None:
-        """The visit is over. `failed`: the host did not answer as it should, and is left alone for a while."""
+    def leave(self, visit: Visit, *, failed: bool = False, silent: bool = False, wait: float = 0.0) -> None:
+        """The visit is over. `failed`: the host did not answer as it should, or at all (`silent`), and is left alone
+        for a while, for `wait` seconds if it asked for that.
+        """
         host = self._host(visit.host)
         host.busy = False
         self._out -= 1
         pause = self.settings.delay
-        rules = self._rules.get(visit.origin)
-        if rules is not None:
-            pause = max(pause, rules.delay(self.settings.user_agent))
+        if visit.origin in self._rules:
+            pause = max(pause, self._rules[visit.origin][0].delay(self.settings.user_agent))
+        host.failures = host.failures + 1 if failed else 0
+        host.silent = host.silent + 1 if silent else 0
         if failed:
-            host.failures += 1
-            pause = max(pause, min(self.settings.backoff * 2.0 ** (host.failures - 1), LONGEST_BACKOFF))
-            if host.failures >= GIVE_UP_AFTER:
-                host.dead = f"the host failed {GIVE_UP_AFTER} times in a row"
-        else:
-            host.failures = 0
+            pause = max(pause, min(self.settings.backoff * 2.0 ** min(host.failures - 1, 30), LONGEST_BACKOFF))
+        if host.silent >= GIVE_UP_AFTER:
+            host.dead = f"the host gave no response {GIVE_UP_AFTER} times in a row"
         host.ready_at = self.clock() + max(pause, min(wait, LONGEST_BACKOFF))
 
     def _host(self, name: str) -> _Host:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, Next, crawled
 from webwinnow.crawl.messages import Message, read_message, write_message
@@ -28,12 +28,14 @@ from webwinnow.io.sinks import write_lines
 from webwinnow.parse import parse
 from webwinnow.records import PageRecord
 
-__all__ = ["CrawlSummary", "crawl"]
+__all__ = ["CrawlSummary", "StoredCrawl", "crawl", "stored_crawl"]
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
 """How long a child may take to end by itself after it was told to."""
 SHOWN_REASONS: Final = 8
+PIPE_BYTES: Final = 1 << 20
+"""So that a page fits, and the child need not wait until somebody reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,9 @@ class CrawlSummary:
     """What a crawl did. Every address in scope is `stored`, `redirected`, `skipped` (no HTML), `refused` (robots.txt,
     the guard, a limit), `failed`, or still `waiting` when the crawl `ended`; they add up to `known`.
 
-    `finished` is False where it was stopped before its time: by a limit of time or bytes, or by hand. `links_over` are
-    links that got no place: deeper than wanted, or too many.
+    `fresh` pages were stored by this run, where it resumed another; `received` are its bytes. `finished` is False
+    where it was stopped before its time: by a limit of time or bytes, or by hand. `links_over` are links that got no
+    place: deeper than wanted, or too many.
     """
 
     sites: int
@@ -54,6 +57,7 @@ class CrawlSummary:
     waiting: int
     reasons: tuple[tuple[str, str, int], ...]
     links_over: int
+    fresh: int
     received: int
     seconds: float
     ended: str
@@ -66,9 +70,9 @@ class CrawlSummary:
 
     def lines(self) -> list[str]:
         """What people want to know."""
-        speed = self.stored / self.seconds if self.seconds > 0 else 0.0
+        speed = self.fresh / self.seconds if self.seconds > 0 else 0.0
         told = [
-            f"{self.stored:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
+            f"{self.fresh:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
             f"{self.received / 1e6:.1f} MB received",
             f"  known {self.known:,}: stored {self.stored:,}, redirected {self.redirected:,}, "
             f"skipped {self.skipped:,}, refused {self.refused:,}, failed {self.failed:,}, waiting {self.waiting:,}",
@@ -96,8 +100,8 @@ def crawl(
 
     `follow` says which links are followed (all, if not given). What a killed crawl needs to go on is kept in the folder
     `state`, beside the output if not given; there it is removed when the crawl has finished. With `resume` it goes on:
-    the WARC file then holds each page once. Limits may be other ones than before. `log` gets a line of JSON for each
-    address: what became of it and how it was found.
+    the WARC file then holds each page once. Without `settings` it goes on with those it had; other limits may be given,
+    and further start pages. `log` gets a line of JSON for each address: what became of it and how it was found.
     """
     if importlib.util.find_spec("scrapy") is None:
         raise MissingExtra("crawling", "crawl")
@@ -105,8 +109,11 @@ def crawl(
     path = Path(out).absolute()
     folder = _state_folder(path, state)
     addresses = list(dict.fromkeys(map(start_address, starts)))
+    follow = follow or FollowAll()
     _prepare(path, folder, addresses, resume=resume)
-    work = _Work(follow or FollowAll(), on_progress or (lambda *_: None), on_problem or (lambda _: None))
+    if resume and settings is None:
+        settings = stored_crawl(path, state).settings
+    work = _Work(follow, on_progress or (lambda *_: None), on_problem or (lambda _: None))
     begin = Message(
         "begin",
         {
@@ -115,6 +122,7 @@ def crawl(
             "state": str(folder),
             "create": not resume,
             "starts": addresses,
+            "follow": type(follow).__name__,
         },
     )
     end = work.run(begin, path, folder)
@@ -127,6 +135,7 @@ def crawl(
         **{str(fate): counts.get(fate, 0) for fate in Fate},
         reasons=tuple((fate, reason, count) for fate, reason, count in end["reasons"]),
         links_over=end["links_over"],
+        fresh=end["fresh"],
         received=end["received"],
         seconds=time.monotonic() - began,
         ended=end["ended"],
@@ -135,6 +144,23 @@ def crawl(
     if summary.finished and state is None:
         shutil.rmtree(folder, ignore_errors=True)
     return summary
+
+
+class StoredCrawl(NamedTuple):
+    """How a crawl that can be resumed was told to go: its settings, and the name of the class that followed links."""
+
+    settings: CrawlSettings
+    follow: str
+
+
+def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCrawl:
+    """Look at a crawl that can be resumed; `InputError` where there is none."""
+    path = Path(out).absolute()
+    folder = _state_folder(path, state)
+    _prepare(path, folder, [], resume=True)
+    with CrawlStore(folder, create=False) as store:
+        plain, follow = store.noted("settings"), store.noted("follow")
+    return StoredCrawl(CrawlSettings() if plain is None else CrawlSettings.from_plain(plain), str(follow))
 
 
 def _state_folder(out: Path, state: str | Path | None) -> Path:
@@ -183,6 +209,7 @@ class _Work:
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 start_new_session=True,  # Ctrl-C is for us; the child is told to stop
+                pipesize=PIPE_BYTES,
             )
         assert child.stdin is not None
         assert child.stdout is not None

@@ -24,6 +24,7 @@ from webwinnow.urls import resolve
 __all__ = ["Answer", "CrawlSession", "PageToJudge"]
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+TIME_IS_OVER: Final = "the limit of time is reached"
 MAY_PASS: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 """Status codes after which another attempt makes sense; those from 520 on are what reverse proxies send."""
 
@@ -63,13 +64,19 @@ class CrawlSession:
         self.tell = tell
         self.frontier = Frontier(settings, store, time.monotonic)
         self.limits = ReadLimits(max_page_bytes=settings.max_size)
+        self.stored_before = self.frontier.stored
         self.started = time.monotonic()
         self.received = 0
 
     def next(self) -> Visit | None:
         """The next visit to make, if there is one now."""
         self._check_limits()
-        return self.frontier.next()
+        visit = self.frontier.next()
+        if visit is not None and self._is_late(visit.ready_at):
+            self.frontier.take_back(visit)
+            self.frontier.stop(TIME_IS_OVER)
+            return None
+        return visit
 
     def has_work(self) -> bool:
         """Whether there is something to do, now or later."""
@@ -77,11 +84,13 @@ class CrawlSession:
         return self.frontier.has_work()
 
     def _check_limits(self) -> None:
-        limits = self.settings
-        if limits.seconds is not None and time.monotonic() - self.started >= limits.seconds:
-            self.frontier.stop("the limit of time is reached")
-        if limits.max_bytes is not None and self.received >= limits.max_bytes:
+        if self._is_late(time.monotonic()):
+            self.frontier.stop(TIME_IS_OVER)
+        if self.settings.max_bytes is not None and self.received >= self.settings.max_bytes:
             self.frontier.stop("the limit of bytes is reached")
+
+    def _is_late(self, moment: float) -> bool:
+        return self.settings.seconds is not None and moment - self.started >= self.settings.seconds
 
     async def finish(self, visit: Visit, result: Exchange | FetchFailed) -> None:
         """Settle a visit, and what it brought, as one transaction."""
@@ -93,7 +102,7 @@ class CrawlSession:
             failed, wait = self._fail(visit, result), 0.0
         else:
             failed, wait = await self._read_page(visit, result)
-        self.frontier.leave(visit, failed=failed, wait=wait)
+        self.frontier.leave(visit, failed=failed, silent=failed and isinstance(result, FetchFailed), wait=wait)
         self.store.commit()
         self.tell(self.frontier.stored, self.frontier.wanted)
 
@@ -106,7 +115,7 @@ class CrawlSession:
             told = result.reason if result.refused else f"robots.txt could not be read ({result.reason})"
             self.frontier.rule(visit, Rules(closed=told, failed=not result.refused))
             return result.may_pass, 0.0
-        if result.status in REDIRECTS and (target := resolve(visit.url, result.header("location"))) is not None:
+        if result.status in REDIRECTS and (target := resolve(visit.url, result.location)) is not None:
             if self.frontier.redirect_rules(visit, target):
                 return False, 0.0
             self.frontier.rule(visit, Rules())
@@ -130,7 +139,7 @@ class CrawlSession:
 
     async def _read_page(self, visit: Visit, exchange: Exchange) -> tuple[bool, float]:
         status = exchange.status
-        if status in REDIRECTS and exchange.header("location"):
+        if status in REDIRECTS and exchange.location:
             self._redirect(visit, exchange)
         elif status in MAY_PASS:
             self._fail(visit, FetchFailed(f"status {status}", may_pass=True))
@@ -143,7 +152,7 @@ class CrawlSession:
 
     def _redirect(self, visit: Visit, exchange: Exchange) -> None:
         assert visit.page is not None
-        target = resolve(visit.url, exchange.header("location")) or ""
+        target = resolve(visit.url, exchange.location) or ""
         why_not = self.frontier.redirect(visit.page, target)
         if why_not is not None:
             self.frontier.settle(visit, Fate.REFUSED, why_not, fetched_at=exchange.fetched_at)

@@ -1,0 +1,43 @@
+"""Serve the sites of a Parquet file on loopback, each under its host name: `python tools/serve_sites.py FILE [PORT]`.
+
+Tells the commands that crawl them, and writes a line for each request until it is stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
+
+from sitepages import pages_of
+from webserver import WebServer
+
+
+def main() -> None:
+    """Read the pages, serve them, show the log."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("file", type=Path, help="a Parquet file with url, html and site, such as sites-docs.parquet")
+    options.add_argument("port", type=int, nargs="?", default=8080)
+    given = options.parse_args()
+    sites = pages_of(given.file)
+    with WebServer(sites.pages, port=given.port) as server:
+        print(f"{len(sites.pages):,} pages of {len(sites.starts)} sites on 127.0.0.1:{server.port}; for example")
+        for start in sites.starts:
+            host = start.split("/")[2]
+            print(f"  webwinnow crawl {start} -o {host}.warc.gz --allow 127.0.0.1 --resolve {server.route(host)}")
+        shown = 0
+        while True:
+            time.sleep(0.2)
+            for line in server.log[shown:]:
+                print(f"{line.asked.url}  {1000 * (line.ended - line.began):.0f} ms", flush=True)
+                shown += 1
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(0)
