@@ -28,6 +28,7 @@ _WORDS = {
     "choose": "looking for the number of clusters",
     "cluster": "clustering, run by run",
     "map": "drawing the map",
+    "mine": "mining",
 }
 _UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": ""}
 

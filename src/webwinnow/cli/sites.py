@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
+from webwinnow.crawl import CrawlSettings
 from webwinnow.io import check_output
 from webwinnow.io.sinks import whole_file
 from webwinnow.pipeline import RunSettings
+from webwinnow.pipeline.mine import SITE_PAGES as MINED_PAGES
+from webwinnow.pipeline.mine import MineSettings, mine_sites
 from webwinnow.pipeline.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
+from webwinnow.report.mined import mined_html
+from webwinnow.sitemining.mining import MiningSettings
+from webwinnow.sitemining.reading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.urls import SiteKey
 
 __all__ = ["sites"]
 
-sites = typer.Typer(help="Learn the topics of whole sites, and tell those of others.", no_args_is_help=True)
+_MINING, _READING, _CRAWLING = MiningSettings(), ReadingSettings(), CrawlSettings()
+
+sites = typer.Typer(help="Learn the topics of whole sites, tell those of others, find more.", no_args_is_help=True)
 
 
 @sites.callback()
 def _sites() -> None:
-    """Learn the topics of whole sites, and tell those of others."""
+    """Learn the topics of whole sites, tell those of others, find more."""
 
 
 @sites.command()
@@ -72,6 +82,94 @@ def train(
         if run.unlabelled:
             sys.stderr.write(f"{len(run.unlabelled):,} sites without a topic: {', '.join(run.unlabelled[:5])}\n")
     if run.failed:
+        raise typer.Exit(1)
+
+
+@sites.command()
+def mine(
+    seeds: Annotated[
+        Path,
+        typer.Option(
+            help="Sites with their topics: a start page and a label a line (CSV, TSV, JSONL, Parquet), or stored pages."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the run; one that was stopped goes on.")],
+    label: Annotated[str, typer.Option(help="The column of JSONL or Parquet with the topic.")] = "label",
+    topic: Annotated[
+        list[str] | None, typer.Option(help="A topic to look for, of the seeds'; may be given again. [default: all]")
+    ] = None,
+    method: Annotated[str, typer.Option(help=f"One of {', '.join(METHODS)}.")] = DEFAULT_METHOD,
+    site_by: Annotated[str, typer.Option(help="What makes pages one site: host or domain.")] = "host",
+    sites: Annotated[int, typer.Option(min=1, help="Sites to read at most, seeds not counted.")] = 500,
+    pages_per_site: Annotated[int, typer.Option(min=1, help="Pages of a site at most.")] = MINED_PAGES,
+    time: Annotated[float | None, typer.Option(help="Seconds; then it stops, and the same command goes on.")] = None,
+    fruitless: Annotated[int, typer.Option(min=1, help="Stop after so many sites in a row off topic.")] = 100,
+    confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="How likely a topic must be.")
+    ] = _MINING.confidence,
+    agreement: Annotated[
+        float, typer.Option(min=0, max=1, help="How far pages must agree on it, each by its own words.")
+    ] = _MINING.agreement,
+    delta: Annotated[
+        float, typer.Option(min=0, help="Of the KL rule: by how much a page must change what is believed.")
+    ] = _READING.delta,
+    delay: Annotated[
+        float, typer.Option(help="Seconds between requests to a host; robots.txt may ask for more.")
+    ] = _CRAWLING.delay,
+    hosts: Annotated[int, typer.Option(min=1, help="Sites of a round, read side by side.")] = _CRAWLING.hosts,
+    robots: Annotated[bool, typer.Option(help="Obey robots.txt.")] = True,
+    user_agent: Annotated[str, typer.Option(help="What to call ourselves.")] = _CRAWLING.user_agent,
+    allow_private: AllowPrivate = False,
+    allow: Allow = None,
+    resolve: Resolve = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Find sites that have the topics of some seeds: follow links between sites, read each as far as needed.
+
+    Every site found teaches the next round. The folder gets report.html, sites.jsonl, topics.npz (as sites train makes
+    it) and the pages as WARC. However a run ends, the same command goes on with it. Exit code 1 if no site was found.
+
+    Examples:
+
+        webwinnow sites mine --seeds seeds.csv -o run --sites 200 --time 3600
+
+        webwinnow sites mine --seeds sites.parquet --label topic --topic databases -o run
+    """
+    settings = MineSettings(
+        method=method,
+        label=label,
+        site_by=site_by,
+        mining=MiningSettings(
+            topics=tuple(topic or ()),
+            confidence=confidence,
+            agreement=agreement,
+            sites=sites,
+            fruitless=fruitless,
+            batch=hosts,
+        ),
+        reading=ReadingSettings(delta=delta),
+        pages=pages_per_site,
+        seconds=time,
+    )
+    crawling = CrawlSettings(
+        delay=delay, hosts=hosts, robots=robots, user_agent=user_agent, guard=guard_of(allow_private, allow, resolve)
+    )
+    try:
+        with shown_progress(quiet=quiet) as progress:
+            run = mine_sites(
+                seeds, out, settings, crawling, on_progress=progress.update, on_problem=progress.note
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write(f"webwinnow: stopped; {out} holds what was found; the same command goes on\n")
+        raise typer.Exit(130) from None
+    with whole_file(out.resolve() / "report.html") as file:
+        file.write(mined_html(run, shlex.join(["webwinnow", *sys.argv[1:]])).encode("utf-8", "replace"))
+    if not quiet:
+        sys.stderr.write("\n".join(run.lines()) + "\n")
+        if not run.finished:
+            sys.stderr.write("  the same command goes on\n")
+        sys.stderr.write(f"  the report is {out / 'report.html'}\n")
+    if not run.found:
         raise typer.Exit(1)
 
 

@@ -24,7 +24,7 @@ from webwinnow.sitemining.sitetree import NOTHING
 from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
 from webwinnow.treebytes import tree_from_bytes
 
-__all__ = ["SITE_PAGES", "SiteRun", "classify_sites", "train_sites"]
+__all__ = ["NOTHING_READ", "SITE_PAGES", "SiteRun", "classify_sites", "site_record", "train_sites"]
 
 SITE_PAGES = 500
 """Pages of a site that are read at most, in input order, as many as a site is learned from."""
@@ -145,9 +145,16 @@ def _sites(store: RunStore, run: SiteRun, most: int) -> Iterator[tuple[str, list
 def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) -> dict[str, Any]:
     """What is told of one site."""
     pages = SitePages.of_pages([PageWords.of(tree) for tree in trees], site)
-    found = model.classify(pages)
+    return site_record(model.classify(pages), pages, trees, failed) | {
+        "method": model.method,
+        "reason": None if trees else NOTHING_READ,
+    }
+
+
+def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], failed: int) -> dict[str, Any]:
+    """What is told of a site that was classified: its topic, and the pages and blocks that decided."""
     return {
-        "site": site,
+        "site": found.site,
         "topic": found.topic if trees else None,
         "probability": _rounded(found.probability) if trees else None,
         "probabilities": {name: _rounded(share) for name, share in found.posterior.items()} if trees else {},
@@ -159,12 +166,10 @@ def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) ->
             if found.told.pages is not None
         ],
         "deciding_blocks": [_block(found, pages, trees, node) for node in found.deciding_blocks(DECIDING)],
-        "method": model.method,
-        "reason": None if trees else NOTHING_READ,
     }
 
 
-def _block(found: SiteTopic, pages: SitePages, trees: list[PageTree], node: int) -> dict[str, Any]:
+def _block(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], node: int) -> dict[str, Any]:
     """A block that decided: where it stands, and how it begins."""
     page = int(pages.page_of_node[node])
     tree, element = trees[page], int(pages.element[node])

@@ -1,0 +1,487 @@
+"""`mine_sites`: Algorithm 1 of Sites: train, look for candidates, read them with pruning, classify, fuse, train again.
+
+What is decided is decided in `sitemining` (`mining`, `reading`); here sites are crawled and the state is kept. A run is
+a folder: `mine.sqlite`, a WARC file for each round, and at its end `sites.jsonl` and the model, `topics.npz`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
+from webwinnow.crawl.follow import asks_not_to
+from webwinnow.crawl.run import stored_crawl
+from webwinnow.crawl.scope import page_address, start_address
+from webwinnow.errors import InputError, PageRefused, SettingsError
+from webwinnow.io import open_pages
+from webwinnow.io.sinks import whole_file, write_lines
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite
+from webwinnow.pipeline.seeds import Seeds, read_seeds
+from webwinnow.pipeline.sites import NOTHING_READ, site_record
+from webwinnow.sitemining.measures import spotting_rate
+from webwinnow.sitemining.mining import (
+    Judgement,
+    MiningSettings,
+    Progress,
+    SiteGraph,
+    candidates,
+    neighbours_of,
+    why_stop,
+)
+from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitetree import LinkTree
+from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
+from webwinnow.urls import SiteKey, canonical
+
+__all__ = ["MineRun", "MineSettings", "PrunedFollow", "mine_sites"]
+
+SITE_PAGES = 50
+"""Pages of a site that are read at most, where its topic is not settled before (ours)."""
+SITES_FILE, MODEL_FILE = "sites.jsonl", "topics.npz"
+
+Tell = Callable[[str, int, int | None], None]
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MineSettings:
+    """How to mine: how topics are told, which sites are read and how far, how long; how to crawl is said apart.
+
+    `pages` are those of a site at most, `seconds` the time of this run.
+    """
+
+    method: str = DEFAULT_METHOD
+    label: str = "label"
+    site_by: str = "host"
+    mining: MiningSettings = field(default_factory=MiningSettings)
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
+    pages: int = SITE_PAGES
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        topic_method(self.method)
+        if SiteKey.parse(self.site_by).by not in ("host", "domain"):
+            raise SettingsError(f"site_by is {self.site_by}: expected host or domain, as sites are told by their links")
+        if self.pages < 1 or (self.seconds is not None and not self.seconds > 0):
+            raise SettingsError(f"{self.pages} pages in {self.seconds} seconds: expected more than 0")
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What a run that goes on must be told again as it was: all but its limits."""
+        mining = asdict(self.mining)
+        kept = {name: mining[name] for name in ("topics", "confidence", "agreement", "taught")}
+        told = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
+        found: dict[str, Any] = json.loads(json.dumps(told | kept))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class MineRun:
+    """What a run found: a record for each site that was read, seeds first; why it ended, and whether it is `finished`.
+
+    The time and the pages are those of this run; `sites` are of all runs in the folder.
+    """
+
+    sites: tuple[dict[str, Any], ...]
+    rounds: int
+    pages: int
+    seconds: float
+    ended: str
+    finished: bool
+
+    @property
+    def seeds(self) -> list[dict[str, Any]]:
+        """The sites that were given."""
+        return [record for record in self.sites if record["seed"]]
+
+    @property
+    def found(self) -> list[dict[str, Any]]:
+        """The new sites on topic."""
+        return [record for record in self.sites if record["on_topic"] and not record["seed"]]
+
+    @property
+    def topics(self) -> Counter[str]:
+        """How many new sites were found of each topic."""
+        return Counter(record["topic"] for record in self.found)
+
+    @property
+    def spotting(self) -> float:
+        """Equation 15."""
+        return spotting_rate(len(self.found), len(self.seeds))
+
+    def lines(self) -> list[str]:
+        """What people want to know."""
+        read = [record for record in self.sites if not record["seed"]]
+        off = sum(1 for record in read if not record["on_topic"] and record["pages"])
+        failed = sum(1 for record in read if not record["pages"])
+        told = ", ".join(f"{topic} {count:,}" for topic, count in sorted(self.topics.items())) or "none"
+        return [
+            f"{len(self.found):,} sites found from {len(self.seeds):,} seeds ({told}); "
+            f"spotting rate {100 * self.spotting:.0f} %",
+            f"  {len(read):,} sites read in {self.rounds:,} rounds: {off:,} off topic, {failed:,} could not be read; "
+            f"{sum(record['pages'] for record in self.sites):,} pages, {self.pages:,} of them now, "
+            f"in {self.seconds:.1f} s",
+            f"  ended: {self.ended}",
+        ]
+
+
+class PrunedFollow:
+    """Steers a crawl by one `SiteReading` a site, by the start page: links are followed where the page tree grows, and
+    a site is left when its topic is settled. Trees of pages are kept beside, for those who tell of them.
+    """
+
+    learns = True
+
+    def __init__(self, readings: dict[str, SiteReading]) -> None:
+        self.readings = readings
+        self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
+
+    def next(self, page: CrawledPage) -> Next:
+        """Where to go from this page."""
+        reading = self.readings.get(page.start)
+        if reading is None:
+            return Next()
+        words = PageWords.of(page.tree)
+        unwilling = asks_not_to(page.tree)
+        read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
+        self.trees[page.start].append(page.tree)
+        return Next(page.links if read.follow and not unwilling else (), leave_site=read.settled)
+
+
+def mine_sites(
+    seeds: Path,
+    out: Path,
+    settings: MineSettings | None = None,
+    crawling: CrawlSettings | None = None,
+    *,
+    on_progress: Tell | None = None,
+    on_problem: Note | None = None,
+) -> MineRun:
+    """Find sites with the topics of the seeds. The folder `out` is made, or a run that is in it goes on.
+
+    `crawling` says how to speak to servers: delays, hosts side by side, the guard; pages, strategy, scope and time come
+    from `settings`.
+    """
+    settings, note = settings or MineSettings(), on_problem or (lambda _: None)
+    crawling = replace(
+        crawling or CrawlSettings(), pages=settings.pages, strategy="breadth", scope=_scope(settings), depth=None
+    )
+    if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
+        raise SettingsError(f"{out} holds something else; give a new folder, or that of a run to go on with")
+    given = read_seeds(
+        seeds, settings.label, site_by=SiteKey.parse(settings.site_by), most=settings.pages, on_problem=note
+    )
+    settings.mining.wanted(sorted(set(given.topics.values())))
+    out.mkdir(parents=True, exist_ok=True)
+    with MineStore(out, create=True) as store:
+        _same_run(store, settings, seeds, out)
+        run = _Mine(out, store, settings, crawling, given, on_progress or (lambda *_: None), note)
+        return run.run()
+
+
+class _Mine:
+    """One run: sites that are known, with their pages in memory."""
+
+    def __init__(
+        self,
+        out: Path,
+        store: MineStore,
+        settings: MineSettings,
+        crawling: CrawlSettings,
+        seeds: Seeds,
+        tell: Tell,
+        note: Note,
+    ) -> None:
+        self.out, self.store, self.settings, self.crawling = out, store, settings, crawling
+        self.tell, self.note = tell, note
+        self.began = time.monotonic()
+        self.fresh = 0
+        self.seeds = seeds
+        self.wanted = settings.mining.wanted(sorted(set(seeds.topics.values())))
+        self.graph = SiteGraph(SiteKey.parse(settings.site_by))
+        self.judged: dict[str, Judgement] = {}
+        self.pages: dict[str, SitePages] = {}
+        self.known: set[str] = set()
+        self.since_found = 0
+
+    def run(self) -> MineRun:
+        """Rounds until the termination condition."""
+        if not list(self.store.sites()):
+            self._add_seeds()
+        self._load()
+        why, model = None, None
+        while why is None:
+            waiting = [site for site in self.store.sites() if site.record is None]
+            if not waiting:
+                why = self._choose()
+                continue
+            left = self._seconds_left()
+            if left is not None and left <= 0:
+                why = "the time is up"
+                continue
+            model = None if waiting[0].round == 0 else self._learn()
+            why = self._round(waiting, model)
+        return self._end(why)
+
+    # Seeds, and what an earlier run knew
+
+    def _add_seeds(self) -> None:
+        seeds = self.seeds
+        rows = [
+            (site, start_address(seeds.starts[site]) if site in seeds.starts else seeds.stored[site][0].url, topic, ())
+            for site, topic in sorted(seeds.topics.items())
+        ]
+        self.store.add_round(0, rows)
+        for site in sorted(seeds.stored):
+            self.store.judge(site, _seed_record(site, rows, len(seeds.stored[site])), ())
+
+    def _load(self) -> None:
+        """Read the pages of sites that were judged before, and what was held of them."""
+        by_round: dict[int, list[StoredSite]] = {}
+        for site in self.store.sites():
+            self.known.add(site.name)
+            if site.record is not None:
+                by_round.setdefault(site.round, []).append(site)
+        for number, sites in sorted(by_round.items()):
+            words = self._stored_words(number, sites)
+            for site in sites:
+                stored = self.seeds.stored.get(site.name) if site.label is not None else None
+                if stored is not None:
+                    pages, links = SitePages.of_pages(stored, site.name), _links(stored)
+                else:
+                    pages, links = self._read_again(site.name, words)
+                assert site.record is not None
+                self._know(site.name, pages, links, site.record)
+
+    def _stored_words(self, number: int, sites: Sequence[StoredSite]) -> dict[str, PageWords]:
+        """The pages of a round by their address, from its WARC file."""
+        path = self._warc(number)
+        wanted = {page.url for site in sites for page in self.store.pages(site.name)}
+        found: dict[str, PageWords] = {}
+        if wanted and path.is_file():
+            for record in open_pages([path], on_problem=self.note):
+                if record.url in wanted and record.refused is None:
+                    try:
+                        tree = parse(record.body, url=record.url, content_type=record.content_type)
+                    except PageRefused:
+                        continue
+                    words = PageWords.of(tree)
+                    found[record.url] = replace(words, links=()) if asks_not_to(tree) else words
+        return found
+
+    def _read_again(self, name: str, words: dict[str, PageWords]) -> tuple[SitePages, set[str]]:
+        stored = [page for page in self.store.pages(name) if page.url in words]
+        tree = LinkTree.of_crawl([page.url for page in stored], [page.referrer for page in stored])
+        pages = [words[page.url] for page in stored]
+        return SitePages.of_pages(pages, name, page_tree=tree), _links(pages)
+
+    def _know(self, name: str, pages: SitePages, links: set[str], record: dict[str, Any]) -> None:
+        """A site that was judged: its pages, its links, its topic."""
+        self.known.add(name)
+        self.known.update(self.graph.site_of(url) for url in pages.urls)
+        if not len(pages):
+            self.since_found += 1
+            return
+        self.pages[name] = pages
+        self.graph.add(name, links)
+        found = Judgement(record["topic"], record["probability"], record["agreement"], record["seed"])
+        self.judged[name] = found
+        self.since_found = 0 if record["on_topic"] else self.since_found + 1
+
+    # A round
+
+    def _choose(self) -> str | None:
+        """Choose the sites of the next round (step 2); or say why there is none."""
+        mining = self.settings.mining
+        relevance = {
+            name: found.probability for name, found in self.judged.items() if found.on_topic(mining, self.wanted)
+        }
+        sites = list(self.store.sites())
+        read = sum(1 for site in sites if site.label is None)
+        most = min(mining.batch, max(mining.sites - read, 1))
+        chosen = [
+            one
+            for one in candidates(self.graph, relevance, self.known, most)
+            if page_address(one.start) is not None
+        ]
+        why = why_stop(Progress(read, self.since_found, len(chosen)), mining)
+        if why is None:
+            number = 1 + max((site.round for site in sites), default=0)
+            rows = [(one.site, start_address(one.start), None, one.linked_by) for one in chosen]
+            self.store.add_round(number, rows)
+            self.known.update(one.site for one in chosen)
+        return why
+
+    def _learn(self) -> tuple[SiteTopics, ReadingModel]:
+        """Step 1: learn from the seeds, and from sites found that are sure (step 5)."""
+        mining = self.settings.mining
+        names = [name for name, found in self.judged.items() if found.teaches(mining, self.wanted)]
+        if len({self.judged[name].topic for name in names}) < 2:
+            raise InputError("fewer than two topics have a seed that could be read; see the problems above")
+        training = Training([self.pages[name] for name in names], [self.judged[name].topic for name in names])
+        model = SiteTopics(self.settings.method, site_by=self.settings.site_by).learn(training)
+        return model, ReadingModel.learn(training)
+
+    def _round(self, waiting: Sequence[StoredSite], model: tuple[SiteTopics, ReadingModel] | None) -> str | None:
+        """Steps 3 and 4: read sites, prune, classify; None, or why the run ends here."""
+        number = waiting[0].round
+        reading = None if model is None else model[1]
+        follow = PrunedFollow({site.start: SiteReading(reading, self.settings.reading) for site in waiting})
+        folder = self._warc(number).parent
+        resume = _can_resume(folder, self._warc(number))
+        log = folder / "fates.jsonl"
+        summary = crawl(
+            [site.start for site in waiting],
+            self._warc(number),
+            replace(self.crawling, seconds=self._seconds_left()),
+            follow=follow,
+            resume=resume,
+            state=folder,
+            log=log,
+            on_problem=self.note,
+        )
+        self.fresh += summary.fresh
+        if not summary.finished:
+            return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not read to its end"
+        fates = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        for site in waiting:
+            self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])
+            self.tell("mine", sum(1 for one in self.judged.values() if not one.seed), self.settings.mining.sites)
+        for leftover in folder.glob("crawl-*"):
+            shutil.rmtree(leftover, ignore_errors=True)  # all that it knew is in the store now
+        return None
+
+    def _judge(
+        self,
+        site: StoredSite,
+        follow: PrunedFollow,
+        model: tuple[SiteTopics, ReadingModel] | None,
+        fates: Sequence[dict[str, Any]],
+    ) -> None:
+        """Step 4, and the site's place in the graph."""
+        reading, trees = follow.readings[site.start], follow.trees.pop(site.start)
+        pages, links = reading.site(site.name), _links(reading.pages)
+        failed = sum(1 for fate in fates if fate["fate"] == "failed")
+        record = self._record(site, pages, links, trees, model, failed)
+        moved = {self.graph.site_of(url) for url in pages.urls} - {site.name}
+        if not trees:
+            why = next((fate["reason"] for fate in fates if fate["url"] == site.start and fate["reason"]), None)
+            record["reason"] = why or NOTHING_READ
+        elif moved & self.judged.keys() and site.label is None:
+            record |= {"on_topic": False, "pages": 0, "reason": f"leads to {', '.join(sorted(moved))}, read before"}
+            pages, trees = SitePages.of_pages([], site.name), []
+        kept = [StoredPage(url, referrer) for url, referrer in zip(pages.urls, reading.referrers, strict=False)]
+        self.store.judge(site.name, record, kept)
+        self._know(site.name, pages, links, record)
+
+    def _record(
+        self,
+        site: StoredSite,
+        pages: SitePages,
+        links: set[str],
+        trees: Sequence[PageTree],
+        model: tuple[SiteTopics, ReadingModel] | None,
+        failed: int,
+    ) -> dict[str, Any]:
+        mining = self.settings.mining
+        about = {"start": site.start, "round": site.round, "linked_by": list(site.linked_by), "reason": None}
+        if model is None:
+            assert site.label is not None
+            rows = [(site.name, site.start, site.label, ())]
+            return _seed_record(site.name, rows, len(pages)) | {"failed_pages": failed}
+        linked = {self.graph.site_of(link) for link in links}
+        topics = {
+            name: model[0].names_.index(found.topic)
+            for name, found in self.judged.items()
+            if found.on_topic(mining, self.wanted)
+        }
+        found = model[0].classify(pages, neighbours_of(self.graph, site.name, topics, linked))
+        agreement = float(model[1].agreement(pages)[found.number])
+        judgement = Judgement(found.topic, found.probability, agreement)
+        on_topic = bool(len(pages)) and judgement.on_topic(mining, self.wanted)
+        told = {"seed": False, "on_topic": on_topic, "agreement": round(agreement, 6)}
+        return site_record(found, pages, trees, failed) | told | about
+
+    # The end
+
+    def _end(self, why: str) -> MineRun:
+        records = [site.record for site in self.store.sites() if site.record is not None]
+        waits = any(site.record is None for site in self.store.sites())
+        lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for record in records)
+        write_lines(lines, self.out / SITES_FILE)
+        if len({found.topic for found in self.judged.values() if found.seed}) > 1:
+            with whole_file(self.out.resolve() / MODEL_FILE) as file:
+                file.write(self._learn()[0].to_bytes())
+        rounds = max((site.round for site in self.store.sites()), default=0)
+        return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, not waits)
+
+    def _seconds_left(self) -> float | None:
+        limit = self.settings.seconds
+        return None if limit is None else limit - (time.monotonic() - self.began)
+
+    def _warc(self, number: int) -> Path:
+        folder = self.out / f"round-{number:03}"
+        folder.mkdir(exist_ok=True)
+        return folder / "pages.warc.gz"
+
+
+def _can_resume(folder: Path, warc: Path) -> bool:
+    """Whether a round was begun; what cannot be gone on with is removed."""
+    try:
+        stored_crawl(warc, folder)
+    except InputError:
+        shutil.rmtree(folder)
+        folder.mkdir()
+        return False
+    return True
+
+
+def _links(pages: Sequence[PageWords]) -> set[str]:
+    return {canonical(link) for page in pages for link in page.links}
+
+
+def _scope(settings: MineSettings) -> Any:
+    return SiteKey.parse(settings.site_by).by
+
+
+def _seed_record(site: str, rows: Sequence[tuple[str, str, str, Sequence[str]]], pages: int) -> dict[str, Any]:
+    start, topic = next((start, topic) for name, start, topic, _ in rows if name == site)
+    return {
+        "site": site,
+        "topic": topic,
+        "probability": 1.0,
+        "probabilities": {topic: 1.0},
+        "pages": pages,
+        "failed_pages": 0,
+        "deciding_pages": [],
+        "deciding_blocks": [],
+        "seed": True,
+        "on_topic": pages > 0,
+        "agreement": 1.0,
+        "start": start,
+        "round": 0,
+        "linked_by": [],
+        "reason": None if pages else NOTHING_READ,
+    }
+
+
+def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) -> None:
+    """Note what a run was told; where it goes on, it must be told the same."""
+    told = settings.lasting | {"seeds": hashlib.sha256(seeds.read_bytes()).hexdigest()}
+    before = store.noted("told")
+    if before is None:
+        store.note("told", told)
+    elif before != told:
+        other = ", ".join(name for name in told if before.get(name) != told[name])
+        raise SettingsError(f"{out} holds a run with other {other}: give the same to go on, or a new folder")

@@ -1,0 +1,95 @@
+"""Seeds of `sites mine`: sites with their topics, as stored pages or as start pages that are still to be read."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from webwinnow.errors import InputError, PageRefused
+from webwinnow.io import open_pages
+from webwinnow.io.labels import check_label_column, read_label_column, read_labels
+from webwinnow.parse import parse
+from webwinnow.records import PageRecord
+from webwinnow.sitemining.sitepages import PageWords
+from webwinnow.urls import SiteKey
+
+__all__ = ["Seeds", "read_seeds"]
+
+LABEL = "label"
+TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The topic of each seed by the site's name; start pages of those that are to be read; pages of the others."""
+
+    topics: dict[str, str] = field(default_factory=dict)
+    starts: dict[str, str] = field(default_factory=dict)
+    stored: dict[str, list[PageWords]] = field(default_factory=dict)
+
+
+def read_seeds(
+    path: Path,
+    label: str = LABEL,
+    *,
+    site_by: SiteKey | None = None,
+    most: int = 500,
+    on_problem: Callable[[str], None] | None = None,
+) -> Seeds:
+    """Read labelled seeds: Parquet or JSONL with pages (`html`), or any table with a start page a line (`url`).
+
+    Of stored pages the first `most` of a site are taken. `InputError` where a site has two topics or none has any.
+    """
+    site_by = site_by or SiteKey()
+    note = on_problem or (lambda _: None)
+    topics: dict[str, str] = {}
+    if _has_pages(path):
+        stored: dict[str, list[PageWords]] = defaultdict(list)
+        check_label_column([path], label)
+        for page in open_pages([path], on_problem=note, label=label):
+            site = site_by.of(page)
+            if page.label is None or not site:
+                continue
+            _agree(topics, site, page.label)
+            if page.refused is None and len(stored[site]) < most:
+                try:
+                    tree = parse(page.body, url=page.url, content_type=page.content_type)
+                    stored[site].append(PageWords.of(tree))
+                except PageRefused as refusal:
+                    note(f"{page.url}: {refusal}")
+        there = {site: pages for site, pages in stored.items() if pages}
+        seeds = Seeds({site: topics[site] for site in there}, {}, there)
+    else:
+        starts: dict[str, str] = {}
+        is_table = path.name.lower().endswith(TABLES)
+        told = read_labels(path) if is_table else read_label_column([path], label)
+        for url, topic in told.items():
+            site = site_by.of(PageRecord(url=url, body=b""))
+            if not site:
+                raise InputError(f"{path}: {url!r} is no web address; expected a start page in the column url")
+            _agree(topics, site, topic)
+            starts.setdefault(site, url)
+        seeds = Seeds(topics, starts, {})
+    if len(set(seeds.topics.values())) < 2:
+        raise InputError(
+            f"{path}: {len(seeds.topics)} seeds with {len(set(seeds.topics.values()))} topics; expected two topics or "
+            "more: give sites of a topic that you do not want too, and name those that you do (--topic)"
+        )
+    return seeds
+
+
+def _agree(topics: dict[str, str], site: str, topic: str) -> None:
+    if topics.setdefault(site, topic) != topic:
+        raise InputError(f"the seed {site} has two topics, {topics[site]} and {topic}: expected one; see --site-by")
+
+
+def _has_pages(path: Path) -> bool:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected a table with url and label, or labelled pages")
+    try:
+        check_label_column([path], "html")
+    except InputError:
+        return False
+    return True

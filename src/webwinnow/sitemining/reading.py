@@ -1,0 +1,149 @@
+"""Reading a site page by page (Sites, Algorithm 1, steps 3.1 to 3.7): where links are followed, and when to stop.
+
+`SiteReading` is told each page as it comes, breadth-first, and says whether its links are worth following (14) and
+whether the topic of the site is settled. It fetches nothing: a crawl asks it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import SettingsError
+from webwinnow.sitemining.hmt.forest import soft_evidence
+from webwinnow.sitemining.pruning import GrowingTree, KlRule
+from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages
+from webwinnow.sitemining.sitetree import LinkTree
+from webwinnow.sitemining.topics.pagetree import PageTreeHmt
+from webwinnow.sitemining.topics.scale import FLOOR
+from webwinnow.sitemining.topics.training import Training
+from webwinnow.sitemining.topicwords import TopicWords
+from webwinnow.urls import canonical
+
+__all__ = ["Read", "ReadingModel", "ReadingSettings", "SiteReading"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingSettings:
+    """When a page's links are followed, and when a site is settled.
+
+    - `delta`: of the KL rule (14), in nats.
+    - `unchanged`: the topic is settled when so many pages in a row did not change it by `delta` times the depth.
+    - `least`: pages that are read of every site first (ours: what the site repeats shows on a few pages).
+    """
+
+    delta: float = 1e-3
+    unchanged: int = 5
+    least: int = 10
+
+    def __post_init__(self) -> None:
+        KlRule(delta=self.delta)
+        for name in ("unchanged", "least"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was made of a page: whether to `follow` its links, and whether the topic of the site is `settled`."""
+
+    follow: bool
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadingModel:
+    """What a reader has to know: the words of topics, and the hidden Markov tree over pages (method `hmt`)."""
+
+    tree: PageTreeHmt
+
+    @classmethod
+    def learn(cls, training: Training) -> Self:
+        """Learn from sites; what other methods learn from the same `Training` is shared."""
+        return cls(training.learned(PageTreeHmt))
+
+    @property
+    def words(self) -> TopicWords:
+        """Which words tell of which topic."""
+        return self.tree.words
+
+    def agreement(self, site: SitePages) -> Floats:
+        """The mean over pages of P(topic | text): how far pages agree, each by its own words, whatever the tree says.
+
+        0 for all topics where no page has a known word. Unlike P(topic | site) it does not grow surer with every page,
+        so that a site of another topic, whose pages lean here and there, stands out.
+        """
+        told = self.words.of_pages(site.page_words)
+        told = told[~np.isnan(told[:, 0])]
+        mean: Floats = told.mean(axis=0) if len(told) else np.zeros(self.words.topics)
+        return mean
+
+
+class SiteReading:
+    """One site while it is read: its page tree grows, and the rule prunes it.
+
+    A page speaks by its words, without blocks that stand on half of the pages read so far: the menu that all of them
+    share says nothing of where they lead. `pages` and `referrers` are all pages in the order of reading, `added` those
+    that the tree grew by.
+    """
+
+    def __init__(self, model: ReadingModel | None = None, settings: ReadingSettings | None = None) -> None:
+        self.model = model
+        self.settings = settings or ReadingSettings()
+        self.pages: list[PageWords] = []
+        self.referrers: list[str | None] = []
+        self.added: list[bool] = []
+        self._tree = None if model is None else GrowingTree(model.tree.pages.parameters)
+        self._rule = KlRule(delta=self.settings.delta)
+        self._place: dict[str, int] = {}
+        self._said: Counter[int] = Counter()
+        self._unchanged = 0
+
+    @property
+    def posterior(self) -> Floats | None:
+        """P(topic | pages so far), as the rule sees it; None without a model."""
+        return None if self._tree is None else self._tree.posterior
+
+    def read(self, page: PageWords, referrer: str | None = None) -> Read:
+        """Take a page that `referrer` led to. Without a model all links are followed, and nothing is ever settled."""
+        self.pages.append(page)
+        self.referrers.append(referrer)
+        if self._tree is None or self.model is None:
+            self.added.append(True)
+            return Read(follow=True, settled=False)
+        place = self._tree.offer(self._parent(referrer), self._evidence(page), self._rule)
+        self.added.append(place is not None)
+        if place is not None:
+            self._place.setdefault(canonical(page.url), place)
+        self._unchanged = 0 if place is not None else self._unchanged + 1
+        enough = len(self.pages) >= self.settings.least and self._unchanged >= self.settings.unchanged
+        return Read(follow=place is not None, settled=enough)
+
+    def site(self, name: str) -> SitePages:
+        """The site as far as it was read, with the page tree of the crawl."""
+        tree = LinkTree.of_crawl([page.url for page in self.pages], self.referrers)
+        return SitePages.of_pages(self.pages, name, page_tree=tree)
+
+    def _parent(self, referrer: str | None) -> int:
+        """Where in the tree a page hangs; below the start page, where what led to it is not in it."""
+        if self._tree is None or not len(self._tree):
+            return -1
+        return 0 if referrer is None else self._place.get(canonical(referrer), 0)
+
+    def _evidence(self, page: PageWords) -> Floats:
+        """Log P(topic | text) of what the page says and the site does not repeat; 0 where nothing is known."""
+        assert self.model is not None
+        said = page.said.tolist()
+        self._said.update(set(said) - {0})
+        pages = len(self.pages)
+        often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in said]
+        kept = page.words.at(~np.array(often, np.bool_))
+        told = self.model.words.of_pages(kept.by(np.zeros(len(page), np.int64), 1))
+        found: Floats = soft_evidence(told, floor=FLOOR)[0]
+        return found
