@@ -107,9 +107,9 @@ def mine(
     confidence: Annotated[
         float, typer.Option(min=0, max=1, help="How likely a topic must be.")
     ] = _MINING.confidence,
-    agreement: Annotated[
-        float, typer.Option(min=0, max=1, help="How far pages must agree on it, each by its own words.")
-    ] = _MINING.agreement,
+    distinctness: Annotated[
+        float, typer.Option(min=0, max=1, help="How near a site must be to its topic: 0.5 for as near as to others, 1.")
+    ] = _MINING.distinctness,
     delta: Annotated[
         float, typer.Option(min=0, help="Of the KL rule: by how much a page must change what is believed.")
     ] = _READING.delta,
@@ -142,7 +142,7 @@ def mine(
         mining=MiningSettings(
             topics=tuple(topic or ()),
             confidence=confidence,
-            agreement=agreement,
+            distinctness=distinctness,
             sites=sites,
             fruitless=fruitless,
             batch=hosts,

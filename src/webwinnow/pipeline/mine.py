@@ -80,7 +80,7 @@ class MineSettings:
     def lasting(self) -> dict[str, Any]:
         """What a run that goes on must be told again as it was: all but its limits."""
         mining = asdict(self.mining)
-        kept = {name: mining[name] for name in ("topics", "confidence", "agreement", "taught")}
+        kept = {name: mining[name] for name in ("topics", "confidence", "distinctness", "taught")}
         told = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
         found: dict[str, Any] = json.loads(json.dumps(told | kept))
         return found
@@ -295,7 +295,7 @@ class _Mine:
             return
         self.pages[name] = pages
         self.graph.add(name, links)
-        found = Judgement(record["topic"], record["probability"], record["agreement"], record["seed"])
+        found = Judgement(record["topic"], record["probability"], record["distinctness"], record["seed"])
         self.judged[name] = found
         self.since_found = 0 if record["on_topic"] else self.since_found + 1
 
@@ -407,10 +407,10 @@ class _Mine:
             if found.on_topic(mining, self.wanted)
         }
         found = model[0].classify(pages, neighbours_of(self.graph, site.name, topics, linked))
-        agreement = float(model[1].agreement(pages)[found.number])
-        judgement = Judgement(found.topic, found.probability, agreement)
+        distinctness = float(model[1].distinctness(pages)[found.number])
+        judgement = Judgement(found.topic, found.probability, distinctness)
         on_topic = bool(len(pages)) and judgement.on_topic(mining, self.wanted)
-        told = {"seed": False, "on_topic": on_topic, "agreement": round(agreement, 6)}
+        told = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6)}
         return site_record(found, pages, trees, failed) | told | about
 
     # The end
@@ -468,7 +468,7 @@ def _seed_record(site: str, rows: Sequence[tuple[str, str, str, Sequence[str]]],
         "deciding_blocks": [],
         "seed": True,
         "on_topic": pages > 0,
-        "agreement": 1.0,
+        "distinctness": 1.0,
         "start": start,
         "round": 0,
         "linked_by": [],

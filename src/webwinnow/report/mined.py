@@ -84,7 +84,7 @@ def _sites(records: Sequence[dict[str, Any]]) -> str:
             f"{escape(record['site'])}<br><span class=words>{escape(_whence(record))}</span>",
             escape(record["topic"]),
             f"{record['probability']:.3f}",
-            f"{record['agreement']:.2f}",
+            f"{record['distinctness']:.2f}",
             f"{record['pages']:,}",
             _deciding(record),
         ]
@@ -92,7 +92,7 @@ def _sites(records: Sequence[dict[str, Any]]) -> str:
     ]
     left = len(records) - len(rows)
     more = f"<p>and {left:,} more, in sites.jsonl</p>" if left else ""
-    return _table(["site", "topic", "confidence", "pages agree", "pages", "what decided"], rows, (2, 3, 4)) + more
+    return _table(["site", "topic", "confidence", "distinctness", "pages", "what decided"], rows, (2, 3, 4)) + more
 
 
 def _whence(record: dict[str, Any]) -> str:

@@ -24,7 +24,8 @@ class MiningSettings:
 
     - `topics`: those that are wanted, of the seeds'; none for all of them.
     - `confidence`: P(topic | site) from which on a site is on topic.
-    - `agreement`: the mean of P(topic | page) from which on it is (see `ReadingModel.agreement`).
+    - `distinctness`: how much nearer to its topic than to the others a site must be (`ReadingModel.distinctness`); 2/3
+      is twice as near (ours, as the paper has no word on sites of other topics; see docs/mine.md).
     - `taught`: P(topic | site) from which on a site that was found teaches the next round (ours: in the paper all do;
       a site told wrong would teach what is wrong).
     - `sites`: sites to read at most, seeds not counted; `fruitless`: sites in a row without one on topic after which
@@ -33,14 +34,14 @@ class MiningSettings:
 
     topics: tuple[str, ...] = ()
     confidence: float = 0.5
-    agreement: float = 0.5
+    distinctness: float = 2 / 3
     taught: float = 0.9
     sites: int = 500
     fruitless: int = 100
     batch: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("confidence", "agreement", "taught"):
+        for name in ("confidence", "distinctness", "taught"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected from 0 to 1")
         for name in ("sites", "fruitless", "batch"):
@@ -57,18 +58,18 @@ class MiningSettings:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is held of a site: its topic, P(topic | site), the agreement of its pages; `seed` where it was given."""
+    """What is held of a site: its topic, P(topic | site), its distinctness; `seed` where it was given."""
 
     topic: str
     probability: float
-    agreement: float
+    distinctness: float
     seed: bool = False
 
     def on_topic(self, settings: MiningSettings, wanted: Collection[str]) -> bool:
         """Whether the site is one of those that are looked for."""
         if self.topic not in wanted:
             return False
-        return self.seed or (self.probability >= settings.confidence and self.agreement >= settings.agreement)
+        return self.seed or (self.probability >= settings.confidence and self.distinctness >= settings.distinctness)
 
     def teaches(self, settings: MiningSettings, wanted: Collection[str]) -> bool:
         """Whether the next round learns from it: every seed, and what was found and is sure."""

@@ -21,7 +21,7 @@ from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics.pagetree import PageTreeHmt
 from webwinnow.sitemining.topics.scale import FLOOR
 from webwinnow.sitemining.topics.training import Training
-from webwinnow.sitemining.topicwords import TopicWords
+from webwinnow.sitemining.topicwords import Rows, TopicWords
 from webwinnow.urls import canonical
 
 __all__ = ["Read", "ReadingModel", "ReadingSettings", "SiteReading"]
@@ -35,7 +35,8 @@ class ReadingSettings:
 
     - `delta`: of the KL rule (14), in nats.
     - `unchanged`: the topic is settled when so many pages in a row did not change it by `delta` times the depth.
-    - `least`: pages that are read of every site first (ours: what the site repeats shows on a few pages).
+    - `least`: pages of every site that are read first, whatever the rule says (ours: what a site repeats shows on a few
+      pages only, and a start page that is sure of itself may be all that a site says).
     """
 
     delta: float = 1e-3
@@ -51,7 +52,7 @@ class ReadingSettings:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was made of a page: whether to `follow` its links, and whether the topic of the site is `settled`."""
+    """What is made of a page: whether to `follow` its links, and whether the topic of the site is `settled`."""
 
     follow: bool
     settled: bool
@@ -73,16 +74,22 @@ class ReadingModel:
         """Which words tell of which topic."""
         return self.tree.words
 
-    def agreement(self, site: SitePages) -> Floats:
-        """The mean over pages of P(topic | text): how far pages agree, each by its own words, whatever the tree says.
+    def distinctness(self, site: SitePages) -> Floats:
+        """How much nearer a site's words are to each topic than to the others: c / (c + mean of the others' c), c the
+        cosine of the mean of its pages with the topic; 0.5 where it is as near to the others, 0 without known words.
 
-        0 for all topics where no page has a known word. Unlike P(topic | site) it does not grow surer with every page,
-        so that a site of another topic, whose pages lean here and there, stands out.
+        Every site has a likeliest topic; one that has another topic than the seeds' is about as near to all of them.
         """
-        told = self.words.of_pages(site.page_words)
-        told = told[~np.isnan(told[:, 0])]
-        mean: Floats = told.mean(axis=0) if len(told) else np.zeros(self.words.topics)
-        return mean
+        words = self.words
+        mean = Rows.of(site.page_words, words.key).weighted(words.weight).mean(len(words.key))
+        length = float(np.sqrt(mean @ mean))
+        if not length:
+            return np.zeros(words.topics)
+        near = mean @ words.direction / length
+        others = (near.sum() - near) / max(words.topics - 1, 1)
+        both = near + others
+        found: Floats = np.divide(near, both, out=np.zeros_like(near), where=both > 0)
+        return found
 
 
 class SiteReading:
@@ -122,8 +129,10 @@ class SiteReading:
         if place is not None:
             self._place.setdefault(canonical(page.url), place)
         self._unchanged = 0 if place is not None else self._unchanged + 1
-        enough = len(self.pages) >= self.settings.least and self._unchanged >= self.settings.unchanged
-        return Read(follow=place is not None, settled=enough)
+        enough = len(self.pages) >= self.settings.least
+        return Read(
+            follow=place is not None or not enough, settled=enough and self._unchanged >= self.settings.unchanged
+        )
 
     def site(self, name: str) -> SitePages:
         """The site as far as it was read, with the page tree of the crawl."""
