@@ -104,9 +104,7 @@ def mine(
     pages_per_site: Annotated[int, typer.Option(min=1, help="Pages of a site at most.")] = MINED_PAGES,
     time: Annotated[float | None, typer.Option(help="Seconds; then it stops, and the same command goes on.")] = None,
     fruitless: Annotated[int, typer.Option(min=1, help="Stop after so many sites in a row off topic.")] = 100,
-    confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="How likely a topic must be.")
-    ] = _MINING.confidence,
+    confidence: Annotated[float, typer.Option(min=0, max=1, help="How likely a topic must be.")] = _MINING.confidence,
     distinctness: Annotated[
         float, typer.Option(min=0, max=1, help="How near a site must be to its topic: 0.5 for as near as to others, 1.")
     ] = _MINING.distinctness,
@@ -156,9 +154,7 @@ def mine(
     )
     try:
         with shown_progress(quiet=quiet) as progress:
-            run = mine_sites(
-                seeds, out, settings, crawling, on_progress=progress.update, on_problem=progress.note
-            )
+            run = mine_sites(seeds, out, settings, crawling, on_progress=progress.update, on_problem=progress.note)
     except KeyboardInterrupt:
         sys.stderr.write(f"webwinnow: stopped; {out} holds what was found; the same command goes on\n")
         raise typer.Exit(130) from None

@@ -311,9 +311,7 @@ class _Mine:
         read = sum(1 for site in sites if site.label is None)
         most = min(mining.batch, max(mining.sites - read, 1))
         chosen = [
-            one
-            for one in candidates(self.graph, relevance, self.known, most)
-            if page_address(one.start) is not None
+            one for one in candidates(self.graph, relevance, self.known, most) if page_address(one.start) is not None
         ]
         why = why_stop(Progress(read, self.since_found, len(chosen)), mining)
         if why is None:

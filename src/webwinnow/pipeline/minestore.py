@@ -26,7 +26,9 @@ CREATE TABLE site (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, start TEXT NOT NULL, round INTEGER NOT NULL, label TEXT,
     linked_by TEXT NOT NULL, record TEXT
 );
-CREATE TABLE page (site TEXT NOT NULL, place INTEGER NOT NULL, url TEXT NOT NULL, referrer TEXT, PRIMARY KEY (site, place));
+CREATE TABLE page (
+    site TEXT NOT NULL, place INTEGER NOT NULL, url TEXT NOT NULL, referrer TEXT, PRIMARY KEY (site, place)
+);
 """
 
 

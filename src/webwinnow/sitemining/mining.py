@@ -15,7 +15,16 @@ from webwinnow.records import PageRecord
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.urls import SiteKey, canonical
 
-__all__ = ["Candidate", "Judgement", "MiningSettings", "Progress", "SiteGraph", "candidates", "neighbours_of", "why_stop"]
+__all__ = [
+    "Candidate",
+    "Judgement",
+    "MiningSettings",
+    "Progress",
+    "SiteGraph",
+    "candidates",
+    "neighbours_of",
+    "why_stop",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +139,7 @@ class Candidate:
     linked_by: tuple[str, ...]
 
 
-def candidates(
-    graph: SiteGraph, relevance: Mapping[str, float], known: Collection[str], most: int
-) -> list[Candidate]:
+def candidates(graph: SiteGraph, relevance: Mapping[str, float], known: Collection[str], most: int) -> list[Candidate]:
     """The sites to read next, best first: those that sites on topic link to (step 2, hyperlink-based focused crawling).
 
     `relevance` is P(topic) of the sites on topic. What counts is its sum over those that link to a site, so that one
@@ -184,4 +191,3 @@ def why_stop(progress: Progress, settings: MiningSettings) -> str | None:
 def _nearness(address: str) -> tuple[int, int, str]:
     path = address.partition("?")[0]
     return (path.count("/"), len(address), address)
-
