@@ -10,7 +10,7 @@ import numpy as np
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
-from webwinnow.sitemining.topics.scale import TreeScale, site_nodes
+from webwinnow.sitemining.topics.scale import SITE_DAMPING, TreeScale, site_nodes
 from webwinnow.sitemining.topics.training import Training
 from webwinnow.sitemining.topicwords import TopicWords
 
@@ -35,7 +35,7 @@ class PageTreeHmt:
         ]
         trees = [(tree.parent, site_nodes(tree.page, pages)) for tree, pages, _ in held]
         topic = [number for *_, number in held]
-        pages = TreeScale.learn(trees, topic, training.topics)
+        pages = TreeScale.learn(trees, topic, training.topics, SITE_DAMPING)
         return cls(training.words, pages.sloped(trees, [None] * len(trees), topic))
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
