@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
@@ -22,6 +22,7 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
+    "read_parquet_rows",
     "write_parquet",
 ]
 
@@ -80,6 +81,18 @@ def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> I
     columns = [field.name for field in PAGE_FIELDS if field.name in table.schema_arrow.names]
     try:
         yield from _rows(table, limits, columns)
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
+
+
+def read_parquet_rows(
+    file: IO[bytes], *, name: str, limits: ReadLimits, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Read some columns of any file, a few rows at a time; those that the file has twice or not at all are left out."""
+    table = _table(file, name)
+    names = table.schema_arrow.names
+    try:
+        yield from _rows(table, limits, [column for column in dict.fromkeys(columns) if names.count(column) == 1])
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 
