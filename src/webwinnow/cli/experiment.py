@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cli.progress import shown_progress
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.labelled import read_rows, telling_texts
 from webwinnow.experiments.replicas import Pair, replica_experiment
 from webwinnow.experiments.search import search_experiment, search_table
@@ -105,3 +106,99 @@ def search(
         file.write(search_table(results).encode())
     if not quiet:
         sys.stderr.write(search_table(results))
+
+
+@experiment.command()
+def mining(
+    data: Annotated[Path, typer.Option(help="Labelled pages: Parquet or JSONL with html, a label and a site.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for mining.html and the tables as CSV.")],
+    label: Annotated[str | None, typer.Option(help="The column that holds a page's class.")] = None,
+    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="With --label: only these rows; repeatable."),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TASK",
+            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]]'; may be given again.",
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Cleaning methods by letter or name, as in N,T,S,W,C; all of them if left out.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=0, help="Runs of k-means; 0 for none.")] = 800,
+    configurations: Annotated[str, typer.Option(help="Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
+    neighbours: Annotated[bool, typer.Option(help="Chi-square and k-NN too.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 for one a core. No result depends on it.")] = 0,
+    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Mine labelled pages of several sites before and after every cleaning (thesis chapter 5; DocView, Figure 5).
+
+    SVM in configurations 1, 2, 3 for all pairs of classes and sites, k-means over many runs, chi-square with k-NN: the
+    same miners for pages cleaned by every method. One HTML page with findings, plots and tables, and CSV.
+
+    Examples:
+
+        webwinnow experiment mining --data pages.parquet --label topic --site host -o results
+
+        webwinnow experiment mining --data shops.parquet -o results --task 'makes: label where kind=car' --task kind
+    """
+    from webwinnow.experiments.mining import (  # noqa: PLC0415 (an optional extra)
+        DEFAULT_METHODS,
+        MiningSettings,
+        TaskSettings,
+        mining_experiment,
+        mining_html,
+        write_tables,
+    )
+    from webwinnow.experiments.mining.findings import finding  # noqa: PLC0415
+    from webwinnow.experiments.mining.tasks import condition  # noqa: PLC0415
+
+    if where and label is None:
+        raise SettingsError("--where goes with --label; a --task has its own conditions")
+    tasks = [] if label is None else [TaskSettings(label=label, where=tuple(map(condition, where or ())))]
+    tasks += [TaskSettings.parse(text) for text in task or ()]
+    if not tasks:
+        raise SettingsError("nothing to tell apart: give --label COLUMN, or --task")
+    settings = MiningSettings(
+        tasks=tuple(tasks),
+        site=site,
+        methods=DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
+        runs=runs,
+        configurations=_configurations(configurations),
+        neighbours=neighbours,
+        seed=seed,
+        jobs=jobs,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress:
+        results = mining_experiment(
+            data,
+            settings,
+            command=shlex.join(["webwinnow", *sys.argv[1:]]),
+            tmp=tmp,
+            on_progress=progress.update,
+            on_problem=progress.note,
+        )
+    with whole_file(out.resolve() / "mining.html") as file:
+        file.write(mining_html(results).encode("utf-8", "replace"))
+    write_tables(results, out)
+    if not quiet:
+        for found in results.tasks:
+            sys.stderr.write(f"{found.task.name}: the thesis's finding: {finding(found).value}\n")
+            sys.stderr.writelines(f"{found.task.name}: {note}\n" for note in found.task.notes)
+        for left in results.left_out:
+            sys.stderr.write(f"{left.name}: nothing was mined. {' '.join(left.notes)}\n")
+        sys.stderr.write(f"the report is {out / 'mining.html'}\n")
+
+
+def _configurations(text: str) -> tuple[int, ...]:
+    """Read `1,2,3` or `none`."""
+    parts = [] if text.strip().lower() == "none" else text.split(",")
+    if not all(part.strip() in ("1", "2", "3") for part in parts):
+        raise SettingsError(f"no configurations {text!r}: expected some of 1,2,3, or none")
+    return tuple(sorted({int(part) for part in parts}))

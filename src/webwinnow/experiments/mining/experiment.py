@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
@@ -111,9 +112,7 @@ def mining_experiment(
         with RunStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)
             total = store.page_count()
-            cleaned = clean_sites(
-                store, methods, len(rows.sites), workers, lambda done: tell("clean", done, total)
-            )
+            cleaned = clean_sites(store, methods, len(rows.sites), workers, lambda done: tell("clean", done, total))
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
         found = _mine(ready, cleaned, methods, settings, Path(folder), workers, tell)
@@ -156,15 +155,14 @@ class _Rows:
         self.values = dict(zip(columns, _columns(file.values(columns, note), len(columns)), strict=True))
         self.sites = self.values[settings.site]
 
-    def tasks(self, read: Sequence[bool] | np.typing.NDArray[np.bool_] | None = None) -> list[LabelledTask]:
+    def tasks(self, read: NDArray[np.bool_] | None = None) -> list[LabelledTask]:
         """The tasks; with `read`, of the pages that could be read."""
         found = []
         for task in self.settings:
             inside = [
-                (read is None or bool(read[k])) and all(self.values[column][k] == value for column, value in task.where)
-                for k in range(len(self.sites))
+                all(self.values[column][k] == value for column, value in task.where) for k in range(len(self.sites))
             ]
-            found.append(LabelledTask.of(task, self.values[task.label], self.sites, inside))
+            found.append(LabelledTask.of(task, self.values[task.label], self.sites, inside, read))
         return found
 
     def wanted_sites(self) -> set[str]:
@@ -240,7 +238,7 @@ def _mine(
                 seed=settings.seed,
                 neighbours=settings.neighbours,
             )
-    jobs.sort(key=lambda job: xxh3_64_intdigest(repr(job[1:]) + repr(job.file[:2])))
+    jobs.sort(key=lambda job: xxh3_64_intdigest(repr((job.file[:2], job[1:])).encode()))
     total, done = sum(job.trials for job in jobs), 0
     answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
     for job, answer in workers.run(mine, jobs):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,7 +127,7 @@ def _site_words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[Pa
 
 
 def _wanted(tree: PageTree) -> Keys:
-    """The words of a page that count, as `webwinnow features` has it: no stop words, no digits, two letters at least."""
+    """The words of a page that count, as for `webwinnow features`: two letters at least, no digits, no stop words."""
     stops = stop_words(tree.head.language or DEFAULT_LANGUAGE)
     return np.array([key for key, name in feature_names(tree).items() if is_word(name, stops)], np.uint64)
 

@@ -19,7 +19,7 @@ class Average(NamedTuple):
 
     f: float
     accuracy: float
-    count: int
+    experiments: int
 
 
 class NeighbourScores(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,22 +72,28 @@ class LabelledTask:
     label: NDArray[np.int64]
     sites: tuple[str, ...]
     site: NDArray[np.int64]
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, settings: TaskSettings, labels: Sequence[str | None], sites: Sequence[str | None], inside: Sequence[bool]
+        cls,
+        settings: TaskSettings,
+        labels: Sequence[str | None],
+        sites: Sequence[str | None],
+        inside: Sequence[bool],
+        read: NDArray[np.bool_] | None = None,
     ) -> LabelledTask:
-        """The pages that have a label, a site and were read (`inside`: the rows that the task speaks of)."""
+        """The pages with a label and a site that could be `read`, of the rows that the task speaks of (`inside`)."""
         notes = []
-        rows = np.flatnonzero(inside)
-        told = [k for k in rows.tolist() if labels[k] is not None and sites[k] is not None]
-        unlabelled = sum(labels[k] is None for k in rows.tolist())
-        if unlabelled:
-            notes.append(f"{_pages(unlabelled)} of {len(rows):,} have no label and are left out.")
-        if len(rows) - unlabelled - len(told):
-            notes.append(f"{_pages(len(rows) - unlabelled - len(told))} have no site and are left out.")
-        if not len(rows):
+        rows = np.flatnonzero(inside).tolist()
+        labelled = [k for k in rows if labels[k] is not None]
+        placed = [k for k in labelled if sites[k] is not None]
+        told = [k for k in placed if read is None or read[k]]
+        if len(labelled) < len(rows):
+            notes.append(f"{_left_out(len(rows) - len(labelled), 'label')} (of {len(rows):,} pages).")
+        if len(placed) < len(labelled):
+            notes.append(f"{_left_out(len(labelled) - len(placed), 'site')}.")
+        if not rows:
             notes.append("No page meets the conditions of this task.")
         classes, label = np.unique(np.array([labels[k] for k in told], np.str_), return_inverse=True)
         names, site = np.unique(np.array([sites[k] for k in told], np.str_), return_inverse=True)
@@ -99,7 +105,7 @@ class LabelledTask:
             tuple(map(str, names.tolist())),
             site.astype(np.int64),
         )
-        return cls(*(getattr(task, name) for name in cls.__slots__[:-1]), tuple(notes + task._troubles()))
+        return replace(task, notes=tuple(notes + task._troubles()))
 
     @property
     def name(self) -> str:
@@ -148,5 +154,9 @@ class LabelledTask:
         return notes
 
 
-def _pages(count: int) -> str:
-    return f"{count:,} page{'s' * (count != 1)}"
+def _left_out(count: int, lacking: str) -> str:
+    return (
+        f"1 page has no {lacking} and is left out"
+        if count == 1
+        else f"{count:,} pages have no {lacking} and are left out"
+    )

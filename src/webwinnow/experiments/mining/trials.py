@@ -1,6 +1,7 @@
 """The miners at work: SVM in three configurations (thesis 5.5), k-means (5.4), chi-square with k-NN (DocView 7.1).
 
-The SVM is scikit-learn's with its own settings, on rows as they come: no features are chosen, no slope is fitted. A job is a share of one miner's work on one task and one method; its answer depends on the job alone.
+The SVM is scikit-learn's with its own settings, on rows as they come: no features are chosen, no slope is fitted.
+A job is a share of one miner's work on one task and one method; its answer depends on the job alone.
 """
 
 from __future__ import annotations
