@@ -1,0 +1,53 @@
+"""What a method of classifying sites is: it learns from sites, and says how likely each topic is for another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.topics.training import Training
+
+__all__ = ["Told", "TopicMethod"]
+
+Floats = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """P(topic | site), and where the method knows of them, of its pages and of the nodes of their trees of blocks (a
+    row each; NaN at a node of which nothing is known).
+    """
+
+    site: Floats
+    pages: Floats | None = None
+    blocks: Floats | None = None
+
+
+class TopicMethod(Protocol):
+    """One way to tell the topic of a site."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def learn(cls, training: Training) -> Self:
+        """Learn from sites whose topics are known."""
+        ...
+
+    def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:
+        """How likely each topic is; `neighbours` are sites linked with it whose topics are known, where one asks."""
+        ...
+
+    def to_arrays(self) -> Arrays:
+        """What was learned, as named arrays."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
+        """Read what `to_arrays` gave, of so many topics; `ValueError` where something does not fit."""
+        ...

@@ -1,0 +1,105 @@
+"""`SiteTopics`: a method that has learned, with the names of its topics and the sites that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError
+from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.topics.method import Told, TopicMethod
+from webwinnow.sitemining.topics.registry import DEFAULT_METHOD, topic_method
+from webwinnow.sitemining.topics.training import Training
+
+__all__ = ["SiteTopic", "SiteTopics"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteTopic:
+    """What was found of one site: the likeliest `topic`, how likely each is (`posterior`, by name), and what the method
+    knows of pages and blocks (`told`).
+    """
+
+    site: str
+    topic: str
+    posterior: Mapping[str, float]
+    told: Told
+    number: int
+
+    @property
+    def probability(self) -> float:
+        """How likely the topic is."""
+        return self.posterior[self.topic]
+
+    def deciding_pages(self, most: int) -> list[int]:
+        """The pages that speak most clearly for the topic, clearest first."""
+        return _clearest(self.told.pages, self.number, most)
+
+    def deciding_blocks(self, most: int) -> list[int]:
+        """The nodes of the trees of blocks that do."""
+        return _clearest(self.told.blocks, self.number, most)
+
+
+class SiteTopics:
+    """The topic of whole sites: `fit` on sites with labels, then `classify` others.
+
+    After `fit`: `names_`, the topics in order; `method_`, what was learned; `hosts_`, the topic of each known host.
+    """
+
+    def __init__(self, method: str = DEFAULT_METHOD) -> None:
+        self.method = method
+        self.names_: tuple[str, ...] = ()
+        self.method_: TopicMethod | None = None
+        self.hosts_: dict[str, int] = {}
+        self.linking_: dict[str, tuple[int, ...]] = {}
+
+    def fit(self, sites: Sequence[SitePages], labels: Sequence[str]) -> Self:
+        """Learn from sites and the topic of each."""
+        return self.learn(Training(sites, labels))
+
+    def learn(self, training: Training) -> Self:
+        """As `fit`, from a `Training` that several methods may share."""
+        self.method_ = topic_method(self.method).learn(training)
+        self.names_ = training.names
+        topic = training.topic.tolist()
+        self.hosts_ = {host: topic[s] for s, site in enumerate(training.sites) for host in sorted(site.hosts)}
+        linking: dict[str, list[int]] = {}
+        for s, site in enumerate(training.sites):
+            for host in sorted(site.linked - self.hosts_.keys()):
+                linking.setdefault(host, []).append(topic[s])
+        self.linking_ = {host: tuple(found) for host, found in linking.items()}
+        return self
+
+    def classify(self, site: SitePages, neighbours: Neighbours | None = None) -> SiteTopic:
+        """The topic of a site; `neighbours` by default the training sites that it is linked with."""
+        if self.method_ is None:
+            raise InputError("nothing has been learned: call fit first")
+        if not len(site):
+            told = Told(np.full(len(self.names_), 1 / len(self.names_)))
+        else:
+            told = self.method_.tell(site, self.neighbours(site) if neighbours is None else neighbours)
+        number = int(told.site.argmax())
+        posterior = dict(zip(self.names_, told.site.tolist(), strict=True))
+        return SiteTopic(site.site, self.names_[number], posterior, told, number)
+
+    def neighbours(self, site: SitePages) -> Neighbours:
+        """The training sites that link to a site, and those that it links to."""
+        linking = tuple(topic for host in sorted(site.hosts) for topic in self.linking_.get(host, ()))
+        linked = tuple(self.hosts_[host] for host in sorted(site.linked) if host in self.hosts_)
+        return Neighbours(linking, linked, len(linking) + len(site.linked))
+
+
+def _clearest(posteriors: Floats | None, topic: int, most: int) -> list[int]:
+    """The rows in which the topic is likeliest, if it is the likeliest there."""
+    if posteriors is None or not len(posteriors):
+        return []
+    share = np.where(posteriors.argmax(axis=1) == topic, posteriors[:, topic], np.nan)
+    order = np.argsort(-np.nan_to_num(share, nan=-1.0), kind="stable")[:most]
+    return [int(row) for row in order if not np.isnan(share[row])]

@@ -1,0 +1,111 @@
+"""`TreeScale`: the hidden Markov tree of one scale, blocks of a page or pages of a site, with topics for states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.sitemining.hmt.convergence import MOST_PASSES
+from webwinnow.sitemining.hmt.forest import HIDDEN, Forest, soft_evidence
+from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
+from webwinnow.sitemining.hmt.learning import expectation
+from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.topics.method import Arrays
+from webwinnow.sitemining.topicwords import probabilities, slope_of
+
+__all__ = ["TreeScale", "site_nodes"]
+
+USUAL_STAY = 0.5
+"""How likely a node has its parent's topic, before anything is learned."""
+ENOUGH = 1e-4
+"""Learning stops when the probability of staying moves less."""
+FLOOR = 1e-12
+"""No topic is ruled out by one text."""
+
+Floats = NDArray[np.float64]
+Indexes = NDArray[np.int32]
+Observed = tuple[Indexes, Floats]
+"""Parents of the nodes of a forest, and P(topic | text) at each, NaN where nothing is observed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeScale:
+    """A node has the topic of its parent with probability `stay`, and each other topic alike (ours: the paper learns
+    a matrix; one number a scale is what so few sites can teach, and no topic needs sites of its own for it).
+
+    What a tree says of its root is taken to the power of `slope`: nodes of one tree are not as independent, given
+    their topics, as equation 5 has it, and hundreds of them would be sure of anything.
+    """
+
+    topics: int
+    stay: float = USUAL_STAY
+    slope: float = 1.0
+
+    @property
+    def parameters(self) -> TreeParameters:
+        """The model lambda; all topics are as likely at the root."""
+        leave = (1.0 - self.stay) / max(self.topics - 1, 1)
+        transition = np.full((self.topics, self.topics), leave)
+        np.fill_diagonal(transition, self.stay if self.topics > 1 else 1.0)
+        return TreeParameters(root=np.full(self.topics, 1 / self.topics), transition=transition)
+
+    @classmethod
+    def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int) -> Self:
+        """Learn from what held-out sites show and the topic of each, which is that of every root.
+
+        EM with one probability of staying for all topics; then the slope under which the roots are likeliest.
+        """
+        scale = cls(topics)
+        if not trees:
+            return scale
+        forest = Forest.join([_forest(*observed) for observed in trees])
+        of_tree = np.repeat(np.array(topic, np.int64), [len(parent) for parent, _ in trees])
+        known = np.where(forest.parent < 0, of_tree, HIDDEN)
+        for _ in range(MOST_PASSES):
+            pairs = expectation((forest, known), scale.parameters)[0].transition
+            stay = float((np.trace(pairs) + USUAL_STAY) / (pairs.sum() + 1.0))
+            moved, scale = abs(stay - scale.stay), cls(topics, stay)
+            if moved < ENOUGH:
+                break
+        shown = [(scale._roots(_forest(*observed)), number) for observed, number in zip(trees, topic, strict=True)]
+        return cls(topics, scale.stay, slope_of(shown, 1.0) or 1.0)
+
+    def roots(self, parent: Indexes, posteriors: Floats) -> Floats:
+        """P(topic | W) of each root, given all that is observed in its tree (8), with the slope."""
+        return probabilities(self._roots(_forest(parent, posteriors)), self.slope)
+
+    def nodes(self, parent: Indexes, posteriors: Floats) -> Floats:
+        """P(topic | W) of each node, given all that is observed in its tree (8)."""
+        forest, parameters = _forest(parent, posteriors), self.parameters
+        return beliefs(forest, evidence_of(forest, None, parameters), parameters).posterior
+
+    def _roots(self, forest: Forest) -> Floats:
+        """Log beta at the roots: of P(topic | W), all topics being as likely before, up to a constant."""
+        parameters = self.parameters
+        return likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
+
+    def to_array(self) -> NDArray[np.float64]:
+        """As numbers, for a file."""
+        return np.array([self.stay, self.slope])
+
+    @classmethod
+    def from_array(cls, arrays: Arrays, name: str, topics: int) -> Self:
+        """Read what `to_array` gave; `ValueError` where it is no such thing."""
+        given = arrays[name]
+        if given.shape != (2,) or given.dtype != np.float64 or not ((given >= 0) & (given <= 1)).all():
+            raise ValueError(f"{name} holds no two probabilities")
+        return cls(topics, float(given[0]), float(given[1]))
+
+
+def site_nodes(page: Indexes, posteriors: Floats) -> Floats:
+    """What pages show, at the nodes of their page tree: NaN at the virtual root."""
+    found: Floats = np.where((page < 0)[:, None], np.nan, posteriors[page])
+    return found
+
+
+def _forest(parent: Indexes, posteriors: Floats) -> Forest:
+    return Forest(parent, evidence=soft_evidence(posteriors, floor=FLOOR))

@@ -1,0 +1,58 @@
+"""`Training`: sites with their topics, and what all methods learn from them, learned once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError
+from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
+
+__all__ = ["Training"]
+
+
+class Training:
+    """Sites and the topic of each. `names` are the topics in order, `topic[s]` the number of site s's.
+
+    Several methods may learn from one `Training`: the words of topics are learned once.
+    """
+
+    def __init__(self, sites: Sequence[SitePages], labels: Sequence[str]) -> None:
+        if len(sites) != len(labels):
+            raise InputError(f"{len(sites)} sites and {len(labels)} labels: expected one for each")
+        self.sites = tuple(sites)
+        self.names: tuple[str, ...] = tuple(sorted(set(labels)))
+        if len(self.names) < 2:
+            raise InputError(f"{len(self.names)} topics among {len(sites)} sites: expected two or more")
+        self.topic: NDArray[np.int64] = np.array([self.names.index(label) for label in labels], np.int64)
+
+    @property
+    def topics(self) -> int:
+        """The number of topics."""
+        return len(self.names)
+
+    @property
+    def words(self) -> TopicWords:
+        """The words that tell of topics, learned from all sites."""
+        return self._learned[0]
+
+    @property
+    def held_out(self) -> list[HeldOut | None]:
+        """What each site is told by the words of the others; None for one that is alone with its topic."""
+        return self._learned[1]
+
+    @cached_property
+    def _learned(self) -> tuple[TopicWords, list[HeldOut | None]]:
+        return learn_words(self.sites, self.topic, self.topics)
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """The links between sites: (from, to), each pair once."""
+        home = {host: s for s, site in enumerate(self.sites) for host in site.hosts}
+        return sorted(
+            {(s, home[host]) for s, site in enumerate(self.sites) for host in site.linked if home.get(host, s) != s}
+        )
