@@ -23,7 +23,8 @@ from webwinnow.sitemining.topicwords import TopicWords
 
 PAGES = [
     parse(
-        "<p>The magnetic field of a neutron star</p><p>Cookies help us</p><p>Nuclear physics</p>", url="http://a.example/"
+        "<p>The magnetic field of a neutron star</p><p>Cookies help us</p><p>Nuclear physics</p>",
+        url="http://a.example/",
     ),
     parse("<p>Sign in here</p><p>Shop now</p><p>Dark matter</p>", url="http://a.example/shop"),
 ]

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS
+from webwinnow.cleaning import method as cleaning_method
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.labelled import read_rows, telling_texts
@@ -194,6 +195,81 @@ def mining(
         for left in results.left_out:
             sys.stderr.write(f"{left.name}: nothing was mined. {' '.join(left.notes)}\n")
         sys.stderr.write(f"the report is {out / 'mining.html'}\n")
+
+
+@experiment.command()
+def sites(
+    data: Annotated[Path, typer.Option(help="Labelled sites: Parquet or JSONL with url, html, a label and a site.")],
+    label: Annotated[str, typer.Option(help="The column that holds a site's topic.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for sites.html and the tables as CSV.")],
+    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, as in superpage,hmt,multiscale; all six if left out.")
+    ] = None,
+    thesaurus: Annotated[
+        Path | None,
+        typer.Option(help="Terms for denoising: SKOS (.rdf, .ttl, .nt) or a term a line; learned if left out."),
+    ] = None,
+    denoising: Annotated[bool, typer.Option(help="Compare the ways of denoising too.")] = True,
+    clean: Annotated[str, typer.Option(help=f"The cleaner to denoise with: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
+    reading: Annotated[bool, typer.Option(help="Compare ways of reading fewer pages too.")] = True,
+    likelihood: Annotated[bool, typer.Option(help="Batch and incremental EM, pass by pass, too.")] = True,
+    repeats: Annotated[int, typer.Option(min=0, help="Draws of each number of training sites; 0 for none.")] = 10,
+    pages: Annotated[int | None, typer.Option(min=1, help="Pages of a site, at most, the first ones.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 for one a core. Nothing but times depends on it.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no findings on stderr.")] = False,
+) -> None:
+    """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
+
+    Accuracy by number of training sites, every site left out once with every error, ways of denoising, pages read with
+    and without pruning, batch and incremental EM, time by stage: one HTML page with findings, and CSV.
+
+    Example:
+
+        webwinnow experiment sites --data sites.parquet --label topic -o results
+    """
+    from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
+        SitesSettings,
+        findings,
+        sites_experiment,
+        sites_html,
+        write_tables,
+    )
+    from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
+    from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
+
+    cleaning_method(clean)
+    settings = SitesSettings(
+        label=label,
+        site=site,
+        methods=tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
+        choices=CHOICES if denoising else (),
+        thesaurus=thesaurus,
+        cleaning=clean,
+        repeats=repeats,
+        pruning=reading,
+        likelihood=likelihood,
+        most_pages=pages,
+        seed=seed,
+        jobs=jobs,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress:
+        results = sites_experiment(
+            data,
+            settings,
+            command=shlex.join(["webwinnow", *sys.argv[1:]]),
+            on_progress=progress.update,
+            on_problem=progress.note,
+        )
+    with whole_file(out.resolve() / "sites.html") as file:
+        file.write(sites_html(results).encode())
+    write_tables(results, out)
+    if not quiet:
+        sys.stderr.write("\n".join(findings(results)) + "\n")
 
 
 def _configurations(text: str) -> tuple[int, ...]:

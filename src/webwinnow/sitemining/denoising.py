@@ -25,7 +25,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitetree import NOTHING, BlockTree
 from webwinnow.sitemining.thesaurus import TERMS_OF_A_TOPIC, SpelledText, Thesaurus, telling_terms
-from webwinnow.sitemining.topicwords import TopicWords
+from webwinnow.sitemining.topicwords import Rows, TopicWords
 from webwinnow.sitemodel import learn
 from webwinnow.words import stop_words
 
@@ -54,7 +54,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 Choice = Literal["none", "repeated", "thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
 CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
-"""The ways of denoising that there are to compare: nothing; blocks that the site repeats, as `SitePages` does by itself;
+"""The ways of denoising that there are to compare: none; blocks that the site repeats, as `SitePages` does by itself;
 terms; centroids; a cleaner; a cleaner first, then terms on what it left."""
 
 Mask = NDArray[np.bool_]
@@ -119,9 +119,7 @@ class SiteText:
             times.update(set(self.spelled.words(begin, end)))
         pages = max(len(self.first) - 1, 1)
         stops = stop_words(DEFAULT_LANGUAGE)
-        return {
-            word: count / pages for word, count in times.items() if _WORD.fullmatch(word) and word not in stops
-        }
+        return {word: count / pages for word, count in times.items() if _WORD.fullmatch(word) and word not in stops}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +138,8 @@ class Denoised:
 
 
 def pertinence(text: SiteText, thesaurus: Thesaurus) -> Floats:
-    """Of each node the share of words that belong to terms: "the occurrence frequency of the topic-specific keywords and
-    terms in that node" (4.2). 0 for a node without words.
+    """Of each node the share of words that belong to terms: "the occurrence frequency of the topic-specific keywords
+    and terms in that node" (4.2). 0 for a node without words.
     """
     covered = thesaurus.covered(text.spelled)
     return covered / np.maximum(text.spelled.count, 1)
@@ -149,8 +147,9 @@ def pertinence(text: SiteText, thesaurus: Thesaurus) -> Floats:
 
 def similarity(site: SitePages, topics: TopicWords) -> Floats:
     """Of each node the cosine with the centroid vector of the nearest topic (4.2, the rival); 0 without known words."""
-    found = topics.cosines(site.words)
-    return np.nan_to_num(found, nan=0.0).max(axis=1, initial=0.0)
+    found = Rows.of(site.words, topics.key).weighted(topics.weight).cosines(topics.direction)
+    nearest: Floats = np.nan_to_num(found, nan=0.0).max(axis=1, initial=0.0)
+    return nearest
 
 
 def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> Mask:
@@ -240,7 +239,7 @@ class Denoiser:
             raise SettingsError("denoising 'centroid' needs the words of topics: learn them from sites")
 
     def denoised(self, text: SiteText, site: SitePages, cleaned: Mask | None = None) -> Denoised:
-        """Which nodes and pages of a site take part. `cleaned` is what `cleaned_nodes` gave, for choices with a cleaner.
+        """Which nodes and pages of a site take part; `cleaned` is what `cleaned_nodes` gave, for those with a cleaner.
 
         `site` tells which blocks are repeated and has the words for centroids; what is kept in it does not count.
         """
@@ -255,9 +254,7 @@ class Denoiser:
         settings = self.settings
         if self.choice == "centroid":
             assert self.words is not None
-            return denoise(
-                text, similarity(site, self.words), settings.least_similarity, majority=settings.majority
-            )
+            return denoise(text, similarity(site, self.words), settings.least_similarity, majority=settings.majority)
         assert self.thesaurus is not None
         found = pertinence(text, self.thesaurus)
         return denoise(text, found, settings.least_pertinence, among=among, majority=settings.majority)

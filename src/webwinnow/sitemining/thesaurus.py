@@ -1,7 +1,7 @@
 """`Thesaurus`: the terms of the topics that are looked for (Sites 4.2), and how much of a text they cover.
 
-Terms come from a SKOS file, from a plain list, or from training sites by chi-square, as the paper enriches its thesaurus
-with keywords of a large text. Matching is Aho-Corasick over whole words. Needs the extra `thesaurus`.
+Terms come from a SKOS file, from a plain list, or from training sites by chi-square, as the paper enriches its
+thesaurus with keywords of a large text. Matching is Aho-Corasick over whole words. Needs the extra `thesaurus`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webwinnow.words import stop_words, words
 __all__ = ["TERMS_OF_A_TOPIC", "SpelledText", "Thesaurus", "chi_square", "needs_ahocorasick", "telling_terms"]
 
 TERMS_OF_A_TOPIC: Final = 500
-"""Terms that training sites give each topic: no fewer did better over the sites of sites-docs, each left out in turn."""
+"""Terms that training sites give each topic (ours; not tuned)."""
 LEAST_SITES: Final = 2
 """A word of one site alone is its own, not its topic's (ours)."""
 MOST_TERMS: Final = 2_000_000
@@ -97,7 +97,9 @@ class Thesaurus:
         """
         suffix = path.suffix.lower()
         if suffix in JSON_SUFFIXES:
-            raise InputError(f"{path}: JSON-LD is not read, its contexts stand elsewhere; write it as Turtle or RDF/XML")
+            raise InputError(
+                f"{path}: JSON-LD is not read, its contexts stand elsewhere; write it as Turtle or RDF/XML"
+            )
         with path.open("rb") as file:
             data = file.read(LARGEST_THESAURUS + 1)
         if len(data) > LARGEST_THESAURUS:
@@ -136,9 +138,7 @@ def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_w
     total = a + b + c + d
     below = (a + c) * (b + d) * (a + b) * (c + d)
     cross = a * d - c * b
-    found: Floats = np.where(
-        (cross > 0) & (below > 0), total * cross * cross / np.where(below > 0, below, 1.0), 0.0
-    )
+    found: Floats = np.where((cross > 0) & (below > 0), total * cross * cross / np.where(below > 0, below, 1.0), 0.0)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,11 +12,10 @@ import numpy as np
 from webwinnow.cleaning import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.sites.likelihood import drawn_curves, site_curves
-from webwinnow.experiments.sites.pruned import PruningTrial, Read, read_less, ways
+from webwinnow.experiments.sites.pruned import ways
 from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, SitesResults, Size, accuracy_of
-from webwinnow.experiments.sites.stored import Clock, Progress, StoredSite, read_sites
+from webwinnow.experiments.sites.stored import Answer, Clock, Progress, StoredSite, read_sites
 from webwinnow.experiments.sites.trials import (
-    Answer,
     Answers,
     Split,
     Trial,
@@ -37,7 +36,7 @@ __all__ = ["FOLDS", "REPEATS", "SitesSettings", "sites_experiment"]
 
 REPEATS = 10
 """Draws of training sites of each size."""
-FOLDS = 8
+FOLDS = 5
 """Parts of the sites, each left out once, to compare ways of denoising; every site where there are fewer."""
 LEAST_SITES = 4
 
@@ -125,8 +124,7 @@ def sites_experiment(
     if alone:
         note(f"with one site only, and so never right where that site is left out: {', '.join(alone)}")
     run = _Run(sites, settings, terms, tell, clock)
-    left_out = run.left_out()
-    pruning = run.pruning() if settings.pruning else ()
+    left_out, pruning = run.left_out()
     trees = [one.site.page_tree for one in sites]
     return SitesResults(
         data=data.name,
@@ -172,16 +170,20 @@ class _Run:
             for split in draws(self.labels, size, settings.repeats, np.random.default_rng([settings.seed, size]))
         ]
         self.parts = folds(self.labels, FOLDS, np.random.default_rng(settings.seed))
-        self.total = len(self.sized) + len(sites) * (1 + settings.pruning) + len(settings.choices) * len(self.parts)
+        self.total = len(self.sized) + len(sites) + len(settings.choices) * len(self.parts)
         self.done = 0
 
-    def left_out(self) -> dict[str, tuple[Answer, ...]]:
-        """Every site classified by all others."""
-        found = self._trials([self._trial(split) for split in each_left_out(self.labels)], timed=True)
-        return {
-            method: tuple(answer for answers in found for answer in answers.by_method[method])
+    def left_out(self) -> tuple[dict[str, tuple[Answer, ...]], tuple[PruningRow, ...]]:
+        """Every site classified by all others, and each way of reading it (Figure 11)."""
+        reading = self.reading_method if self.settings.pruning else None
+        found = self._trials((self._trial(split, reading=reading) for split in each_left_out(self.labels)), timed=True)
+        answers = {
+            method: tuple(answer for one in found for answer in one.by_method[method])
             for method in self.settings.methods
         }
+        reads = [read for one in found for read in one.reads]
+        rows = [PruningRow(way, tuple(read[k] for read in reads)) for k, way in enumerate(ways()) if reads]
+        return answers, tuple(rows)
 
     def sizes(self) -> tuple[Size, ...]:
         """Accuracy by number of training sites (Figure 9)."""
@@ -204,35 +206,20 @@ class _Run:
                         method: tuple(answer for answers in found for answer in answers.by_method[method])
                         for method in self.settings.methods
                     },
-                    float(np.mean([answers.nodes for answers in found])),
+                    float(np.mean([answers.words for answers in found])),
                     float(np.mean([answers.pages for answers in found])),
                     sum(answers.seconds.get(f"denoising: {choice}", 0.0) for answers in found),
                 )
             )
         return tuple(rows)
 
-    def pruning(self) -> tuple[PruningRow, ...]:
-        """Each way of reading, every site left out once (Figure 11)."""
-        trials = (
-            PruningTrial(tuple(self.bare[s] for s in learned), self.bare[out], self.reading_method)
-            for learned, (out,) in each_left_out(self.labels)
-        )
-        found: dict[int, list[Read]] = {}
-        for number, reads in worked(read_less, trials, self.settings.jobs):
-            found[number] = reads
-            self._step()
-        return tuple(
-            PruningRow(way, tuple(found[number][k] for number in sorted(found))) for k, way in enumerate(ways())
-        )
-
-    def _trial(self, split: Split, choice: Choice | None = None) -> Trial:
-        sites = self.bare if choice in (None, "none", "repeated") else self.sites
+    def _trial(self, split: Split, choice: Choice = "repeated", reading: str | None = None) -> Trial:
+        sites = self.bare if choice in ("none", "repeated") else self.sites
         learned, tested = (tuple(sites[s] for s in part) for part in split)
-        return Trial(
-            learned, tested, self.settings.methods, choice or "repeated", self.settings.denoising, self.terms
-        )
+        settings = self.settings
+        return Trial(learned, tested, settings.methods, choice, settings.denoising, self.terms, reading)
 
-    def _trials(self, trials: Iterator[Trial] | list[Trial], *, timed: bool = False) -> list[Answers]:
+    def _trials(self, trials: Iterable[Trial], *, timed: bool = False) -> list[Answers]:
         found: dict[int, Answers] = {}
         for number, answers in worked(run_trial, trials, self.settings.jobs):
             found[number] = answers

@@ -43,10 +43,7 @@ def drawn_curves(seed: int) -> list[Curve]:
     chance = np.random.default_rng(seed)
     truth = HiddenMarkovTree.of(TreeParameters.random(STATES, SYMBOLS, chance))
     parent = np.concatenate(
-        [
-            np.concatenate(([-1], chance.integers(0, np.arange(1, NODES)) + NODES * tree))
-            for tree in range(TREES)
-        ]
+        [np.concatenate(([-1], chance.integers(0, np.arange(1, NODES)) + NODES * tree)) for tree in range(TREES)]
     )
     forest, _ = truth.sample(parent, chance)
     start = TreeParameters.random(STATES, SYMBOLS, chance)

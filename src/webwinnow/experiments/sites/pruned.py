@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.experiments.sites.stored import StoredSite
-from webwinnow.experiments.sites.trials import Answer
+from webwinnow.experiments.sites.stored import Answer, StoredSite
 from webwinnow.sitemining.hmt.forest import Forest, soft_evidence
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree
-from webwinnow.sitemining.topics import SiteTopics, Training
+from webwinnow.sitemining.topics import SiteTopics
 from webwinnow.sitemining.topics.pagetree import PageTreeHmt
 from webwinnow.sitemining.topics.scale import site_nodes
 
-__all__ = ["DELTAS", "DEPTHS", "FIRST_PAGES", "OMEGAS", "PruningTrial", "Read", "read_less", "ways"]
+__all__ = ["DELTAS", "DEPTHS", "FIRST_PAGES", "OMEGAS", "Read", "read_less", "ways"]
 
 DEPTHS = (0, 1, 2)
 """Links from the start page: the paper's fixed depths, of which its baseline reads three levels."""
@@ -29,15 +28,6 @@ OMEGAS = (1.0, 2.0, 4.0)
 FLOOR = 1e-12
 
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PruningTrial:
-    """Sites to learn from, and one to read in every way."""
-
-    learned: tuple[StoredSite, ...]
-    tested: StoredSite
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +48,17 @@ def ways() -> list[str]:
     return ["everything", *fixed, *first, *rules]
 
 
-def read_less(trial: PruningTrial) -> list[Read]:
+def read_less(site: StoredSite, model: SiteTopics, pages: PageTreeHmt) -> list[Read]:
     """Read one site in every way, breadth-first through its stored links, and classify what was read.
 
     A rule sees all words of a page, for what the site repeats is not known while it is read; the model of its pages is
     that of method `hmt`. The site is then classified as if the kept pages were all there is of it.
     """
-    training = Training([one.site for one in trial.learned], [one.label for one in trial.learned])
-    model = SiteTopics(trial.method).learn(training)
-    pages = PageTreeHmt.learn(training)
-    site, tree = trial.tested, trial.tested.site.page_tree
+    tree = site.site.page_tree
     shown = site_nodes(tree.page, pages.words.of_pages(site.everything.page_words))
     forest = Forest(tree.parent, evidence=soft_evidence(shown, floor=FLOOR))
     rules: list[Rule] = [*(KlRule(delta=delta) for delta in DELTAS), *(VarianceRule(omega=omega) for omega in OMEGAS)]
-    chosen = [_both(mask) for mask in _fixed(tree)]
+    chosen = [(mask, mask) for mask in _fixed(tree)]
     for rule in rules:
         found = prune(forest, pages.pages.parameters, rule)
         chosen.append((found.read, found.kept))
@@ -94,7 +81,3 @@ def _fixed(tree: LinkTree) -> Sequence[Mask]:
         *(depth <= most for most in DEPTHS),
         *(order < count for count in FIRST_PAGES),
     ]
-
-
-def _both(mask: Mask) -> tuple[Mask, Mask]:
-    return mask, mask

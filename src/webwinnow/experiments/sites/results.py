@@ -8,10 +8,10 @@ from statistics import mean, pstdev
 
 from webwinnow.experiments.sites.likelihood import Curve
 from webwinnow.experiments.sites.pruned import Read
-from webwinnow.experiments.sites.trials import Answer
+from webwinnow.experiments.sites.stored import Answer
 from webwinnow.sitemining.measures import macro_accuracy
 
-__all__ = ["DenoisingRow", "PruningRow", "Size", "SitesResults", "accuracy_of"]
+__all__ = ["DenoisingRow", "PruningRow", "SitesResults", "Size", "accuracy_of"]
 
 
 def accuracy_of(answers: Sequence[Answer]) -> float:

@@ -20,7 +20,7 @@ from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 
-__all__ = ["Clock", "StoredSite", "read_sites"]
+__all__ = ["Answer", "Clock", "StoredSite", "read_sites"]
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -37,6 +37,21 @@ class Clock:
         began = time.process_time()
         yield
         self.seconds[stage] += time.process_time() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method said of a site, and how likely it found it."""
+
+    site: str
+    label: str
+    topic: str
+    probability: float
+
+    @property
+    def right(self) -> bool:
+        """Whether it is so."""
+        return self.topic == self.label
 
 
 @dataclass(frozen=True, slots=True, eq=False)

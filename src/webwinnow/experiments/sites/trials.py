@@ -6,19 +6,24 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
-from webwinnow.experiments.sites.stored import Clock, StoredSite
+from webwinnow.experiments.sites.pruned import Read, read_less
+from webwinnow.experiments.sites.stored import Answer, Clock, StoredSite
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
 from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import SiteTopics, Training
+from webwinnow.sitemining.topics.multiscale import Multiscale
+from webwinnow.sitemining.topics.pagetree import PageTreeHmt
+from webwinnow.sitemining.topics.twophase import TwoPhase
 
-__all__ = ["Answer", "Answers", "Trial", "draws", "each_left_out", "folds", "run_trial", "sizes_of", "worked"]
+__all__ = ["Answers", "Trial", "draws", "each_left_out", "folds", "run_trial", "sizes_of", "worked"]
 
-SIZES = 5
+SIZES = 4
 """Numbers of training sites that are tried, from one a topic up."""
 TESTED_SHARE = 0.25
 """Sites that are left to test on where most are learned from, at least."""
@@ -29,41 +34,30 @@ Job = TypeVar("Job")
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a method said of a site, and how likely it found it."""
-
-    site: str
-    label: str
-    topic: str
-    probability: float
-
-    @property
-    def right(self) -> bool:
-        """Whether it is so."""
-        return self.topic == self.label
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """Sites to learn from and to test on, denoised in one way."""
+    """Sites to learn from and to test on, denoised in one way; `reading` names the method that also reads less."""
 
     learned: tuple[StoredSite, ...]
     tested: tuple[StoredSite, ...]
     methods: tuple[str, ...]
     choice: Choice = "repeated"
-    settings: DenoisingSettings = DenoisingSettings()
+    settings: DenoisingSettings = field(default_factory=DenoisingSettings)
     terms: tuple[str, ...] | None = None
+    reading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of each method in one trial, the share of nodes and pages that took part, seconds by stage."""
+    """The answers of each method in one trial, the shares of words and pages that took part, seconds by stage; and each
+    tested site read in every way.
+    """
 
     by_method: dict[str, tuple[Answer, ...]]
-    nodes: float
+    words: float
     pages: float
     seconds: dict[str, float]
+    reads: tuple[list[Read], ...] = ()
 
 
 def run_trial(trial: Trial) -> Answers:
@@ -77,24 +71,42 @@ def run_trial(trial: Trial) -> Answers:
     training = Training(learned, labels)
     with clock.of("learning: words of topics"):
         training.words  # noqa: B018 (learned once, shared by the methods)
+    models: dict[str, SiteTopics] = {}
     by_method = {}
-    for name in trial.methods:
+    for name in sorted(trial.methods, key=lambda name: name != Multiscale.name):
         with clock.of(f"learning: {name}"):
-            model = SiteTopics(name).learn(training)
+            models[name] = _learned(name, training, models)
+    for name in trial.methods:
         with clock.of(f"classifying: {name}"):
-            found = [model.classify(site) for site in tested]
+            found = [models[name].classify(site) for site in tested]
         by_method[name] = tuple(
             Answer(one.name, one.label, said.topic, said.probability)
             for one, said in zip(trial.tested, found, strict=True)
         )
-    taking_part = [site.kept[site.words.row] for site in tested]
+    reads: tuple[list[Read], ...] = ()
+    if trial.reading is not None:
+        with clock.of("reading in every way"):
+            of_pages = PageTreeHmt.learn(training)
+            reads = tuple(read_less(one, models[trial.reading], of_pages) for one in trial.tested)
+    words = [site.kept[site.words.row] for site in tested]
     pages = [np.isin(np.arange(len(site)), site.page_words.row) for site in tested]
     return Answers(
         by_method,
-        float(np.concatenate(taking_part).mean()),
+        float(np.concatenate(words).mean()),
         float(np.concatenate(pages).mean()),
         dict(clock.seconds),
+        reads,
     )
+
+
+def _learned(name: str, training: Training, models: dict[str, SiteTopics]) -> SiteTopics:
+    """A method that has learned; both phases of `multiscale` are `twophase`, and are not learned again."""
+    multiscale = models.get(Multiscale.name)
+    if name == TwoPhase.name and multiscale is not None and isinstance(multiscale.method_, Multiscale):
+        found = copy(multiscale)
+        found.method, found.method_ = name, multiscale.method_.raw
+        return found
+    return SiteTopics(name).learn(training)
 
 
 def learned_denoiser(
