@@ -113,6 +113,12 @@ def test_svm_margin_is_what_scikit_learn_has():
     np.testing.assert_allclose(ours._scores(ours._known(rows(ROWS)))[:, 1], theirs, atol=1e-5)
 
 
+def test_indexes_of_64_bits_are_taken():
+    wide = rows(ROWS)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert LinearSVM(folds=2).fit(wide, LABELS).predict(wide).tolist() == LABELS
+
+
 def test_probability_of_two_classes_is_a_sigmoid_of_the_margin():
     found = probabilities(np.array([[-1.5, 1.5]]), 2.0)
     np.testing.assert_allclose(found, [[1 / (1 + np.exp(6)), 1 / (1 + np.exp(-6))]], rtol=1e-12)

@@ -60,12 +60,11 @@ def test_probability_of_a_topic_is_the_sum_over_its_classes():
 def test_labels_of_a_page_lie_on_one_path():
     taxonomy = Taxonomy(PATHS)
     topics, certain = taxonomy.predict(np.array([[0.4, 0.25, 0.2, 0.15]]))
-    assert [taxonomy.names[level][topic] for level, topic in enumerate(topics[0])] == [
-        "science",
-        "science/physics",
-        "science/physics/acoustics",
-    ]
-    np.testing.assert_allclose(certain, [[0.6, 0.45, 0.25]])
+    assert [taxonomy.names[level][topic] for level, topic in enumerate(topics[0])] == ["art", "art/music", "art/music"]
+    np.testing.assert_allclose(certain, [[0.4, 0.4, 0.4]])
+    topics, certain = taxonomy.predict(np.array([[0.2, 0.3, 0.25, 0.25]]))
+    assert taxonomy.names[1][topics[0, 1]] == "science/physics"
+    np.testing.assert_allclose(certain, [[0.8, 0.55, 0.3]])
 
 
 def test_labels_have_one_spelling():

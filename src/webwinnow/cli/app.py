@@ -12,6 +12,7 @@ import typer
 from webwinnow import __version__
 from webwinnow.cli import (
     categories,
+    classify,
     clean,
     experiment,
     features,
@@ -22,6 +23,7 @@ from webwinnow.cli import (
     page,
     replicas,
     search,
+    sites,
     stopwords,
     templates,
 )
@@ -38,6 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("categories")(categories.categories)
+app.add_typer(classify.classify, name="classify")
 app.command("clean")(clean.clean)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
@@ -50,6 +53,7 @@ app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
+app.add_typer(sites.sites, name="sites")
 app.command("stopwords")(stopwords.stopwords)
 app.command("templates")(templates.templates)
 

@@ -18,6 +18,8 @@ _WORDS = {
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
+    "weigh": "weighing site by site",
+    "train": "training",
     "replicas": "finding replicas",
     "write": "writing",
     "index": "indexing",

@@ -18,7 +18,15 @@ from webwinnow.docview.category import chi_square
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.mining.folds import FOLDS, Folds, choose_folds
 
-__all__ = ["ChiSquareNeighbours", "Classifier", "LinearSVM", "best_features", "probabilities", "slope_of"]
+__all__ = [
+    "ChiSquareNeighbours",
+    "Classifier",
+    "LinearSVM",
+    "best_features",
+    "probabilities",
+    "slope_of",
+    "sparse_rows",
+]
 
 Rows = Any
 """A CSR matrix or array of scipy, which has no types."""
@@ -136,9 +144,9 @@ class LinearSVM(Classifier):
     """One hyperplane a class against all others (thesis 5.1.2), over rows of length 1.
 
     A score is the margin m, `<w, x> + b` (6-5). The probability of a class c is `exp(a m_c) / sum_k exp(a m_k)`, with a
-    slope `a` fitted by likelihood on held-out pages: for two classes this is Platt's sigmoid (1999) without an offset. One slope
-    serves all classes, so that it can be learned where classes have few pages, and the class of the widest margin is
-    the likeliest.
+    slope `a` fitted by likelihood on held-out pages: for two classes this is Platt's sigmoid (1999) without an offset.
+    One slope serves all classes, so that it can be learned where classes have few pages, and the class of the widest
+    margin is the likeliest.
     """
 
     def __init__(self, *, features: int = SVM_FEATURES, cost: float = COST, folds: int = FOLDS, seed: int = 0) -> None:
@@ -165,7 +173,7 @@ class LinearSVM(Classifier):
         machine = LinearSVC(C=self.cost, dual="auto", max_iter=MOST_ROUNDS, random_state=self.seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            machine.fit(rows, truth)
+            machine.fit(_short(rows), truth)
         weight, bias = machine.coef_, machine.intercept_
         if len(self.classes_) == 2:  # one hyperplane for both
             weight, bias = np.concatenate((-weight, weight)), np.concatenate((-bias, bias))
@@ -199,7 +207,7 @@ class ChiSquareNeighbours(Classifier):
         self.rows_, self.truth_ = rows, truth
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
-        found = np.zeros((rows.shape[0], len(self.classes_)))
+        found: NDArray[np.float64] = np.zeros((rows.shape[0], len(self.classes_)))
         step = max(CELLS // max(len(self.truth_), 1), 1)
         for start in range(0, rows.shape[0], step):
             like = np.round((rows[start : start + step] @ self.rows_.T).toarray(), 6)
@@ -207,8 +215,7 @@ class ChiSquareNeighbours(Classifier):
                 near = _nearest(row, self.neighbours)
                 votes = np.bincount(self.truth_[near], weights=row[near], minlength=len(self.classes_))
                 found[at] = votes / votes.sum() if votes.any() else self.prior_
-        shares: NDArray[np.float64] = np.round(found, 6)
-        return shares
+        return np.round(found, 6, out=found)
 
 
 def best_features(rows: Rows, truth: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -272,6 +279,11 @@ def _nearest(like: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return np.concatenate((above, np.flatnonzero(like == least)[: most - len(above)]))
 
 
+def sparse_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int) -> Rows:
+    """Arrays as a CSR array of so many columns."""
+    return _sparse().csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+
+
 def _csr(matrix: Rows) -> Rows:
     """A matrix as CSR without cells that are 0 or no number."""
     rows = _sparse().csr_array(matrix, dtype=np.float64, copy=True)
@@ -287,6 +299,14 @@ def _unit(rows: Rows) -> Rows:
     row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     length = np.sqrt(np.bincount(row, weights=np.square(rows.data), minlength=rows.shape[0]))
     return _sparse().csr_array((rows.data / length[row], rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _short(rows: Rows) -> Rows:
+    """Rows with indexes of 32 bits, which liblinear wants."""
+    if rows.nnz > np.iinfo(np.int32).max:
+        raise SettingsError(f"{rows.nnz:,} cells are more than a linear SVM takes; keep fewer features")
+    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return _sparse().csr_array(parts, shape=rows.shape)
 
 
 def _sparse() -> Any:

@@ -38,7 +38,8 @@ class Taxonomy:
             self.topic.append(topic.astype(np.int64))
 
     def parts(self, label: str) -> tuple[str, ...]:
-        """The names on the way to a class; blank ones are passed over."""
+        """The names on the way to a class; blank ones are passed over. NUL counts as blank: arrays of texts drop it."""
+        label = label.replace("\0", " ")
         if not self.separator:
             return (label.strip(),)
         found = [part.strip() for part in label.split(self.separator)]
@@ -63,20 +64,14 @@ class Taxonomy:
         return [probability @ np.eye(len(names))[topic] for names, topic in zip(self.names, self.topic, strict=True)]
 
     def predict(self, probability: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """From the top down the likeliest topic below the one before: (pages, levels) of topics, and of probabilities.
+        """The likeliest class and the topics above it: (pages, levels) of topics, and of their probabilities.
 
-        So a page's labels lie on one path. The last is not always the likeliest class of all: five likely branches of
-        physics outweigh one likelier branch of art.
+        So a page's labels lie on one path. From the top down, the likeliest topic first, is no better: see
+        docs/classify.md.
         """
-        chosen = np.zeros((len(probability), self.depth), np.int64)
-        certain = np.zeros((len(probability), self.depth))
-        pages = np.arange(len(probability))
-        for level, summed in enumerate(self.probabilities(probability)):
-            allowed = summed
-            if level:
-                above = np.zeros(summed.shape[1], np.int64)
-                above[self.topic[level]] = self.topic[level - 1]
-                allowed = np.where(above == chosen[:, level - 1, None], summed, -1.0)
-            chosen[:, level] = allowed.argmax(axis=1)
-            certain[:, level] = summed[pages, chosen[:, level]]
-        return chosen, certain
+        best = probability.argmax(axis=1)
+        chosen = np.stack([topic[best] for topic in self.topic], axis=1)
+        certain = [
+            found[np.arange(len(best)), chosen[:, level]] for level, found in enumerate(self.probabilities(probability))
+        ]
+        return chosen, np.stack(certain, axis=1)

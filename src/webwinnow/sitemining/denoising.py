@@ -44,10 +44,11 @@ __all__ = [
     "similarity",
 ]
 
-LEAST_PERTINENCE: Final = 0.05
-"""Share of a node's words that belong to terms (ours; the paper names none)."""
-LEAST_SIMILARITY: Final = 0.02
-"""Cosine with the nearest centroid (ours; the paper names none)."""
+LEAST_PERTINENCE: Final = 0.1
+"""Share of a node's words that belong to terms (ours, not tuned; the paper names none)."""
+LEAST_SIMILARITY: Final = 0.005
+"""Cosine with the nearest centroid (ours, not tuned; the paper names none). Half of the nodes of sites-docs have less than
+0.009: "most similarity scores are near to zero", as the paper found."""
 MAJORITY: Final = 0.5
 DEFAULT_LANGUAGE: Final = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")

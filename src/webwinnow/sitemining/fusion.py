@@ -72,7 +72,7 @@ class Neighbours:
 
     @property
     def known_share(self) -> float:
-        """P(N_i^K) (10): the relative frequency of pre-classified neighbours; those linked both ways count once a way."""
+        """P(N_i^K) (10): the relative frequency of pre-classified neighbours; one linked both ways counts twice."""
         known = len(self.linking) + len(self.linked)
         return min(known / self.count, 1.0) if self.count else 0.0
 
@@ -138,7 +138,7 @@ def fuse_scales(
 ) -> Fused:
     """Step 3 of Figure 7, coarse to fine: the site by its neighbours, its pages by it, their blocks by them.
 
-    `site`, `pages` and `blocks` are raw posteriors, `context` that of the site (10), `priors` P(C) at the scales 1 to 3.
+    `site`, `pages` and `blocks` are raw posteriors, `context` that of the site (10), `priors` P(C) at scales 1 to 3.
     From scale 2 on, P(C | MC) is what is known by now of the node above (12).
     """
     of_site = fuse(site, context, priors[0])

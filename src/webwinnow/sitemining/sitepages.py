@@ -116,8 +116,8 @@ class SitePages:
     """A site: its pages in the order given, their page tree, the blocks of all pages as one forest.
 
     The nodes of page p are `first[p]:first[p + 1]`, the page itself first. `kept` are the nodes whose words tell of
-    the topic, at first those that the site does not repeat; `page_words` has theirs, page by page. `hosts` are the site's own, `linked` others that it links
-    to.
+    the topic, at first those that the site does not repeat; `page_words` has theirs, page by page. `hosts` are the
+    site's own, `linked` others that it links to.
     """
 
     site: str
@@ -221,8 +221,8 @@ def _repeated(said: Keys, first: NDArray[np.int64]) -> NDArray[np.bool_]:
     times = Counter(
         key for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) for key in set(said[a:b].tolist())
     )
-    often = np.array([key for key, pages_with in times.items() if key and pages_with >= REPEATED_SHARE * pages])
-    return np.isin(said, often.astype(np.uint64))
+    often = [key for key, pages_with in times.items() if key and pages_with >= REPEATED_SHARE * pages]
+    return np.isin(said, np.array(often, np.uint64))  # of mixed sizes numpy would make floats, which match nothing
 
 
 def _page_of_node(first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,23 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
+from webwinnow.sitemining.arraychecks import Arrays, floats, keys
 from webwinnow.sitemining.sitepages import SitePages, WordCounts
 
 __all__ = ["HeldOut", "Rows", "TopicWords", "learn_words", "probabilities", "slope_of"]
 
-STEEPEST = 200.0
-"""Slopes are looked for from 0 to this: a cosine that is larger by 0.05 then makes a topic 20,000 times likelier."""
-SLOPE_STEPS = 24
-SLOPE_ROWS = 1_000
+STEEPEST = 500.0
+"""Slopes are looked for from 0 to this: a cosine that is larger by 0.02 then makes a topic 20,000 times likelier."""
+SLOPE_STEPS = 20
+SLOPE_ROWS = 300
 """Rows of a site, evenly drawn, from which a slope is found."""
-USUAL_SLOPES = (30.0, 5.0)
-"""Of pages and of blocks, where no site can be held out because each topic has but one."""
+LENGTHS = 8
+"""Texts of 1, 2 to 3, 4 to 7 known words and so on, the last of 128 and more, have slopes of their own."""
+LEAST_SITES = 3
+"""A length that fewer held-out sites show takes the slope of the length below."""
+USUAL_SLOPE = 50.0
+"""Where no site can be held out, because each topic has but one."""
+
+ROUNDING = 1e-9
+BLOCKS, PAGES = 0, 1
 
 Floats = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -34,14 +42,13 @@ Keys = NDArray[np.uint64]
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicWords:
     """Words by ascending `key`, the `weight` of each, and the `direction` of each topic over them (a column a topic, of
-    length 1); the slopes that make probabilities of the cosines of pages and of blocks.
+    length 1). `slopes` make probabilities of cosines, by the length of a text: a row for blocks, one for pages.
     """
 
     key: Keys
     weight: Floats
     direction: Floats
-    page_slope: float
-    block_slope: float
+    slopes: Floats
 
     @property
     def topics(self) -> int:
@@ -50,25 +57,30 @@ class TopicWords:
 
     def of_pages(self, words: WordCounts) -> Floats:
         """P(topic | text) of whole pages, a row each; NaN where no word is known."""
-        return probabilities(self._cosines(words), self.page_slope)
+        return self._posteriors(words, PAGES)
 
     def of_blocks(self, words: WordCounts) -> Floats:
         """P(topic | text) of single blocks, a row each; NaN where no word is known."""
-        return probabilities(self._cosines(words), self.block_slope)
+        return self._posteriors(words, BLOCKS)
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> Arrays:
         """As named arrays, for a file."""
-        slopes = np.array([self.page_slope, self.block_slope])
-        return {"key": self.key, "weight": self.weight, "direction": self.direction, "slopes": slopes}
+        return {"key": self.key, "weight": self.weight, "direction": self.direction, "slopes": self.slopes}
 
     @classmethod
-    def from_arrays(cls, arrays: dict[str, NDArray[Any]], topics: int) -> Self:
+    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(arrays["key"], arrays["weight"], arrays["direction"], *map(float, arrays["slopes"]))
+        key = keys(arrays, "key")
+        return cls(
+            key,
+            floats(arrays, "weight", (len(key),)),
+            floats(arrays, "direction", (len(key), topics), high=1.0 + ROUNDING),
+            floats(arrays, "slopes", (2, LENGTHS), high=STEEPEST),
+        )
 
-    def _cosines(self, words: WordCounts) -> Floats:
-        rows = Rows.of(words, self.key)
-        return rows.weighted(self.weight).cosines(self.direction)
+    def _posteriors(self, words: WordCounts, scale: int) -> Floats:
+        rows = Rows.of(words, self.key).weighted(self.weight)
+        return _Told.of(rows, self.direction).posteriors(self.slopes[scale])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +121,13 @@ class Rows:
         """The rows without the other columns."""
         inside = columns[self.column]
         return type(self)(self.rows, self.row[inside], self.column[inside], self.value[inside])
+
+    @property
+    def length(self) -> NDArray[np.int64]:
+        """The length of each row, of LENGTHS kinds: the logarithm of its columns to the base 2."""
+        columns = np.bincount(self.row, minlength=self.rows)
+        found: NDArray[np.int64] = np.log2(np.maximum(columns, 1)).astype(np.int64)
+        return np.minimum(found, LENGTHS - 1)
 
     def mean(self, columns: int) -> Floats:
         """The mean of the rows that hold anything."""
@@ -164,59 +183,91 @@ def learn_words(
         sums[:, number] += mean
     direction = _unit(sums)
     alone = np.bincount(topic, minlength=topics)[topic] == 1
-    cosines: list[tuple[Floats, Floats] | None] = []
+    told: list[tuple[_Told, _Told] | None] = []
     for s, site in enumerate(sites):
         if alone[s]:
-            cosines.append(None)
+            told.append(None)
             continue
         others = direction.copy()
         others[:, topic[s]] = _unit((sums[:, topic[s]] - means[s])[:, None])[:, 0]
         own = np.zeros(len(key), np.bool_)
         own[pages[s].column] = True
-        shared = sites_with > own
-        of_page = pages[s].at(shared).weighted(weight).cosines(others)
-        of_block = Rows.of(site.node_words, key).at(shared).weighted(weight).cosines(others)
-        cosines.append((of_page, of_block))
-    found = [None if c is None else (c, int(t)) for c, t in zip(cosines, topic, strict=True)]
-    slopes = [
-        slope_of([(c[scale], t) for c, t in filter(None, found)]) or usual for scale, usual in enumerate(USUAL_SLOPES)
-    ]
+        both = (Rows.of(site.node_words, key), pages[s])
+        rows = [one.at(sites_with > own).weighted(weight) for one in both]
+        told.append((_Told.of(rows[BLOCKS], others), _Told.of(rows[PAGES], others)))
+    found = [(both, number) for both, number in zip(told, topic.tolist(), strict=True) if both is not None]
+    slopes = np.stack([_slopes([(both[scale], number) for both, number in found]) for scale in (BLOCKS, PAGES)])
     held_out = [
-        None if c is None else HeldOut(probabilities(c[0], slopes[0]), probabilities(c[1], slopes[1])) for c in cosines
+        None
+        if both is None
+        else HeldOut(both[PAGES].posteriors(slopes[PAGES]), both[BLOCKS].posteriors(slopes[BLOCKS]))
+        for both in told
     ]
-    return TopicWords(key, weight, direction, *slopes), held_out
+    return TopicWords(key, weight, direction, slopes), held_out
 
 
-def probabilities(cosines: Floats, slope: float) -> Floats:
-    """P(topic | text) = exp(slope cosine) / sum; equal topics before. NaN stays."""
-    high = slope * (cosines - cosines.max(axis=1, keepdims=True))
-    found = np.exp(high)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Told:
+    """Cosines of rows with the topics, and the length of each row."""
+
+    cosines: Floats
+    length: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows, direction: Floats) -> Self:
+        return cls(rows.cosines(direction), rows.length)
+
+    def posteriors(self, slopes: Floats) -> Floats:
+        return probabilities(slopes[self.length][:, None] * self.cosines)
+
+
+def _slopes(told: Sequence[tuple[_Told, int]]) -> Floats:
+    """The slope of each length, found on held-out sites; that of the length below where too few show it."""
+    found: list[float] = []
+    for length in range(LENGTHS):
+        rows = [(one.cosines[one.length == length], None, number) for one, number in told]
+        shown = [one for one in rows if not np.isnan(one[0]).all()]
+        slope = slope_of(shown) if len(shown) >= LEAST_SITES else None
+        found.append(slope if slope is not None else found[-1] if found else np.nan)
+    known = [slope for slope in found if not np.isnan(slope)]
+    slopes: Floats = np.nan_to_num(np.array(found), nan=known[0] if known else USUAL_SLOPE)
+    return slopes
+
+
+def probabilities(scores: Floats) -> Floats:
+    """P(topic) in proportion to exp(score), a row each. NaN stays."""
+    found = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Floats = found / found.sum(axis=1, keepdims=True)
     return shares
 
 
-def slope_of(held_out: Sequence[tuple[Floats, int]], most: float = STEEPEST) -> float | None:
+Scored = tuple[Floats, Floats | None, int]
+"""Scores of the rows of a site, log probabilities that they are added to, and the number of the site's topic."""
+
+
+def slope_of(held_out: Sequence[Scored], most: float = STEEPEST) -> float | None:
     """The slope, from 0 to `most`, under which the topics of held-out sites are likeliest; None without any row.
 
-    A site is rows of scores and the number of its topic; each site counts alike. The mean of log P is concave in the
-    slope: its derivative, the score of the true topic less the expected one, is brought to 0 by bisection.
+    Each site counts alike. The mean of log P is concave in the slope: its derivative, the score of the true topic less
+    the expected one, is brought to 0 by bisection.
     """
-    scores, truth, weight = [], [], []
-    for rows, topic in held_out:
-        told = rows[~np.isnan(rows[:, 0])]
+    scores, before, truth, weight = [], [], [], []
+    for rows, added, topic in held_out:
+        told = np.flatnonzero(~np.isnan(rows[:, 0]))
         told = told[:: max(1, len(told) // SLOPE_ROWS)]
-        scores.append(told)
-        truth.append(told[:, topic])
+        scores.append(rows[told])
+        before.append(np.zeros_like(rows[told]) if added is None else np.nan_to_num(added[told]))
+        truth.append(rows[told, topic])
         weight.append(np.full(len(told), 1.0 / max(len(told), 1)))
     if not sum(map(len, scores)):
         return None
-    joined, true, weights = np.concatenate(scores), np.concatenate(truth), np.concatenate(weight)
+    score, offset, true, weights = (np.concatenate(parts) for parts in (scores, before, truth, weight))
     low, high = 0.0, most
     for _ in range(SLOPE_STEPS):
         slope = (low + high) / 2
-        expected = (probabilities(joined, slope) * joined).sum(axis=1)
+        expected = (probabilities(slope * score + offset) * score).sum(axis=1)
         low, high = (slope, high) if weights @ (true - expected) > 0 else (low, slope)
-    return (low + high) / 2
+    return float((low + high) / 2)
 
 
 def _weights(pages: Sequence[Rows], columns: int) -> tuple[NDArray[np.int64], Floats]:

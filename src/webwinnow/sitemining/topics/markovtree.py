@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import floats
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
@@ -42,7 +43,7 @@ class MarkovTree:
         """By Bayes' rule, all topics being as likely before."""
         pages = self.words.of_pages(site.page_words)
         likelihood = np.log(self.emitted) @ topic_counts(pages)
-        return Told(probabilities(likelihood[None], 1.0)[0], pages)
+        return Told(probabilities(likelihood[None])[0], pages)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""
@@ -51,4 +52,5 @@ class MarkovTree:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(TopicWords.from_arrays(arrays, topics), arrays["emitted"])
+        emitted = floats(arrays, "emitted", (topics, topics), low=np.finfo(np.float64).tiny, high=1.0)
+        return cls(TopicWords.from_arrays(arrays, topics), emitted)

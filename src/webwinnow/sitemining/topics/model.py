@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, ModelError, SettingsError
+from webwinnow.site.archive import write_whole
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.topics.files import from_bytes, to_bytes
 from webwinnow.sitemining.topics.method import Told, TopicMethod
 from webwinnow.sitemining.topics.registry import DEFAULT_METHOD, topic_method
 from webwinnow.sitemining.topics.training import Training
+from webwinnow.urls import SiteKey
 
 __all__ = ["SiteTopic", "SiteTopics"]
 
@@ -48,13 +52,15 @@ class SiteTopic:
 
 
 class SiteTopics:
-    """The topic of whole sites: `fit` on sites with labels, then `classify` others.
+    """The topic of whole sites: `fit` on sites with labels, then `classify` others. `site_by` is told in the file.
 
     After `fit`: `names_`, the topics in order; `method_`, what was learned; `hosts_`, the topic of each known host.
     """
 
-    def __init__(self, method: str = DEFAULT_METHOD) -> None:
+    def __init__(self, method: str = DEFAULT_METHOD, *, site_by: str = "host") -> None:
+        topic_method(method)
         self.method = method
+        self.site_by = site_by
         self.names_: tuple[str, ...] = ()
         self.method_: TopicMethod | None = None
         self.hosts_: dict[str, int] = {}
@@ -66,7 +72,7 @@ class SiteTopics:
 
     def learn(self, training: Training) -> Self:
         """As `fit`, from a `Training` that several methods may share."""
-        self.method_ = topic_method(self.method).learn(training)
+        self.method_ = training.learned(topic_method(self.method))
         self.names_ = training.names
         topic = training.topic.tolist()
         self.hosts_ = {host: topic[s] for s, site in enumerate(training.sites) for host in sorted(site.hosts)}
@@ -94,6 +100,35 @@ class SiteTopics:
         linking = tuple(topic for host in sorted(site.hosts) for topic in self.linking_.get(host, ()))
         linked = tuple(self.hosts_[host] for host in sorted(site.linked) if host in self.hosts_)
         return Neighbours(linking, linked, len(linking) + len(site.linked))
+
+    def to_bytes(self) -> bytes:
+        """What was learned as a `.npz` archive; the same gives the same bytes."""
+        if self.method_ is None:
+            raise InputError("nothing has been learned: call fit first")
+        arrays = self.method_.to_arrays()
+        return to_bytes((self.method, self.site_by, self.names_, self.hosts_, self.linking_, arrays))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        """Read what `to_bytes` wrote; everything in it is checked. Raises `ModelError`."""
+        method, site_by, names, hosts, linking, arrays = from_bytes(data, name)
+        try:
+            SiteKey.parse(site_by)
+            model = cls(method, site_by=site_by)
+            model.method_ = topic_method(method).from_arrays(arrays, len(names))
+        except (ValueError, KeyError, TypeError, SettingsError) as error:
+            raise ModelError(f"{name} is damaged ({error}); train it again") from None
+        model.names_, model.hosts_, model.linking_ = names, hosts, linking
+        return model
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, whole or not at all."""
+        write_whole(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model from a file."""
+        return cls.from_bytes(path.read_bytes(), str(path))
 
 
 def _clearest(posteriors: Floats | None, topic: int, most: int) -> list[int]:

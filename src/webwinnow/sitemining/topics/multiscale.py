@@ -7,7 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse_scales, site_context
+from webwinnow.sitemining.arraychecks import floats
+from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
 from webwinnow.sitemining.topics.training import Training
@@ -31,19 +32,19 @@ class Multiscale:
     def learn(cls, training: Training) -> Self:
         """Learn both phases, and which topics link to which."""
         links = LinkTopics.learn(training.topic.tolist(), training.links, training.topics)
-        return cls(TwoPhase.learn(training), links)
+        return cls(training.learned(TwoPhase), links)
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:
         """The four steps of Figure 7."""
         prior = np.full(self.raw.words.topics, 1 / self.raw.words.topics)
-        shown = self.raw.preclassified(site)  # step 1
-        raw = self.raw.classified(site, shown)  # step 2
+        pages, blocks = self.raw.preclassified(site)  # step 1
+        raw = self.raw.classified(site, pages, blocks)  # step 2
         assert raw.pages is not None
         context = site_context(neighbours or Neighbours(), self.links, prior)
-        fused = fuse_scales(raw.site, raw.pages, shown, site.page_of_node, context, [prior] * 3)  # step 3
-        unseen = np.isnan(shown)
-        final = self.raw.classified(site, np.where(unseen, np.nan, fused.blocks))  # step 4
-        return Told(final.site, final.pages, shown)
+        fused = fuse_scales(raw.site, raw.pages, blocks, site.page_of_node, context, [prior] * 3)  # step 3
+        seen = np.where(np.isnan(blocks), np.nan, fused.blocks)
+        final = self.raw.classified(site, fuse(pages, fused.site, prior), seen)  # step 4
+        return Told(final.site, final.pages, blocks)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""
@@ -52,4 +53,5 @@ class Multiscale:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(TwoPhase.from_arrays(arrays, topics), LinkTopics(arrays["linking"], arrays["linked"]))
+        links = [floats(arrays, name, (topics, topics), high=1.0) for name in ("linking", "linked")]
+        return cls(TwoPhase.from_arrays(arrays, topics), LinkTopics(*links))

@@ -34,7 +34,9 @@ class PageTreeHmt:
             if found is not None
         ]
         trees = [(tree.parent, site_nodes(tree.page, pages)) for tree, pages, _ in held]
-        return cls(training.words, TreeScale.learn(trees, [number for *_, number in held], training.topics))
+        topic = [number for *_, number in held]
+        pages = TreeScale.learn(trees, topic, training.topics)
+        return cls(training.words, pages.sloped(trees, [None] * len(trees), topic))
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
         """The states of the page tree."""

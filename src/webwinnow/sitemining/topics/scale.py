@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import Arrays, floats
 from webwinnow.sitemining.hmt.convergence import MOST_PASSES
 from webwinnow.sitemining.hmt.forest import HIDDEN, Forest, soft_evidence
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
 from webwinnow.sitemining.hmt.learning import expectation
 from webwinnow.sitemining.hmt.parameters import TreeParameters
-from webwinnow.sitemining.topics.method import Arrays
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
 __all__ = ["TreeScale", "site_nodes"]
 
 USUAL_STAY = 0.5
 """How likely a node has its parent's topic, before anything is learned."""
-ENOUGH = 1e-4
+ENOUGH = 1e-3
 """Learning stops when the probability of staying moves less."""
 FLOOR = 1e-12
 """No topic is ruled out by one text."""
@@ -55,9 +55,8 @@ class TreeScale:
 
     @classmethod
     def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int) -> Self:
-        """Learn from what held-out sites show and the topic of each, which is that of every root.
-
-        EM with one probability of staying for all topics; then the slope under which the roots are likeliest.
+        """Learn `stay` from what held-out sites show and the topic of each, which is that of every root: EM with one
+        probability of staying for all topics.
         """
         scale = cls(topics)
         if not trees:
@@ -71,21 +70,35 @@ class TreeScale:
             moved, scale = abs(stay - scale.stay), cls(topics, stay)
             if moved < ENOUGH:
                 break
-        shown = [(scale._roots(_forest(*observed)), number) for observed, number in zip(trees, topic, strict=True)]
-        return cls(topics, scale.stay, slope_of(shown, 1.0) or 1.0)
+        return scale
 
-    def roots(self, parent: Indexes, posteriors: Floats) -> Floats:
-        """P(topic | W) of each root, given all that is observed in its tree (8), with the slope."""
-        return probabilities(self._roots(_forest(parent, posteriors)), self.slope)
+    def sloped(self, trees: Sequence[Observed], before: Sequence[Floats | None], topic: Sequence[int]) -> Self:
+        """The same with the slope under which the roots of held-out sites have the topics that they have; `before` as
+        `roots` takes it.
+        """
+        shown = [
+            (self._roots(*observed), None if own is None else np.log(np.maximum(own, FLOOR)), number)
+            for observed, own, number in zip(trees, before, topic, strict=True)
+        ]
+        slope = slope_of(shown, 1.0)
+        return replace(self, slope=1.0 if slope is None else slope)
+
+    def roots(self, parent: Indexes, posteriors: Floats, before: Floats | None = None) -> Floats:
+        """P(topic | W) of each root, given all that is observed in its tree (8), with the slope.
+
+        `before` is what the roots show by themselves, P(topic | text), a row each, NaN for nothing: it counts in full.
+        """
+        found = self.slope * self._roots(parent, posteriors)
+        return probabilities(found if before is None else found + np.nan_to_num(np.log(np.maximum(before, FLOOR))))
 
     def nodes(self, parent: Indexes, posteriors: Floats) -> Floats:
         """P(topic | W) of each node, given all that is observed in its tree (8)."""
         forest, parameters = _forest(parent, posteriors), self.parameters
         return beliefs(forest, evidence_of(forest, None, parameters), parameters).posterior
 
-    def _roots(self, forest: Forest) -> Floats:
+    def _roots(self, parent: Indexes, posteriors: Floats) -> Floats:
         """Log beta at the roots: of P(topic | W), all topics being as likely before, up to a constant."""
-        parameters = self.parameters
+        forest, parameters = _forest(parent, posteriors), self.parameters
         return likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
 
     def to_array(self) -> NDArray[np.float64]:
@@ -95,10 +108,7 @@ class TreeScale:
     @classmethod
     def from_array(cls, arrays: Arrays, name: str, topics: int) -> Self:
         """Read what `to_array` gave; `ValueError` where it is no such thing."""
-        given = arrays[name]
-        if given.shape != (2,) or given.dtype != np.float64 or not ((given >= 0) & (given <= 1)).all():
-            raise ValueError(f"{name} holds no two probabilities")
-        return cls(topics, float(given[0]), float(given[1]))
+        return cls(topics, *floats(arrays, name, (2,), high=1.0).tolist())
 
 
 def site_nodes(page: Indexes, posteriors: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import floats, indexes, keys
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
@@ -58,10 +59,9 @@ class Superpage:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(
-            arrays["key"],
-            arrays["weight"],
-            Rows(len(arrays["topic"]), arrays["row"], arrays["column"], arrays["value"]),
-            arrays["topic"],
-            topics,
-        )
+        key, topic = keys(arrays, "key"), indexes(arrays, "topic", topics)
+        row, column = indexes(arrays, "row", len(topic)), indexes(arrays, "column", len(key))
+        value = floats(arrays, "value", (len(row),))
+        if len(row) != len(column):
+            raise ValueError(f"{len(row)} rows and {len(column)} columns")
+        return cls(key, floats(arrays, "weight", (len(key),)), Rows(len(topic), row, column, value), topic, topics)

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.sitemining.arraychecks import floats, indexes
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
@@ -50,9 +51,8 @@ class TopicVector:
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
         """Votes of the nearest vectors."""
         pages = self.words.of_pages(site.page_words)
-        return Told(
-            votes(_units(self.vectors) @ _units(topic_counts(pages)), self.topic, pages.shape[1], NEAREST), pages
-        )
+        likeness = _units(self.vectors) @ _units(topic_counts(pages))
+        return Told(votes(likeness, self.topic, pages.shape[1], NEAREST), pages)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""
@@ -61,7 +61,9 @@ class TopicVector:
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(TopicWords.from_arrays(arrays, topics), arrays["vectors"], arrays["topic"])
+        topic = indexes(arrays, "topic", topics)
+        vectors = floats(arrays, "vectors", (len(topic), topics))
+        return cls(TopicWords.from_arrays(arrays, topics), vectors, topic)
 
 
 def _units(rows: NDArray[np.float64]) -> NDArray[np.float64]:

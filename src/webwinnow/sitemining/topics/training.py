@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,14 @@ from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
 
 __all__ = ["Training"]
+
+
+class _Learns(Protocol):
+    @classmethod
+    def learn(cls, training: Training) -> Self: ...
+
+
+Learned = TypeVar("Learned", bound=_Learns)
 
 
 class Training:
@@ -28,6 +37,7 @@ class Training:
         self.names: tuple[str, ...] = tuple(sorted(set(labels)))
         if len(self.names) < 2:
             raise InputError(f"{len(self.names)} topics among {len(sites)} sites: expected two or more")
+        self._by_method: dict[type[_Learns], _Learns] = {}
         self.topic: NDArray[np.int64] = np.array([self.names.index(label) for label in labels], np.int64)
 
     @property
@@ -48,6 +58,14 @@ class Training:
     @cached_property
     def _learned(self) -> tuple[TopicWords, list[HeldOut | None]]:
         return learn_words(self.sites, self.topic, self.topics)
+
+    def learned(self, method: type[Learned]) -> Learned:
+        """What a method has learned from these sites; methods that build on it ask here, so that it learns once."""
+        if method not in self._by_method:
+            self._by_method[method] = method.learn(self)
+        found = self._by_method[method]
+        assert isinstance(found, method)
+        return found
 
     @property
     def links(self) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Method `twophase`: a hidden Markov tree over the blocks of each page, then one over the pages (Sites 3.2, Figure 2c)."""
+"""Method `twophase`: hidden Markov trees over the blocks of each page, then over the pages (Sites 3.2, Figure 2c)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from webwinnow.sitemining.topicwords import TopicWords
 
 __all__ = ["TwoPhase"]
 
-LEARNED_PAGES = 40
-"""Pages of a site, evenly drawn, whose blocks are learned from: the scale of blocks has two numbers to learn."""
+LEARNED_PAGES = 10
+"""Pages of a site, evenly drawn, whose blocks teach how likely a block has its page's topic: one number."""
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 class TwoPhase:
     """Fine to coarse: blocks give the topic of their page, pages that of their site.
 
-    The node of a page is a DOM node too, and shows the text of the whole page, as blocks show theirs.
+    A page is a DOM node too and shows its whole text. Its blocks repeat that text: what they say counts by a slope.
     """
 
     name: ClassVar[str] = "twophase"
@@ -40,31 +40,38 @@ class TwoPhase:
     def learn(cls, training: Training) -> Self:
         """Learn words, then both scales from what other sites tell of each site's blocks and pages."""
         held = [
-            (site, observed(site, found.pages, found.blocks), number)
+            (site, found, number)
             for site, found, number in zip(training.sites, training.held_out, training.topic.tolist(), strict=True)
             if found is not None
         ]
         topic = [number for *_, number in held]
-        blocks = TreeScale.learn([_drawn(site, shown) for site, shown, _ in held], topic, training.topics)
+        blocks = TreeScale.learn([_drawn(site, found.blocks) for site, found, _ in held], topic, training.topics)
+        blocks = blocks.sloped(
+            [(site.parent, found.blocks) for site, found, _ in held], [found.pages for _, found, _ in held], topic
+        )
         trees = [
-            (site.page_tree.parent, site_nodes(site.page_tree.page, blocks.roots(site.parent, shown)))
-            for site, shown, _ in held
+            (
+                site.page_tree.parent,
+                site_nodes(site.page_tree.page, blocks.roots(site.parent, found.blocks, found.pages)),
+            )
+            for site, found, _ in held
         ]
-        return cls(training.words, blocks, TreeScale.learn(trees, topic, training.topics))
+        pages = TreeScale.learn(trees, topic, training.topics)
+        return cls(training.words, blocks, pages.sloped(trees, [None] * len(trees), topic))
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
         """Steps 1 and 2 of Figure 7."""
-        return self.classified(site, self.preclassified(site))
+        return self.classified(site, *self.preclassified(site))
 
-    def preclassified(self, site: SitePages) -> Floats:
-        """Step 1: P(topic | text) of each block and, at its first node, of each page; NaN where no word is known."""
-        return observed(site, self.words.of_pages(site.page_words), self.words.of_blocks(site.node_words))
+    def preclassified(self, site: SitePages) -> tuple[Floats, Floats]:
+        """Step 1: P(topic | text) of each page, and of each of its nodes; NaN where no word is known."""
+        return self.words.of_pages(site.page_words), self.words.of_blocks(site.node_words)
 
-    def classified(self, site: SitePages, shown: Floats) -> Told:
-        """Step 2, and step 4: pages from what their nodes show, the site from its pages."""
-        pages = self.blocks.roots(site.parent, shown)
+    def classified(self, site: SitePages, pages: Floats, blocks: Floats) -> Told:
+        """Step 2, and step 4: pages from their own text and from their blocks, the site from its pages."""
+        found = self.blocks.roots(site.parent, blocks, pages)
         tree = site.page_tree
-        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, pages))[0], pages, shown)
+        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, blocks)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""
@@ -81,13 +88,6 @@ class TwoPhase:
             TreeScale.from_array(arrays, "block_scale", topics),
             TreeScale.from_array(arrays, "page_scale", topics),
         )
-
-
-def observed(site: SitePages, pages: Floats, blocks: Floats) -> Floats:
-    """What the nodes of all trees of blocks show: the first of each page its text, the blocks theirs."""
-    shown = blocks.copy()
-    shown[site.first[:-1]] = pages
-    return shown
 
 
 def _drawn(site: SitePages, shown: Floats) -> Observed:

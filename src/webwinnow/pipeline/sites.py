@@ -1,0 +1,188 @@
+"""Whole sites of a collection: their topics learned, and told; pages parsed and spooled as in a cleaning run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from webwinnow.blocks import cut
+from webwinnow.errors import InputError
+from webwinnow.io import check_output, open_pages
+from webwinnow.io.labels import check_label_column
+from webwinnow.io.sinks import write_lines
+from webwinnow.pagetree import PageTree
+from webwinnow.pipeline.features import parsed_pages
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import RunStore
+from webwinnow.records import PageRecord
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitetree import NOTHING
+from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
+from webwinnow.treebytes import tree_from_bytes
+
+__all__ = ["SITE_PAGES", "SiteRun", "classify_sites", "train_sites"]
+
+SITE_PAGES = 500
+"""Pages of a site that are read at most, in input order, as many as a site is learned from."""
+DECIDING = 3
+"""Pages and blocks that are named as those that decided most."""
+LONGEST_TEXT = 120
+NOTHING_READ = "no page of the site could be read"
+
+_Problem = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class SiteRun:
+    """What a run met: sites by topic, and pages."""
+
+    topics: Counter[str] = field(default_factory=Counter)
+    pages: int = 0
+    failed: int = 0
+    unlabelled: list[str] = field(default_factory=list)
+
+    @property
+    def sites(self) -> int:
+        """Sites that have a topic."""
+        return self.topics.total()
+
+
+def train_sites(
+    inputs: Sequence[str | Path],
+    model: SiteTopics,
+    settings: RunSettings,
+    *,
+    label: str,
+    most: int = SITE_PAGES,
+    tmp: Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: _Problem | None = None,
+) -> SiteRun:
+    """Learn the topics of sites whose pages bear one in the column `label`; a site has one topic."""
+    check_label_column(inputs, label)
+    labels: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def noted(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
+        for page in pages:
+            if page.label is not None:
+                labels[settings.site_by.of(page)][page.label] += 1
+            yield page
+
+    run = SiteRun()
+    sites: list[SitePages] = []
+    named: list[str] = []
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None), label=label)
+    with parsed_pages(noted(pages), settings, tmp=tmp, tell=tell) as store:
+        total = store.page_count()
+        for site, trees, _ in _sites(store, run, most):
+            topics = labels.get(site)
+            if topics is None:
+                run.unlabelled.append(site)
+            elif len(topics) > 1:
+                told = ", ".join(f"{name} on {count}" for name, count in topics.most_common(3))
+                raise InputError(f"the site {site} has more than one topic in {label!r}: {told} pages; see --site-by")
+            elif trees:
+                sites.append(SitePages.of(trees, site))
+                named.extend(topics)
+                run.topics.update(topics.keys())
+            tell("weigh", run.pages, total)
+    if not sites:
+        raise InputError(f"no site has a topic in the column {label!r}")
+    model.learn(Training(sites, named))
+    return run
+
+
+def classify_sites(
+    model: SiteTopics,
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    settings: RunSettings,
+    *,
+    most: int = SITE_PAGES,
+    tmp: Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: _Problem | None = None,
+) -> SiteRun:
+    """Tell the topic of each site: a line of JSON a site, in the order of their names."""
+    check_output(out, "jsonl")
+    run = SiteRun()
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
+    with parsed_pages(pages, settings, tmp=tmp, tell=tell) as store:
+        total = store.page_count()
+
+        def lines() -> Iterator[bytes]:
+            for site, trees, failed in _sites(store, run, most):
+                record = _record(model, site, trees, failed)
+                run.topics.update([record["topic"]] if trees else [])
+                yield json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+                tell("weigh", run.pages, total)
+
+        write_lines(lines(), out)
+    return run
+
+
+def _sites(store: RunStore, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
+    """Sites in order with the trees of their first pages, and how many could not be read; all are counted in `run`."""
+    for site, count in list(store.sites()):
+        trees: list[PageTree] = []
+        failed = 0
+        for row in store.pages_of(site):
+            if row.ref is None:
+                failed += 1
+            elif len(trees) < most:
+                trees.append(tree_from_bytes(store.read(row.ref)))
+        run.pages += count
+        run.failed += failed
+        yield site, trees, failed
+
+
+def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) -> dict[str, Any]:
+    """What is told of one site."""
+    pages = SitePages.of_pages([PageWords.of(tree) for tree in trees], site)
+    found = model.classify(pages)
+    return {
+        "site": site,
+        "topic": found.topic if trees else None,
+        "probability": _rounded(found.probability) if trees else None,
+        "probabilities": {name: _rounded(share) for name, share in found.posterior.items()} if trees else {},
+        "pages": len(trees),
+        "failed_pages": failed,
+        "deciding_pages": [
+            {"url": pages.urls[page], "probability": _rounded(float(found.told.pages[page, found.number]))}
+            for page in found.deciding_pages(DECIDING)
+            if found.told.pages is not None
+        ],
+        "deciding_blocks": [_block(found, pages, trees, node) for node in found.deciding_blocks(DECIDING)],
+        "method": model.method,
+        "reason": None if trees else NOTHING_READ,
+    }
+
+
+def _block(found: SiteTopic, pages: SitePages, trees: list[PageTree], node: int) -> dict[str, Any]:
+    """A block that decided: where it stands, and how it begins."""
+    page = int(pages.page_of_node[node])
+    tree, element = trees[page], int(pages.element[node])
+    assert found.told.blocks is not None
+    if element == NOTHING:
+        xpath, text = "/html/head/title", " ".join(tree.head.title.split())
+    else:
+        xpath = tree.xpath(element)
+        blocks = cut(tree)
+        leaves = [b for b, owner in enumerate(blocks.owner.tolist()) if owner == element]
+        text = " ".join(" ".join(blocks.text(b).split()) for b in leaves).strip()
+    return {
+        "url": pages.urls[page],
+        "xpath": xpath,
+        "text": text[:LONGEST_TEXT],
+        "probability": _rounded(float(found.told.blocks[node, found.number])),
+    }
+
+
+def _rounded(share: float) -> float:
+    return round(share, 6)
