@@ -22,11 +22,8 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
-<<<<<<< HEAD
     "read_parquet_rows",
-=======
     "read_parquet_values",
->>>>>>> 588d2672c53dab22ce41c5b109dadb64ffd642a8
     "write_parquet",
 ]
 

@@ -12,11 +12,7 @@ from webwinnow.io.http import media_type
 from webwinnow.io.limits import ReadLimits
 from webwinnow.records import PageRecord
 
-<<<<<<< HEAD
-__all__ = ["ROW_FIELDS", "page_of_row", "text_of_value"]
-=======
-__all__ = ["ROW_FIELDS", "label_of", "page_of_row"]
->>>>>>> 588d2672c53dab22ce41c5b109dadb64ffd642a8
+__all__ = ["ROW_FIELDS", "label_of", "page_of_row", "text_of_value"]
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
