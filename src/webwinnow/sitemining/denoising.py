@@ -47,7 +47,8 @@ __all__ = [
 LEAST_PERTINENCE: Final = 0.1
 """Share of a node's words that belong to terms (ours, not tuned; the paper names none)."""
 LEAST_SIMILARITY: Final = 0.005
-"""Cosine with the nearest centroid (ours, not tuned; the paper names none): "most similarity scores are near to zero"."""
+"""Cosine with the nearest centroid (ours, not tuned; the paper names none): "most similarity scores are near to
+zero"."""
 MAJORITY: Final = 0.5
 DEFAULT_LANGUAGE: Final = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")
