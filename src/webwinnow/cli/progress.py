@@ -24,7 +24,9 @@ _WORDS = {
     "write": "writing",
     "index": "indexing",
     "search": "searching",
+    "mine": "mining",
 }
+_UNITS = {"write": "parts/s", "mine": "trials/s"}
 
 
 class ProgressShown(Protocol):
@@ -79,7 +81,7 @@ class _Bars:
         speed = self.watch.speed(stage, done)
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(_WORDS[stage], total=total, speed="")
-        unit = "parts/s" if stage == "write" else "pages/s"
+        unit = _UNITS.get(stage, "pages/s")
         self.bars.update(self.tasks[stage], completed=done, total=total, speed=f"{speed:,.0f} {unit}")
 
     def note(self, problem: str) -> None:

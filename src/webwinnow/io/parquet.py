@@ -22,6 +22,7 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
+    "read_parquet_rows",
     "read_parquet_values",
     "write_parquet",
 ]
@@ -96,6 +97,18 @@ def read_parquet_values(
     names = table.schema_arrow.names
     try:
         yield from _rows(table, limits, [column for column in columns if names.count(column) == 1])
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
+
+
+def read_parquet_rows(
+    file: IO[bytes], *, name: str, limits: ReadLimits, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Read some columns of any file, a few rows at a time; those that the file has twice or not at all are left out."""
+    table = _table(file, name)
+    names = table.schema_arrow.names
+    try:
+        yield from _rows(table, limits, [column for column in dict.fromkeys(columns) if names.count(column) == 1])
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 

@@ -1,0 +1,265 @@
+"""K-means by cosine over sparse rows (thesis 5.1.1): one run for use, hundreds for an experiment.
+
+A row is a page of unit length. Several runs share one pass over the rows: their centroids stand side by side in one
+dense array, so that a product of the rows with it gives the similarities of all of them. What a run finds depends on
+its own seeds alone, not on the runs beside it nor on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError, MissingExtra, SettingsError
+
+try:
+    import scipy.sparse as sp
+except ImportError:  # pragma: no cover - an installation without the extra
+    raise MissingExtra("webwinnow.mining", "mining") from None
+
+__all__ = ["ITERATIONS", "NO_CLUSTER", "STARTS", "Clustering", "KMeans", "UnitRows", "best_run", "k_means"]
+
+ITERATIONS: Final = 30
+"""Thesis 5.1.1: the algorithm ends after 30 iterations."""
+STARTS: Final = ("random", "k-means++")
+NO_CLUSTER: Final = -1
+"""The label of a page without features: it is like no page at all."""
+SIDE_BY_SIDE: Final = 32
+"""Centroids that one pass over the rows serves (ours: beyond that a pass gains no more)."""
+EQUAL: Final = 1e-6
+"""Cosines so near 1 are of equal rows: what float32 leaves of a difference."""
+ROWS_AT_ONCE: Final = 1 << 16
+"""Rows whose cosines are held at once."""
+
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KMeans:
+    """How k-means clusters.
+
+    - `k`: clusters.
+    - `iterations`: at most so many; a run ends sooner when no page changes its cluster, since nothing moves then.
+    - `start`: `random` pages as first centroids (the thesis), or `k-means++`, where each is drawn from the pages by
+      how little they are like the ones before.
+    - `batch`: None for all pages in every iteration, or the number of pages that one iteration draws (mini-batch).
+    """
+
+    k: int
+    iterations: int = ITERATIONS
+    start: str = "random"
+    batch: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("k", "iterations", "batch"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} is {value}: expected 1 or more")
+        if self.start not in STARTS:
+            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clustering:
+    """What one run found: for each page the number of its cluster, `NO_CLUSTER` for a page without features, and its
+    similarity to the centroid that drew it, 0 for such a page.
+    """
+
+    label: Labels
+    similarity: NDArray[np.float32]
+    iterations: int
+    converged: bool
+
+    @property
+    def cohesion(self) -> float:
+        """The mean similarity of the pages with features to their centroids: the greater, the less J of (6-1).
+
+        For unit rows and unit centroids |x - c|^2 = 2 - 2 cos(x, c).
+        """
+        inside = self.label != NO_CLUSTER
+        return float(self.similarity[inside].mean(dtype=np.float64)) if inside.any() else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitRows:
+    """Rows brought to length 1, for the cosine of (6-3); rows without features stand aside.
+
+    - `rows`: CSR of float32, the pages with features only; `columns`: its transpose of float64, to sum clusters.
+    - `page`: of each row its place among all `pages`.
+    """
+
+    rows: Any
+    columns: Any
+    page: NDArray[np.int64]
+    pages: int
+
+    @classmethod
+    def of(cls, matrix: Any) -> Self:
+        """The rows of a sparse matrix without negative values."""
+        csr = sp.csr_matrix(matrix, dtype=np.float64)
+        if csr.nnz and csr.data.min() < 0:
+            raise InputError("a page has a feature of negative weight; cosine k-means expects none below 0")
+        length = np.sqrt(np.asarray(csr.multiply(csr).sum(axis=1)).ravel())
+        page = np.flatnonzero(length > 0)
+        exact = sp.diags_array(1 / length[page]).tocsr() @ csr[page]
+        return cls(exact.astype(np.float32), exact.T.tocsr(), page, csr.shape[0])
+
+
+def k_means(
+    rows: UnitRows | Any, settings: KMeans, *, runs: int = 1, seed: int = 0, jobs: int = 1
+) -> Iterator[Clustering]:
+    """Cluster the rows `runs` times and yield what each run found, in order; `rows` may be any sparse matrix.
+
+    Run i draws from the generator of (seed, i). `jobs` threads share the work.
+    """
+    unit = rows if isinstance(rows, UnitRows) else UnitRows.of(rows)
+    if settings.k > len(unit.page):
+        raise SettingsError(f"{settings.k} clusters of {len(unit.page)} pages with features: expected at most as many")
+    work = _mini_batches if settings.batch is not None and settings.batch < len(unit.page) else _lloyd
+    together = max(1, SIDE_BY_SIDE // settings.k)
+    groups = [
+        [np.random.default_rng((seed, run)) for run in range(first, min(first + together, runs))]
+        for first in range(0, runs, together)
+    ]
+    if jobs <= 1 or len(groups) <= 1:
+        for group in groups:
+            yield from work(unit, settings, group)
+        return
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for done in [pool.submit(work, unit, settings, group) for group in groups]:
+            yield from done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def best_run(found: Iterable[Clustering]) -> Clustering:
+    """The run with the greatest cohesion, the first of equals."""
+    return max(found, key=lambda run: run.cohesion)
+
+
+# One group of runs
+
+
+def _lloyd(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -> list[Clustering]:
+    """Figure 5-1 for several runs at once; a run that has come to rest leaves the group."""
+    k, pages = settings.k, len(unit.page)
+    centroids = np.concatenate([_seeds(unit, settings, draw) for draw in draws], axis=1)
+    found: list[Clustering | None] = [None] * len(draws)
+    active = np.arange(len(draws))
+    before = np.full((pages, len(draws)), NO_CLUSTER, np.int32)
+    for iteration in range(1, settings.iterations + 1):
+        label, similarity = _nearest(unit.rows, centroids, k)
+        rests = (label == before).all(axis=0)
+        for place in np.flatnonzero(rests | (iteration == settings.iterations)):
+            found[active[place]] = _clustering(
+                unit, label[:, place], similarity[:, place], iteration, bool(rests[place])
+            )
+        if rests.any():
+            active, before, label = active[~rests], before[:, ~rests], label[:, ~rests]
+            centroids = centroids[:, np.repeat(~rests, k)]
+        if not len(active):
+            break
+        centroids = _centroids(unit.columns @ _membership(label, k), centroids)
+        before = label
+    return [run for run in found if run is not None]
+
+
+def _mini_batches(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -> list[Clustering]:
+    """Mini-batch k-means (Sculley 2010) by cosine: a centroid is the direction of all that it drew so far.
+
+    A last pass over all pages says where each belongs.
+    """
+    assert settings.batch is not None
+    found = []
+    for draw in draws:
+        centroids = _seeds(unit, settings, draw)
+        sums = np.zeros(centroids.shape)
+        for _ in range(settings.iterations):
+            some = unit.rows[np.sort(draw.choice(len(unit.page), settings.batch, replace=False))]
+            label, _ = _nearest(some, centroids, settings.k)
+            sums += some.T @ _membership(label, settings.k)
+            centroids = _centroids(sums, centroids)
+        label, similarity = _nearest(unit.rows, centroids, settings.k)
+        found.append(_clustering(unit, label[:, 0], similarity[:, 0], settings.iterations, converged=False))
+    return found
+
+
+def _clustering(
+    unit: UnitRows, label: Labels, similarity: NDArray[np.float32], iterations: int, converged: bool
+) -> Clustering:
+    """What was found for the rows, told for all pages."""
+    labels = np.full(unit.pages, NO_CLUSTER, np.int32)
+    similarities = np.zeros(unit.pages, np.float32)
+    labels[unit.page] = label
+    similarities[unit.page] = similarity
+    return Clustering(labels, similarities, iterations, converged)
+
+
+# Steps of Figure 5-1. Centroids of r runs are one array of shape (features, r * k), labels of shape (pages, r).
+
+
+def _seeds(unit: UnitRows, settings: KMeans, draw: np.random.Generator) -> NDArray[np.float32]:
+    """Step 1: k pages as first centroids."""
+    pages = len(unit.page)
+    if settings.start == "random":
+        chosen = draw.choice(pages, settings.k, replace=False)
+    else:
+        chosen = _far_apart(unit, settings.k, draw)
+    return np.ascontiguousarray(unit.rows[chosen].toarray().T)
+
+
+def _far_apart(unit: UnitRows, k: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    """Seeds of k-means++ (Arthur and Vassilvitskii 2007): drawn by the squared distance to the nearest one so far.
+
+    Between unit rows it is 2 - 2 cos; where every page equals a seed, any other page will do.
+    """
+    pages = len(unit.page)
+    chosen = [int(draw.integers(pages))]
+    alike = np.zeros(pages)
+    for _ in range(1, k):
+        seed = unit.rows[[chosen[-1]]].toarray().ravel()
+        alike = np.maximum(alike, unit.rows @ seed)
+        distance = np.maximum(1 - alike, 0)
+        distance[distance < EQUAL] = 0
+        distance[chosen] = 0
+        if distance.any():
+            chosen.append(int(draw.choice(pages, p=distance / distance.sum())))
+        else:
+            chosen.append(int(draw.choice(np.setdiff1d(np.arange(pages), chosen))))
+    return np.array(chosen, np.int64)
+
+
+def _nearest(rows: Any, centroids: NDArray[np.float32], k: int) -> tuple[Labels, NDArray[np.float32]]:
+    """Step 2: for each row the nearest centroid of each run, the first of equals, and its cosine."""
+    runs = centroids.shape[1] // k
+    label = np.zeros((rows.shape[0], runs), np.int32)
+    similarity = np.zeros((rows.shape[0], runs), np.float32)
+    for first in range(0, rows.shape[0], ROWS_AT_ONCE):
+        part = slice(first, first + ROWS_AT_ONCE)
+        some = rows if rows.shape[0] <= ROWS_AT_ONCE else rows[part]
+        cosines = (some @ centroids).reshape(some.shape[0], runs, k)
+        label[part] = cosines.argmax(axis=2)
+        similarity[part] = np.take_along_axis(cosines, label[part, :, None], axis=2)[:, :, 0]
+    return label, similarity
+
+
+def _membership(label: Labels, k: int) -> NDArray[np.float64]:
+    """1 where a row belongs to a centroid, of shape (pages, r * k)."""
+    pages, runs = label.shape
+    member = np.zeros((pages, runs * k))
+    member[np.arange(pages)[:, None], label + k * np.arange(runs)] = 1
+    return member
+
+
+def _centroids(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Step 3: the direction of the sum of each cluster (6-2); a cluster that drew nothing stays where it was."""
+    length = np.sqrt(np.einsum("ij,ij->j", sums, sums))
+    moved = (sums / np.where(length > 0, length, 1)).astype(np.float32)
+    moved[:, length == 0] = before[:, length == 0]
+    return moved
