@@ -65,7 +65,7 @@ class Multiscale:
         pages, blocks = self.raw.preclassified(site)  # step 1
         found = self._pages(site, pages, blocks, neighbours)
         tree = site.page_tree
-        return Told(self.final.roots(tree.parent, site_nodes(tree.page, found))[0], found, blocks)
+        return Told(self.final.roots(tree.parent, site_nodes(tree.page, found))[0], found, pages, blocks)
 
     def _pages(self, site: SitePages, pages: Floats, blocks: Floats, neighbours: Neighbours | None) -> Floats:
         """P(topic) of each page after steps 2, 3 and the first half of 4."""

@@ -41,11 +41,12 @@ class PageTreeHmt:
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
         """The states of the page tree."""
         tree = site.page_tree
-        shown = site_nodes(tree.page, self.words.of_pages(site.page_words))
+        texts = self.words.of_pages(site.page_words)
+        shown = site_nodes(tree.page, texts)
         pages = np.full((len(site), self.words.topics), np.nan)
         there = tree.page >= 0
         pages[tree.page[there]] = self.pages.nodes(tree.parent, shown)[there]
-        return Told(self.pages.roots(tree.parent, shown)[0], pages)
+        return Told(self.pages.roots(tree.parent, shown)[0], pages, texts)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""

@@ -67,6 +67,7 @@ class TreeScale:
         scale = cls(topics, damping=damping)
         if not trees:
             return scale
+        trees = [_telling(*observed) for observed in trees]
         forest = Forest.join([_forest(*observed) for observed in trees])
         of_tree = np.repeat(np.array(topic, np.int64), [len(parent) for parent, _ in trees])
         known = np.where(forest.parent < 0, of_tree, HIDDEN)
@@ -104,7 +105,7 @@ class TreeScale:
 
     def _roots(self, parent: Indexes, posteriors: Floats) -> Floats:
         """Log beta at the roots: of P(topic | W), all topics being as likely before, up to a constant; damped."""
-        forest, parameters = _forest(parent, posteriors), self.parameters
+        forest, parameters = _forest(*_telling(parent, posteriors)), self.parameters
         beta = likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
         damped: Floats = -np.power(beta.max(axis=1, keepdims=True) - beta, self.damping)
         return damped
@@ -123,6 +124,20 @@ def site_nodes(page: Indexes, posteriors: Floats) -> Floats:
     """What pages show, at the nodes of their page tree: NaN at the virtual root."""
     found: Floats = np.where((page < 0)[:, None], np.nan, posteriors[page])
     return found
+
+
+def _telling(parent: Indexes, posteriors: Floats) -> Observed:
+    """The trees without the branches in which nothing is observed: what is known of the roots is the same, sooner."""
+    telling = parent < 0
+    frontier = np.flatnonzero(~np.isnan(posteriors[:, 0]))
+    while len(frontier):
+        telling[frontier] = True
+        above = parent[frontier]
+        frontier = np.unique(above[~telling[above]])
+    nodes = np.flatnonzero(telling)
+    place = np.full(len(parent) + 1, -1, np.int32)
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    return place[parent[nodes]], posteriors[nodes]
 
 
 def _forest(parent: Indexes, posteriors: Floats) -> Forest:

@@ -71,7 +71,7 @@ class TwoPhase:
         """Step 2, and step 4: pages from their own text and from their blocks, the site from its pages."""
         found = self.blocks.roots(site.parent, blocks, pages)
         tree = site.page_tree
-        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, blocks)
+        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, pages, blocks)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""
