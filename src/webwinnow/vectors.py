@@ -18,7 +18,7 @@ from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words
 
-__all__ = ["FEATURE_KINDS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "learn_weights"]
+__all__ = ["FEATURE_KINDS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "is_word", "learn_weights"]
 
 FEATURE_KINDS = ("words", "images", "links")
 DEFAULT_LANGUAGE = "en"
@@ -145,7 +145,12 @@ class VectorBuilder:
             return "images" in self.settings.kinds
         if "words" not in self.settings.kinds:
             return False
-        return not self.settings.stop_words or (_WORD.fullmatch(name) is not None and name not in stops)
+        return not self.settings.stop_words or is_word(name, stops)
+
+
+def is_word(name: str, stops: frozenset[str]) -> bool:
+    """Whether a feature is a word that counts: two letters at least, nothing but letters, no stop word."""
+    return _WORD.fullmatch(name) is not None and name not in stops
 
 
 def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:

@@ -28,8 +28,9 @@ _WORDS = {
     "choose": "looking for the number of clusters",
     "cluster": "clustering, run by run",
     "map": "drawing the map",
+    "mine": "mining",
 }
-_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": ""}
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s"}
 
 
 class ProgressShown(Protocol):

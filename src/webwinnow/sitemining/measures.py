@@ -1,0 +1,37 @@
+"""What mining web sites is measured by (Sites, section 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from webwinnow.errors import InputError
+
+__all__ = ["class_accuracies", "macro_accuracy", "spotting_rate"]
+
+
+def spotting_rate(new: int, seeds: int) -> float:
+    """N_new / N_seed (15): sites found for each seed site, 1.87 in the paper. A ratio, not per cent."""
+    if seeds < 1 or new < 0:
+        raise InputError(f"{new} new sites for {seeds} seeds: expected 0 or more for at least one")
+    return new / seeds
+
+
+def class_accuracies(labels: Sequence[str], found: Sequence[str]) -> dict[str, float]:
+    """M^(i) / N_new^(i) of each class i: of its sites the share that was classified as such."""
+    if len(labels) != len(found):
+        raise InputError(f"{len(labels)} labels and {len(found)} classes: expected one each")
+    sites = Counter(labels)
+    right = Counter(label for label, said in zip(labels, found, strict=True) if label == said)
+    return {label: right[label] / sites[label] for label in sorted(sites)}
+
+
+def macro_accuracy(labels: Sequence[str], found: Sequence[str]) -> float:
+    """The mean over classes of M^(i) / N_new^(i) (16): a class counts alike however many sites it has.
+
+    The paper's mean is over its 10 classes; ours over those that have a site, for the others have no share.
+    """
+    each = class_accuracies(labels, found)
+    if not each:
+        raise InputError("no sites to measure the accuracy on")
+    return sum(each.values()) / len(each)
