@@ -205,6 +205,21 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
     assert len(written[0][1]) == 5
 
 
+def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatch):
+    data = collection(tmp_path, GRID)
+    told, kept = settings(runs=3), tmp_path / "kept"
+    first = mining_html(mining_experiment(data, told, keep=kept))
+    count = len(list(kept.iterdir()))
+    assert count > 6
+    monkeypatch.setattr("webwinnow.experiments.mining.experiment.mine", None)  # nothing is mined again
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+    assert len(list(kept.iterdir())) == count
+    monkeypatch.undo()
+    for path in kept.iterdir():  # damaged files are made anew
+        path.write_bytes(path.read_bytes()[:-20])
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+
+
 # Messages
 
 

@@ -111,7 +111,7 @@ def _classification(task: TaskResults) -> str:
     lines = plots.configuration_lines(task, "f", "Mean F (Figures 5-5, 5-7)")
     lines += plots.configuration_lines(task, "accuracy", "Mean accuracy (Figures 5-6, 5-8)")
     parts = ["<h3>Classification: linear SVM</h3>", f'<div class="figures">{lines}</div>' if lines else ""]
-    parts.append(f'<div class="scroll">{plots.drops(task)}</div>')
+    parts.append(plots.drops(task))
     averages = []
     for configuration in task.configurations:
         for measure, name in (("f", "F"), ("accuracy", "A")):
