@@ -332,6 +332,8 @@ def test_tasks_are_read_from_their_short_form():
     assert TaskSettings.parse(" car makes: label where vertical=auto and year = 2011 ") == TaskSettings(
         name="car makes", label="label", where=(("vertical", "auto"), ("year", "2011"))
     )
+    assert TaskSettings.parse("all: vertical runs 200") == TaskSettings(name="all", label="vertical", runs=200)
+    assert TaskSettings.parse("label where a=b runs 5") == TaskSettings(label="label", where=(("a", "b"),), runs=5)
     assert TaskSettings.parse("label where vertical=auto").shown_name == "label of vertical auto"
     with pytest.raises(SettingsError, match="no condition"):
         TaskSettings.parse("label where vertical")

@@ -122,7 +122,7 @@ def mining(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]]'; may be given again.",
+            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
         ),
     ] = None,
     methods: Annotated[

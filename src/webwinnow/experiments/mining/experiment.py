@@ -240,7 +240,7 @@ def _mine(
                 task,
                 file,
                 configurations=settings.configurations,
-                runs=settings.runs,
+                runs=settings.runs if task.settings.runs is None else task.settings.runs,
                 seed=settings.seed,
                 neighbours=settings.neighbours,
             )

@@ -15,16 +15,23 @@ from webwinnow.errors import SettingsError
 __all__ = ["LabelledTask", "TaskSettings"]
 
 SHOWN_NAMES = 6
-_TASK = re.compile(r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)\s*(?:\swhere\s+(?P<where>.+))?\s*", re.DOTALL)
+_TASK = re.compile(
+    r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)(?:\s+where\s+(?P<where>.+?))?(?:\s+runs\s+(?P<runs>\d{1,6}))?\s*",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSettings:
-    """A task: the column `label` tells the class; only rows count that have these values (`where`: column, value)."""
+    """A task: the column `label` tells the class; only rows count that have these values (`where`: column, value).
+
+    `runs` of k-means may differ from those of other tasks: a large task may be content with fewer.
+    """
 
     label: str
     name: str = ""
     where: tuple[tuple[str, str], ...] = ()
+    runs: int | None = None
 
     def __post_init__(self) -> None:
         if not self.label:
@@ -32,12 +39,17 @@ class TaskSettings:
 
     @classmethod
     def parse(cls, text: str) -> TaskSettings:
-        """Read the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]]`."""
+        """Read the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]] [runs N]`."""
         found = _TASK.fullmatch(text)
         if found is None:
-            raise SettingsError(f"no task {text!r}: expected [NAME:] COLUMN [where COLUMN=VALUE [and ...]]")
+            raise SettingsError(f"no task {text!r}: expected [NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]")
         parts = [] if found["where"] is None else re.split(r"\s+and\s+", found["where"])
-        return cls(label=found["label"], name=(found["name"] or "").strip(), where=tuple(map(condition, parts)))
+        return cls(
+            label=found["label"],
+            name=(found["name"] or "").strip(),
+            where=tuple(map(condition, parts)),
+            runs=None if found["runs"] is None else int(found["runs"]),
+        )
 
     @property
     def shown_name(self) -> str:
