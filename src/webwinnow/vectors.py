@@ -18,9 +18,10 @@ from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words
 
-__all__ = ["FEATURE_KINDS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "is_word", "learn_weights"]
+__all__ = ["FEATURE_KINDS", "WEIGHTINGS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "is_word", "learn_weights"]
 
 FEATURE_KINDS = ("words", "images", "links")
+WEIGHTINGS = ("cst", "wplus", "tfidf")
 DEFAULT_LANGUAGE = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -31,22 +32,28 @@ class VectorSettings:
 
     - `kinds`: of `words`, `images`, `links`; what is learned from the site counts all three.
     - `stop_words`: leave out the stop words of the page's language, words of one letter and those with digits.
-    - `weighting`: `cst`, or `tfidf` for counts times inverse document frequency over the collection.
+    - `weighting`: `cst`; `wplus`, the CST's weights weighed again by what the whole collection shows (extra `mining`);
+      or `tfidf` for counts times inverse document frequency over the collection.
     - `weights`: how the CST weighs.
     """
 
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     weighting: str = "cst"
-    weights: WeightSettings = field(default_factory=WeightSettings)
+    weights: WeightSettings = field(default_factory=lambda: WeightSettings(mapped=True))
 
     def __post_init__(self) -> None:
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
-        if self.weighting not in ("cst", "tfidf"):
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, tfidf")
+        if self.weighting not in WEIGHTINGS:
+            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+
+    @property
+    def learns_sites(self) -> bool:
+        """Whether pages are weighted by the tree of their site."""
+        return self.weighting != "tfidf"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,12 +91,14 @@ class VectorBuilder:
     def __init__(self, settings: VectorSettings | None = None) -> None:
         self.settings = settings or VectorSettings()
         self.page_ids: list[str] = []
+        self.sites: list[str] = []
         self.rows: list[tuple[Keys, NDArray[np.float64]]] = []
         self.names: dict[int, str] = {}
 
-    def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None) -> None:
+    def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None, *, site: str = "") -> None:
         """Add a page: weighted by its site, in full without weights, an empty row without a tree."""
         self.page_ids.append(page_id)
+        self.sites.append(site)
         if tree is None:
             self.rows.append((np.zeros(0, np.uint64), np.zeros(0)))
             return
@@ -126,7 +135,8 @@ class VectorBuilder:
         if self.settings.weighting == "tfidf":
             pages_with = np.bincount(indices, minlength=len(keys))
             data = data * (np.log((1 + len(self.rows)) / (1 + pages_with[indices])) + 1)
-        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered])
+        found = FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered])
+        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
 
     def _is_wanted(self, name: str, stops: frozenset[str]) -> bool:
         if name.startswith(LINK_PREFIX):
@@ -141,6 +151,14 @@ class VectorBuilder:
 def is_word(name: str, stops: frozenset[str]) -> bool:
     """Whether a feature is a word that counts: two letters at least, nothing but letters, no stop word."""
     return _WORD.fullmatch(name) is not None and name not in stops
+
+
+def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
+    """The rows of a collection, weighed again by what all of them show."""
+    from webwinnow.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
+
+    data, indices, indptr = weigh_collection(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary), sites)
+    return FeatureMatrix(data, indices, indptr, matrix.page_ids, matrix.vocabulary)
 
 
 def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:

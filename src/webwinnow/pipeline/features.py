@@ -47,13 +47,13 @@ def write_features(
             parse_all(pages, store, pool, settings, tell)
         total = store.page_count()
         for site, _ in list(store.sites()):
-            chosen = store.chosen_of(site, settings.learn_pages) if vectors.weighting == "cst" else []
+            chosen = store.chosen_of(site, settings.learn_pages) if vectors.learns_sites else []
             trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
             weights = learn_weights(trees, vectors.weights) if chosen else None
             for row in store.pages_of(site):
                 tree = None if row.ref is None else tree_from_bytes(store.read(row.ref))
                 failed += tree is None
-                builder.add(row.page_id or row.url, tree, weights)
+                builder.add(row.page_id or row.url, tree, weights, site=site)
                 tell("clean", len(builder.page_ids), total)
     matrix = builder.matrix()
     with whole_file(out.resolve()) as file:
