@@ -13,6 +13,7 @@ from webwinnow import __version__
 from webwinnow.cli import (
     categories,
     clean,
+    cluster,
     experiment,
     features,
     inspect,
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 app.command("categories")(categories.categories)
 app.command("clean")(clean.clean)
+app.command("cluster")(cluster.cluster)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
 app.command("index")(search.index)

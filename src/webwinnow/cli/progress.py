@@ -22,9 +22,12 @@ _WORDS = {
     "write": "writing",
     "index": "indexing",
     "search": "searching",
+    "choose": "looking for the number of clusters",
+    "cluster": "clustering, run by run",
+    "map": "drawing the map",
     "mine": "mining",
 }
-_UNITS = {"write": "parts/s", "mine": "trials/s"}
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s"}
 
 
 class ProgressShown(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
@@ -86,13 +86,11 @@ def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> I
 
 
 def read_parquet_rows(
-    file: IO[bytes], *, name: str, limits: ReadLimits, columns: Sequence[str]
+    file: IO[bytes], columns: list[str], *, name: str, limits: ReadLimits
 ) -> Iterator[dict[str, Any]]:
-    """Read some columns of any file, a few rows at a time; those that the file has twice or not at all are left out."""
-    table = _table(file, name)
-    names = table.schema_arrow.names
+    """Read some columns of any file, a few rows at a time."""
     try:
-        yield from _rows(table, limits, [column for column in dict.fromkeys(columns) if names.count(column) == 1])
+        yield from _rows(_table(file, name), limits, columns)
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 

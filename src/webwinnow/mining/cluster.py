@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ try:
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("webwinnow.mining", "mining") from None
 
-__all__ = ["ITERATIONS", "NO_CLUSTER", "STARTS", "Clustering", "KMeans", "UnitRows", "best_run", "k_means"]
+__all__ = ["ITERATIONS", "NO_CLUSTER", "STARTS", "Clustering", "KMeans", "UnitRows", "best_run", "k_means", "members"]
 
 ITERATIONS: Final = 30
 """Thesis 5.1.1: the algorithm ends after 30 iterations."""
@@ -74,6 +74,14 @@ class Clustering:
     similarity: NDArray[np.float32]
     iterations: int
     converged: bool
+
+    def by_size(self) -> Clustering:
+        """The same with the clusters numbered by size, the largest first; of equals the one whose page comes first."""
+        inside = self.label[self.label != NO_CLUSTER]
+        found, first, sizes = np.unique(inside, return_index=True, return_counts=True)
+        number = np.full(int(inside.max(initial=NO_CLUSTER)) + 2, NO_CLUSTER, np.int32)  # the last serves NO_CLUSTER
+        number[found[np.lexsort((first, -sizes))]] = np.arange(len(found))
+        return replace(self, label=number[self.label])
 
     @property
     def cohesion(self) -> float:
@@ -141,6 +149,13 @@ def k_means(
 def best_run(found: Iterable[Clustering]) -> Clustering:
     """The run with the greatest cohesion, the first of equals."""
     return max(found, key=lambda run: run.cohesion)
+
+
+def members(label: Labels, k: int | None = None) -> Any:
+    """A sparse matrix of clusters by rows, 1 where a row belongs to a cluster: its product with rows sums clusters."""
+    clusters = k if k is not None else int(label.max(initial=NO_CLUSTER)) + 1
+    inside = np.flatnonzero(label != NO_CLUSTER)
+    return sp.csr_matrix((np.ones(len(inside)), (label[inside], inside)), shape=(clusters, len(label)))
 
 
 # One group of runs

@@ -33,6 +33,9 @@ class Agreement:
     purity: float
     nmi: float
 
+    def __str__(self) -> str:
+        return f"F {self.f:.3f}, purity {self.purity:.3f}, NMI {self.nmi:.3f}"
+
 
 def agreement(classes: Sequence[Any] | NDArray[Any], label: NDArray[Any]) -> Agreement:
     """Compare the clusters of pages, by their numbers, with their classes.

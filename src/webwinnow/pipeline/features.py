@@ -8,14 +8,15 @@ from pathlib import Path
 
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import whole_file
+from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
 from webwinnow.pipeline.settings import Progress, RunSettings
-from webwinnow.pipeline.store import RunStore
+from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.treebytes import tree_from_bytes
-from webwinnow.vectors import VectorBuilder, VectorSettings, learn_weights
+from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 
-__all__ = ["write_features"]
+__all__ = ["collect_features", "write_features"]
 
 
 def write_features(
@@ -28,15 +29,39 @@ def write_features(
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> tuple[int, int, int]:
-    """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed).
+    """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed)."""
+    failed = 0
 
-    Rows come in the order (site, input ordinal) and bear the page's id, or its URL where it has none. A page that could
-    not be read has an empty row.
+    def count(_: PageRow, tree: PageTree | None) -> None:
+        nonlocal failed
+        failed += tree is None
+
+    matrix = collect_features(
+        inputs, settings, vectors, tmp=tmp, on_page=count, on_progress=on_progress, on_problem=on_problem
+    )
+    with whole_file(out.resolve()) as file:
+        matrix.save(file)
+    return len(matrix.page_ids), len(matrix.vocabulary), failed
+
+
+def collect_features(
+    inputs: Sequence[str | Path],
+    settings: RunSettings,
+    vectors: VectorSettings,
+    *,
+    tmp: Path | None = None,
+    on_page: Callable[[PageRow, PageTree | None], None] | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> FeatureMatrix:
+    """The feature matrix of all pages.
+
+    Rows come in the order (site, input ordinal) and bear the page's id, or its URL where it has none; `on_page` is told
+    of each as it comes. A page that could not be read has an empty row.
     """
     pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
     tell = on_progress or (lambda _stage, _done, _total: None)
     builder = VectorBuilder(vectors)
-    failed = 0
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
         RunStore(Path(folder) / "run", {}, resume=False) as store,
@@ -52,10 +77,8 @@ def write_features(
             weights = learn_weights(trees, vectors.weights) if chosen else None
             for row in store.pages_of(site):
                 tree = None if row.ref is None else tree_from_bytes(store.read(row.ref))
-                failed += tree is None
                 builder.add(row.page_id or row.url, tree, weights, site=site)
+                if on_page is not None:
+                    on_page(row, tree)
                 tell("clean", len(builder.page_ids), total)
-    matrix = builder.matrix()
-    with whole_file(out.resolve()) as file:
-        matrix.save(file)
-    return len(matrix.page_ids), len(matrix.vocabulary), failed
+    return builder.matrix()

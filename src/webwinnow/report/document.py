@@ -7,12 +7,9 @@ the report names the viewer's script and styles by their hashes and allows nothi
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from webwinnow._version import __version__
@@ -20,6 +17,7 @@ from webwinnow.cleaning import METHODS, REASONS
 from webwinnow.cleaning.noise import FAMILIES, KINDS
 from webwinnow.report.dials import DIALS
 from webwinnow.report.layout import SHOWN_TAGS
+from webwinnow.report.parts import hash_of, part
 from webwinnow.report.sites import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 
 __all__ = ["MOST_BYTES", "report_html"]
@@ -54,21 +52,21 @@ def report_html(
     for s, site in enumerate(sites):
         blobs.append(_blob(f"tree-{s}", site.tree))
         blobs += [_blob(f"page-{s}-{p}", page) for p, page in enumerate(site.pages)]
-    style, frame = _part("viewer.css"), _part("frame.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, SCRIPTS)) + "})();\n"
+    style, frame = part("viewer.css"), part("frame.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(map(part, SCRIPTS)) + "})();\n"
     names = ", ".join(site.about["name"] for site in sites[:3]) + (", …" if len(sites) > 3 else "")
     slots = {
         "title": escape(f"{names} · webwinnow inspect"),
         "policy": escape(
             "default-src 'none'; base-uri 'none'; form-action 'none'; "
-            f"script-src {_hash(script)}; style-src {_hash(style)} {_hash(frame)}"
+            f"script-src {hash_of(script)}; style-src {hash_of(style)} {hash_of(frame)}"
         ),
         "style": style,
         "frame": frame,
         "script": script,
         "data": "\n".join(blobs),
     }
-    return _SLOT.sub(lambda slot: slots[slot[1]], _part("viewer.html"))
+    return _SLOT.sub(lambda slot: slots[slot[1]], part("viewer.html"))
 
 
 def _method(name: str) -> dict[str, Any]:
@@ -94,15 +92,6 @@ def _signs(names: Sequence[str]) -> list[str]:
         initials = "".join(word[0] for word in name.split("-")[1:2]) + letters[1:]
         signs.append(next(sign for c in initials if (sign := letters[0].upper() + c) not in signs))
     return signs
-
-
-def _part(name: str) -> str:
-    return (files("webwinnow.report") / "viewer" / name).read_text(encoding="utf-8")
-
-
-def _hash(part: str) -> str:
-    """A part as a content security policy names it."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode('ascii')}'"
 
 
 def _blob(name: str, content: str) -> str:
