@@ -18,7 +18,15 @@ from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words
 
-__all__ = ["FEATURE_KINDS", "WEIGHTINGS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "is_word", "learn_weights"]
+__all__ = [
+    "FEATURE_KINDS",
+    "WEIGHTINGS",
+    "FeatureMatrix",
+    "VectorBuilder",
+    "VectorSettings",
+    "is_word",
+    "learn_weights",
+]
 
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf")

@@ -116,9 +116,7 @@ def mining_experiment(
         with RunStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)
             total = store.page_count()
-            cleaned = clean_sites(
-                store, methods, len(rows.sites), workers, kept, lambda done: tell("clean", done, total)
-            )
+            cleaned = clean_sites(store, methods, rows.sites, workers, kept, lambda done: tell("clean", done, total))
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
         found = _mine(ready, cleaned, methods, settings, Path(folder), workers, kept, tell)

@@ -14,7 +14,7 @@ from xxhash import xxh3_128
 from webwinnow._kernels import word_spans
 from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.experiments.mining.kept import Kept, key_of
-from webwinnow.experiments.mining.methods import Mined
+from webwinnow.experiments.mining.methods import MINED, Mined
 from webwinnow.experiments.mining.workers import Workers
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
@@ -34,6 +34,7 @@ __all__ = ["MethodRows", "clean_sites", "unit_rows"]
 Ref = tuple[int, int]
 Values = NDArray[np.float64]
 DEFAULT_LANGUAGE = "en"
+WEIGHTS, PLUS = MINED["W"], "wplus"
 
 
 class SiteJob(NamedTuple):
@@ -82,15 +83,19 @@ class MethodRows:
 
 def clean_sites(
     store: RunStore,
-    methods: Sequence[Mined],
-    pages: int,
+    ways: Sequence[Mined],
+    sites: Sequence[str | None],
     workers: Workers,
     kept: Kept,
     tell: Callable[[int], None],
 ) -> MethodRows:
-    """Clean the pages of a store, site by site, with every method; `tell` hears how many are done."""
-    rows: dict[str, dict[int, tuple[Keys, Values]]] = {mined.letter: {} for mined in methods}
-    read = np.zeros(pages, np.bool_)
+    """Clean the pages of a store, site by site, in every way; `tell` hears how many are done.
+
+    `sites` has one name for each row of the collection; the store holds pages by the number of their row.
+    """
+    methods = _made_from(ways)
+    rows: dict[str, dict[int, tuple[Keys, Values]]] = {way.letter: {} for way in methods}
+    read = np.zeros(len(sites), np.bool_)
     done = 0
 
     def take(job: SiteJob, letter: str, found: SiteWords) -> None:
@@ -104,12 +109,12 @@ def clean_sites(
             job = SiteJob(str(store.spool_path), refs, tuple(store.chosen_of(site, LEARNED_PAGES)), tuple(methods))
             read[[page for page, _ in refs]] = True
             missing = []
-            for mined in methods:
-                found = kept.arrays(_key(store, job, mined.letter), ("start", "words", "values")) if kept else None
+            for way in methods:
+                found = kept.arrays(_key(store, job, way.letter), ("start", "words", "values")) if kept else None
                 if found is None:
-                    missing.append(mined)
+                    missing.append(way)
                 else:
-                    take(job, mined.letter, SiteWords(**found))
+                    take(job, way.letter, SiteWords(**found))
             yield job._replace(methods=tuple(missing))
 
     for job, answer in workers.run(site_words, jobs()):
@@ -119,7 +124,40 @@ def clean_sites(
                 kept.keep_arrays(_key(store, job, letter), start=found.start, words=found.words, values=found.values)
         done += len(job.pages)
         tell(done)
-    return MethodRows(_matrices(rows, pages), read)
+    matrices = _matrices(rows, len(sites))
+    for way in ways:
+        if way.weighting == PLUS:
+            matrices[way.letter] = _weighed_together(matrices[WEIGHTS.letter], sites, read)
+    return MethodRows({way.letter: matrices[way.letter] for way in ways}, read)
+
+
+def _made_from(ways: Sequence[Mined]) -> tuple[Mined, ...]:
+    """The ways that pages are cleaned in, site by site: W+ is made from the rows of W."""
+    found = {way.letter: way for way in ways if way.weighting != PLUS}
+    if any(way.weighting == PLUS for way in ways):
+        found.setdefault(WEIGHTS.letter, WEIGHTS)
+    return tuple(found.values())
+
+
+def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np.bool_]) -> Any:
+    """W+: the weights of all pages that were read, weighed again by what the whole collection shows."""
+    from scipy import sparse  # noqa: PLC0415 (an optional extra)
+
+    from webwinnow.weighting import weigh_collection  # noqa: PLC0415
+
+    pages = np.flatnonzero(read)
+    met = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
+    part = matrix[pages][:, met].tocsr()
+    data, indices, indptr = weigh_collection(
+        part.data,
+        part.indices.astype(np.int32),
+        part.indptr.astype(np.int64),
+        len(met),
+        [sites[page] or "" for page in pages.tolist()],
+    )
+    start = np.zeros(len(sites) + 1, np.int64)
+    start[pages + 1] = np.diff(indptr)
+    return sparse.csr_matrix((data, met[indices], np.cumsum(start)), shape=matrix.shape)
 
 
 def _key(store: RunStore, job: SiteJob, letter: str) -> str:

@@ -294,5 +294,7 @@ def _loaded(file: TaskFile) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=1)
 def _unit(file: TaskFile) -> tuple[UnitRows, NDArray[np.int64]]:
+    """Rows for k-means: of length 1 already. Those of W+ may hold values below 0, of which cosines are right too."""
     rows, label, _ = file.load()
-    return UnitRows.of(rows), label
+    page = np.flatnonzero(np.diff(rows.indptr) > 0)
+    return UnitRows(rows[page].astype(np.float32), rows[page].T.tocsr(), page, rows.shape[0]), label
