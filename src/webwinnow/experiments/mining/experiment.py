@@ -116,6 +116,7 @@ def mining_experiment(
         with RunStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)
             total = store.page_count()
+            tell("clean", 0, total)
             cleaned = clean_sites(store, methods, rows.sites, workers, kept, lambda done: tell("clean", done, total))
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
@@ -244,6 +245,7 @@ def _mine(
             )
     jobs.sort(key=lambda job: xxh3_64_intdigest(repr((job.file[:2], job[1:])).encode()))
     total, done = sum(job.trials for job in jobs), 0
+    tell("mine", 0, total)
     answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
 
     def take(job: Job, answer: Any) -> None:
