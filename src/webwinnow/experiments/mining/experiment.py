@@ -111,7 +111,7 @@ def mining_experiment(
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
     if not any(task.ready for task in tasks):
-        raise InputError(f"{data}: no task has two classes; {' '.join(_told(task) for task in tasks)}")
+        raise InputError(f"{data}: no task can be mined; {' '.join(_told(task) for task in tasks)}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, Workers(settings.jobs) as workers:
         with RunStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)

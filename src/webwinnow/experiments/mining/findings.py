@@ -18,17 +18,17 @@ WEAK = 0.7
 GAIN = 0.02
 """A difference of mean F that is worth a word."""
 BEST_SHOWN = 3
-UNCLEANED, WEIGHTED = "N", "W"
+UNCLEANED, WEIGHTED, PLUS = "N", "W", "W+"
 
 
 class Finding(Enum):
     """Whether the thesis's finding, a dramatic drop for N and a small one for W, holds in a task."""
 
     HOLDS = "holds"
-    IN_PART = "in part"
+    IN_PART = "holds in part"
     NOT = "does not hold"
-    CANNOT_HELP = "cleaning cannot help: one class a site"
-    UNTESTED = "not tested"
+    CANNOT_HELP = "does not apply: each site has one class, cleaning cannot help"
+    UNTESTED = "was not tested"
 
 
 def finding(results: TaskResults) -> Finding:
@@ -68,6 +68,9 @@ def _configurations(results: TaskResults) -> str:
         f"configuration 3 ({without[1] - without[0]:+.3f}); with the weights of the site (W) from {weighted[0]:.3f} to "
         f"{weighted[1]:.3f} ({weighted[1] - weighted[0]:+.3f}). "
     )
+    plus = results.drop(PLUS) if PLUS in results.letters else None
+    if plus is not None:
+        said += f"W+ goes from {plus[0]:.3f} to {plus[1]:.3f} ({plus[1] - plus[0]:+.3f}). "
     if found is Finding.HOLDS:
         said += (
             "The finding of thesis 5.5 holds: what sites repeat misleads a classifier whose classes come from "

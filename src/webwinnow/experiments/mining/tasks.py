@@ -15,6 +15,8 @@ from webwinnow.errors import SettingsError
 __all__ = ["LabelledTask", "TaskSettings"]
 
 SHOWN_NAMES = 6
+MOST_CLASSES = 200
+"""Ours: 19,900 pairs, each on every two sites; beyond that a column is rarely one of classes."""
 _TASK = re.compile(
     r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)(?:\s+where\s+(?P<where>.+?))?(?:\s+runs\s+(?P<runs>\d{1,6}))?\s*",
     re.DOTALL,
@@ -126,8 +128,8 @@ class LabelledTask:
 
     @property
     def ready(self) -> bool:
-        """Whether there are two classes at least."""
-        return len(self.classes) > 1
+        """Whether there are two classes at least, and not too many to be compared pair by pair."""
+        return 1 < len(self.classes) <= MOST_CLASSES
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -144,8 +146,13 @@ class LabelledTask:
         """What keeps some experiments from being made."""
         if not len(self.page):
             return ["No page has a label: there is nothing to mine."]
-        if not self.ready:
+        if len(self.classes) == 1:
             return [f"All pages are of one class ({self.classes[0]}): there is nothing to tell apart."]
+        if not self.ready:
+            return [
+                f"There are {len(self.classes):,} classes, more than the {MOST_CLASSES} that are compared pair by "
+                f"pair: is {self.settings.label} a column of classes?"
+            ]
         notes = []
         there = self.counts > 0
         if len(self.sites) == 1:
