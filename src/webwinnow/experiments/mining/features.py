@@ -140,24 +140,22 @@ def _made_from(ways: Sequence[Mined]) -> tuple[Mined, ...]:
 
 
 def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np.bool_]) -> Any:
-    """W+: the weights of all pages that were read, weighed again by what the whole collection shows."""
+    """W+: the weights of all pages that were read, weighed again by what the whole collection shows.
+
+    It has columns of its own.
+    """
     from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
-    from webwinnow.weighting import weigh_collection  # noqa: PLC0415
+    from webwinnow.weighting import CollectionWeights  # noqa: PLC0415
 
     pages = np.flatnonzero(read)
     met = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
-    part = matrix[pages][:, met].tocsr()
-    data, indices, indptr = weigh_collection(
-        part.data,
-        part.indices.astype(np.int32),
-        part.indptr.astype(np.int64),
-        len(met),
-        [sites[page] or "" for page in pages.tolist()],
-    )
+    rows = sparse.csr_array(matrix[pages][:, met])
+    names, site = np.unique(np.array([sites[page] or "" for page in pages.tolist()], np.str_), return_inverse=True)
+    weighed = sparse.csr_matrix(CollectionWeights.learn(rows, site, len(names)).weigh(rows, site))
     start = np.zeros(len(sites) + 1, np.int64)
-    start[pages + 1] = np.diff(indptr)
-    return sparse.csr_matrix((data, met[indices], np.cumsum(start)), shape=matrix.shape)
+    start[pages + 1] = np.diff(weighed.indptr)
+    return sparse.csr_matrix((weighed.data, weighed.indices, np.cumsum(start)), shape=(len(sites), weighed.shape[1]))
 
 
 def _key(store: RunStore, job: SiteJob, letter: str) -> str:
