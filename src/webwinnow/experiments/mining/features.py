@@ -72,7 +72,7 @@ class SiteWords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodRows:
-    """A CSR matrix a method, by letter, over one vocabulary; a row a page of the collection, counts or weights.
+    """A CSR matrix a method, by letter; a row a page of the collection, its columns words with counts or weights.
 
     `pages` that could not be read have an empty row and are False in `read`.
     """
