@@ -152,8 +152,10 @@ def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
     """The rows of a collection, weighed again by what all of them show."""
     from webwinnow.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
 
-    data, indices, indptr = weigh_collection(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary), sites)
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, matrix.vocabulary)
+    data, indices, indptr, columns = weigh_collection(
+        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
+    )
+    return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
 
 
 def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:
