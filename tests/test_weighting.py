@@ -189,6 +189,17 @@ def test_the_same_pages_give_the_same_matrix():
     assert np.array_equal(one.indices, other.indices)
 
 
+def test_words_of_the_title_weigh_more_if_the_page_says_them():
+    def row(title: str) -> dict[str, float]:
+        builder = VectorBuilder(VectorSettings(weighting="wplus"))
+        builder.add("page", parse(f"<title>{title}</title><p>turnips grow"), None)
+        found = builder.site_matrix()
+        return dict(zip([found.vocabulary[i] for i in found.indices], found.data.tolist(), strict=True))
+
+    assert row("Turnips and violins") == {"turnips": 3, "grow": 1}
+    assert row("") == {"turnips": 1, "grow": 1}
+
+
 def test_images_and_links_can_be_weighed_too():
     builder = VectorBuilder(VectorSettings(weighting="wplus", kinds=("images", "links")))
     for n in range(3):

@@ -123,7 +123,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         self.site_codes_ = {site: code for code, site in enumerate(sorted(models))}
         self.collection_: CollectionWeights | None = None
         if self.weighting == "wplus":
-            self.collection_ = CollectionWeights.learn(_rows(gathered.matrix()), self._codes(sited), len(models))
+            self.collection_ = CollectionWeights.learn(_rows(gathered.site_matrix()), self._codes(sited), len(models))
             self.columns_ += self.collection_.topic_names(self.columns_)
         return self
 
@@ -131,7 +131,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         """A row a page, a column a feature that was met in `fit`."""
         check_is_fitted(self)
         sited = self._sites(X)
-        rows = _rows(self._gathered(sited).matrix(self.vocabulary_))
+        rows = _rows(self._gathered(sited).site_matrix(self.vocabulary_))
         if self.collection_ is not None:
             rows = self.collection_.weigh(rows, self._codes(sited))
         return csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # of 32 bits, which miners want
@@ -145,7 +145,9 @@ class SiteFeatureWeighter(_SiteEstimator):
         return np.array([self.site_codes_.get(site, UNKNOWN_SITE) for site, _ in sited], np.int64)
 
     def _gathered(self, sited: list[tuple[str, PageTree]]) -> VectorBuilder:
-        builder = VectorBuilder(VectorSettings(kinds=tuple(self.kinds), stop_words=self.stop_words))
+        builder = VectorBuilder(
+            VectorSettings(weighting=self.weighting, kinds=tuple(self.kinds), stop_words=self.stop_words)
+        )
         for number, (site, tree) in enumerate(sited):
             builder.add(str(number), tree, self.weights_.get(site))
         return builder

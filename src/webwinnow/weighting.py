@@ -1,7 +1,8 @@
 """W+, the weighting of a whole collection: what the weights of one site cannot know (docs/wplus.md; extra `mining`).
 
 The weights of the compressed structure tree (thesis 4.3) see one site at a time. Mining pages of several sites together
-suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page, and
+suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page and with more
+for the words of its title (`vectors`), and
 
 1. damps them, so that the tenth mention counts less than the first (`damped`);
 2. weighs each word by its spread over the sites (`spread`);
