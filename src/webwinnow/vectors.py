@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import name_hash
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import feature_names, page_features
 from webwinnow.site.finish import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.site.weights import FeatureWeights, WeightSettings
-from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words
+from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
 
 __all__ = [
     "FEATURE_KINDS",
@@ -31,6 +32,8 @@ __all__ = [
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf")
 DEFAULT_LANGUAGE = "en"
+TITLE_WEIGHT = 2.0
+"""What standing in the page's title adds, in W+, to a word that weighs in the page (docs/wplus.md)."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -115,6 +118,8 @@ class VectorBuilder:
         stops = stop_words(tree.head.language or DEFAULT_LANGUAGE) if self.settings.stop_words else frozenset()
         wanted = np.array([self._is_wanted(names[feature], stops) for feature in found[0].tolist()], np.bool_)
         features, values = found[0][wanted], found[1][wanted]
+        if self.settings.weighting == "wplus":
+            values = values + TITLE_WEIGHT * np.isin(features, _title_features(tree))
         self.names.update((feature, names[feature]) for feature in features.tolist())
         self.rows.append((features, values))
 
@@ -122,8 +127,15 @@ class VectorBuilder:
         """The features met so far by their hashes, in the order of columns."""
         return dict(sorted(self.names.items(), key=lambda entry: (entry[1], entry[0])))
 
-    def matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
-        """All rows as one matrix; with a vocabulary, of its columns alone."""
+    def matrix(self) -> FeatureMatrix:
+        """All rows as one matrix, weighted as the settings say."""
+        found = self.site_matrix()
+        if self.settings.weighting == "tfidf":
+            return _weighted_by_rarity(found)
+        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
+
+    def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
+        """All rows, each as its own site weighs it; with a vocabulary, of its columns alone."""
         ordered = list((self.vocabulary() if vocabulary is None else vocabulary).items())
         if vocabulary is not None:
             known = np.sort(np.array(list(vocabulary), np.uint64))
@@ -140,11 +152,7 @@ class VectorBuilder:
             by_key[np.searchsorted(keys[by_key], features)].astype(np.int32) if len(keys) else features.astype(np.int32)
         )
         indptr = np.concatenate(([0], np.cumsum([len(row) for row, _ in self.rows], dtype=np.int64)))
-        if self.settings.weighting == "tfidf":
-            pages_with = np.bincount(indices, minlength=len(keys))
-            data = data * (np.log((1 + len(self.rows)) / (1 + pages_with[indices])) + 1)
-        found = FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered])
-        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
+        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered])
 
     def _is_wanted(self, name: str, stops: frozenset[str]) -> bool:
         if name.startswith(LINK_PREFIX):
@@ -161,12 +169,25 @@ def is_word(name: str, stops: frozenset[str]) -> bool:
     return _WORD.fullmatch(name) is not None and name not in stops
 
 
+def _weighted_by_rarity(matrix: FeatureMatrix) -> FeatureMatrix:
+    """The rows times the inverse document frequency of their features."""
+    pages_with = np.bincount(matrix.indices, minlength=len(matrix.vocabulary))
+    rarity = np.log((1 + len(matrix.page_ids)) / (1 + pages_with)) + 1
+    return replace(matrix, data=matrix.data * rarity[matrix.indices])
+
+
+def _title_features(tree: PageTree) -> Keys:
+    return np.array([name_hash(word) for word in set(words(tree.head.title))], np.uint64)
+
+
 def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
     """The rows of a collection, weighed again by what all of them show."""
     from webwinnow.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
 
-    data, indices, indptr = weigh_collection(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary), sites)
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, matrix.vocabulary)
+    data, indices, indptr, columns = weigh_collection(
+        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
+    )
+    return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
 
 
 def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:

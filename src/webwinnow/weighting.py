@@ -1,11 +1,13 @@
 """W+, the weighting of a whole collection: what the weights of one site cannot know (docs/wplus.md; extra `mining`).
 
 The weights of the compressed structure tree (thesis 4.3) see one site at a time. Mining pages of several sites together
-suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page, and
+suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page and with more
+for the words of its title (`vectors`), and
 
 1. damps them, so that the tenth mention counts less than the first (`damped`);
 2. weighs each word by its spread over the sites (`spread`);
-3. moves the centre of each site to that of the sites akin to it (`kinship`, `site_shifts`).
+3. moves the centre of each site to that of the sites akin to it (`kinship`, `site_shifts`);
+4. adds topics, the directions in which words vary together most on the pages of all sites (`topics_of`).
 
 It sees pages and sites, never labels. All is linear in the entries of the rows.
 """
@@ -21,13 +23,22 @@ from numpy.typing import NDArray
 from webwinnow.errors import MissingExtra
 
 try:
-    from scipy.sparse import csr_array, diags_array, vstack
+    from scipy.sparse import csr_array, diags_array, hstack, vstack
 except ImportError:
     raise MissingExtra("the weighting wplus", "mining") from None
 
-__all__ = ["CollectionWeights", "damped", "kinship", "site_profiles", "site_shifts", "spread", "weigh_collection"]
+__all__ = [
+    "CollectionWeights",
+    "damped",
+    "kinship",
+    "site_profiles",
+    "site_shifts",
+    "spread",
+    "topics_of",
+    "weigh_collection",
+]
 
-DAMPING = 4.0
+DAMPING = 8.0
 """A summed weight of this size counts log 2; far below it counts grow as they are, far above as their logarithm."""
 LEAST_SPREAD = 0.1
 """What the words of a single site count, so that no page is left without words."""
@@ -39,10 +50,24 @@ KIN = 10
 """Sites that count as akin to a site, those most alike."""
 COMPARED_SITES = 500
 """Sites are compared with this many at most, those with most pages."""
+TOPICS = 100
+TOPIC_WORDS = 8000
+"""Topics are sought among this many words, those of the largest sum of squares."""
+TOPIC_ROUNDS = 5
+"""Rounds of the search for topics: more change nothing that mining notices."""
+TOPIC_WEIGHT = 2.0
+"""What a page's place in a topic counts beside its words."""
+LEAST_STRENGTH = 1e-9
+"""Directions of less, against the strongest, are rounding."""
+TOPIC_PREFIX = "@topic:"
+TOPIC_NAME_WORDS = 3
+DECIMALS = 6
+"""Rows are rounded, so that the order in which numbers are summed does not show."""
 SITES_AT_ONCE = 1000
 """Sites are compared in portions, which bounds the memory."""
 
-TINY = float(np.finfo(np.float64).tiny)
+UNKNOWN_SITE = -1
+"""The site of a page whose site was not learned."""
 
 Floats = NDArray[np.float64]
 Rows = Any  # scipy's csr_array, which has no types
@@ -51,38 +76,61 @@ Sites = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectionWeights:
-    """What W+ knows of a collection: the spread of each word, and how far each site is moved."""
+    """What W+ knows of a collection: the spread of each word, how far each site is moved, and the topics."""
 
     spread: Floats
     shifts: Rows
     """A row a site; the last one, of zeros, serves sites that were not learned."""
+    topic_words: NDArray[np.intp]
+    """The columns that topics are made of, ascending."""
+    topics: Floats
+    """A row a word of `topic_words`, a column a topic; columns are orthogonal and of length 1."""
 
     @classmethod
     def learn(cls, rows: Rows, sites: Sites, site_count: int) -> CollectionWeights:
-        """Learn from the summed weights of pages, a row a page; `sites[i]` is the site of row i."""
+        """Learn from the summed weights of one page or more, a row a page; `sites[i]` is the site of row i."""
         spread_ = spread(rows, sites, site_count)
-        profiles = site_profiles(_spread_rows(rows, spread_), sites, site_count)
+        level = _spread_rows(rows, spread_)
+        profiles = site_profiles(level, sites, site_count)
         shifts = site_shifts(profiles, np.bincount(sites, minlength=site_count))
-        return cls(spread_, vstack([shifts, csr_array((1, rows.shape[1]))], format="csr"))
+        shifts = vstack([shifts, csr_array((1, rows.shape[1]))], format="csr")
+        return cls(spread_, shifts, *topics_of(_moved(level, shifts, sites), sites))
 
     def weigh(self, rows: Rows, sites: Sites) -> Rows:
-        """The rows of pages, each of length 1; site -1 is one that was not learned."""
-        moved = _spread_rows(rows, self.spread) - self.shifts[sites]
-        return _unit_rows(csr_array(moved))
+        """The rows of pages, words first and then topics; of a site that was not learned, `UNKNOWN_SITE`."""
+        moved = _moved(_spread_rows(rows, self.spread), self.shifts, sites)
+        within = TOPIC_WEIGHT * (moved[:, self.topic_words] @ self.topics)
+        found = hstack([moved, csr_array(within)], format="csr")
+        found.data = np.round(found.data, DECIMALS)
+        found.eliminate_zeros()
+        return found
+
+    def topic_names(self, vocabulary: list[str]) -> list[str]:
+        """A name for each topic: its number, and the words that weigh most in it."""
+        heaviest = np.argsort(-np.abs(self.topics), axis=0, kind="stable")[:TOPIC_NAME_WORDS].T
+        named = ((k, (vocabulary[self.topic_words[i]] for i in leading)) for k, leading in enumerate(heaviest.tolist()))
+        return [f"{TOPIC_PREFIX}{k}:{','.join(leading)}" for k, leading in named]
 
 
 def weigh_collection(
-    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], columns: int, sites: list[str]
-) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
-    """Weigh the rows of a whole collection, as CSR arrays, by what they show; `sites[i]` names the site of row i."""
+    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str]]:
+    """Weigh the rows of a whole collection, as CSR arrays, by what they show; `sites[i]` names the site of row i.
+
+    Returns the weighted rows, and the names of their columns: the vocabulary, then the topics.
+    """
+    if not sites:
+        return data, indices, indptr, vocabulary
     names, of = np.unique(np.array(sites, np.str_), return_inverse=True)
-    rows = csr_array((data, indices, indptr), shape=(len(sites), columns))
-    found = CollectionWeights.learn(rows, of, len(names)).weigh(rows, of)
-    return found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64)
+    rows = csr_array((data, indices, indptr), shape=(len(sites), len(vocabulary)))
+    learned = CollectionWeights.learn(rows, of, len(names))
+    found = learned.weigh(rows, of)
+    columns = vocabulary + learned.topic_names(vocabulary)
+    return found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64), columns
 
 
 def damped(weight: Floats) -> Floats:
-    """d(x) = log(1 + x / 4) of a weight summed over a page."""
+    """d(x) = log(1 + x / 8) of a weight summed over a page."""
     return np.log1p(weight / DAMPING)
 
 
@@ -95,7 +143,7 @@ def spread(rows: Rows, sites: Sites, site_count: int) -> Floats:
     if site_count < 2:
         return np.ones(rows.shape[1])
     share = _site_means(_with_data(rows, np.ones(rows.nnz)), sites, site_count)
-    summed = np.maximum(share.sum(axis=0), TINY)
+    summed = _or_one(share.sum(axis=0))
     apart: Floats = 1 - share.power(2).sum(axis=0) / summed**2
     return np.maximum(apart, LEAST_SPREAD)
 
@@ -111,7 +159,7 @@ def kinship(profiles: Rows, of: slice, others: NDArray[np.int64]) -> Rows:
     alike = np.maximum((units[of] @ units[others].T).toarray(), 0.0) ** KINSHIP_POWER
     alike[np.arange(*of.indices(profiles.shape[0]))[:, None] == others] = 0.0
     nearest = _largest(csr_array(alike), KIN)
-    return diags_array(1 / np.maximum(nearest.sum(axis=1), TINY)) @ nearest
+    return diags_array(1 / _or_one(nearest.sum(axis=1))) @ nearest
 
 
 def site_shifts(profiles: Rows, pages: NDArray[np.int64]) -> Rows:
@@ -127,6 +175,33 @@ def site_shifts(profiles: Rows, pages: NDArray[np.int64]) -> Rows:
         away = profiles[of] - kinship(profiles, of, others) @ profiles[others]
         parts.append(_largest(csr_array(certain @ away), PROFILE_WORDS))
     return vstack(parts, format="csr")
+
+
+def topics_of(rows: Rows, sites: Sites) -> tuple[NDArray[np.intp], Floats]:
+    """The topics of moved rows: the leading right singular vectors, each site counting as one; and their words.
+
+    Subspace iteration from a fixed start, so that equal collections have equal topics (Halko, Martinsson and Tropp,
+    SIAM Review 2011, algorithm 4.4).
+    """
+    balanced = csr_array(diags_array(1 / np.sqrt(np.bincount(sites)[sites])) @ rows)
+    energy = balanced.power(2).sum(axis=0)
+    chosen = np.sort(np.argsort(-energy, kind="stable")[: min(TOPIC_WORDS, np.count_nonzero(energy))])
+    balanced = balanced[:, chosen]
+    found = np.random.default_rng(0).normal(size=(len(chosen), min(TOPICS, *balanced.shape)))
+    for _ in range(TOPIC_ROUNDS):
+        found = np.linalg.qr(balanced.T @ (balanced @ found))[0]
+    projected = balanced @ found
+    strength, turn = np.linalg.eigh(projected.T @ projected)
+    real = np.flatnonzero(strength > strength.max(initial=0.0) * LEAST_STRENGTH)[::-1]
+    topics = found @ turn[:, real]
+    leading = topics[np.abs(topics).argmax(axis=0), np.arange(topics.shape[1])] if topics.size else np.ones(len(real))
+    return chosen, topics * np.sign(leading)
+
+
+def _moved(level: Rows, shifts: Rows, sites: Sites) -> Rows:
+    """Rows moved by the shift of their site, of length 1; empty ones stay empty."""
+    told = diags_array((np.diff(level.indptr) > 0).astype(np.float64))
+    return _unit_rows(csr_array(level - told @ shifts[sites]))
 
 
 def _spread_rows(rows: Rows, spread_: Floats) -> Rows:
@@ -147,8 +222,11 @@ def _site_means(rows: Rows, sites: Sites, site_count: int) -> Rows:
 
 def _unit_rows(rows: Rows) -> Rows:
     """Rows of length 1; empty ones stay empty."""
-    length = np.sqrt(rows.power(2).sum(axis=1))
-    return csr_array(diags_array(1 / np.where(length > 0, length, 1.0)) @ rows)
+    return csr_array(diags_array(1 / _or_one(np.sqrt(rows.power(2).sum(axis=1)))) @ rows)
+
+
+def _or_one(divisor: Floats) -> Floats:
+    return np.where(divisor > 0, divisor, 1.0)
 
 
 def _largest(rows: Rows, count: int) -> Rows:
