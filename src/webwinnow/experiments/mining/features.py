@@ -14,7 +14,7 @@ from xxhash import xxh3_128
 from webwinnow._kernels import word_spans
 from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.experiments.mining.kept import Kept, key_of
-from webwinnow.experiments.mining.methods import MINED, Mined
+from webwinnow.experiments.mining.methods import Mined
 from webwinnow.experiments.mining.workers import Workers
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
@@ -24,9 +24,8 @@ from webwinnow.site.features import feature_names
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.styletree import Keys
 from webwinnow.site.sums import SiteSums
-from webwinnow.site.weights import WeightSettings
 from webwinnow.treebytes import tree_from_bytes
-from webwinnow.vectors import is_word, learn_weights
+from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.words import stop_words
 
 __all__ = ["MethodRows", "clean_sites", "unit_rows"]
@@ -34,7 +33,7 @@ __all__ = ["MethodRows", "clean_sites", "unit_rows"]
 Ref = tuple[int, int]
 Values = NDArray[np.float64]
 DEFAULT_LANGUAGE = "en"
-WEIGHTS, PLUS = MINED["W"], "wplus"
+PLUS = "wplus"
 
 
 class SiteJob(NamedTuple):
@@ -44,6 +43,8 @@ class SiteJob(NamedTuple):
     pages: tuple[tuple[int, Ref], ...]
     chosen: tuple[Ref, ...]
     methods: tuple[Mined, ...]
+    content: bytes = b""
+    """Tells these trees from any others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +94,7 @@ def clean_sites(
 
     `sites` has one name for each row of the collection; the store holds pages by the number of their row.
     """
-    methods = _made_from(ways)
-    rows: dict[str, dict[int, tuple[Keys, Values]]] = {way.letter: {} for way in methods}
+    rows: dict[str, dict[int, tuple[Keys, Values]]] = {way.letter: {} for way in ways}
     read = np.zeros(len(sites), np.bool_)
     done = 0
 
@@ -106,11 +106,13 @@ def clean_sites(
         """The sites, each with the methods that are not kept from an earlier run."""
         for site, _ in list(store.sites()):
             refs = tuple((row.ordinal, row.ref) for row in store.pages_of(site) if row.ref is not None)
-            job = SiteJob(str(store.spool_path), refs, tuple(store.chosen_of(site, LEARNED_PAGES)), tuple(methods))
+            chosen = tuple(store.chosen_of(site, LEARNED_PAGES))
+            content = _content(store, (*(ref for _, ref in refs), *chosen)) if kept else b""
+            job = SiteJob(str(store.spool_path), refs, chosen, tuple(ways), content)
             read[[page for page, _ in refs]] = True
             missing = []
-            for way in methods:
-                found = kept.arrays(_key(store, job, way.letter), ("start", "words", "values")) if kept else None
+            for way in ways:
+                found = kept.arrays(_key(job, way.letter), ("start", "words", "values")) if kept else None
                 if found is None:
                     missing.append(way)
                 else:
@@ -121,22 +123,14 @@ def clean_sites(
         for letter, found in answer.items():
             take(job, letter, found)
             if kept:
-                kept.keep_arrays(_key(store, job, letter), start=found.start, words=found.words, values=found.values)
+                kept.keep_arrays(_key(job, letter), start=found.start, words=found.words, values=found.values)
         done += len(job.pages)
         tell(done)
     matrices = _matrices(rows, len(sites))
     for way in ways:
         if way.weighting == PLUS:
-            matrices[way.letter] = _weighed_together(matrices[WEIGHTS.letter], sites, read)
-    return MethodRows({way.letter: matrices[way.letter] for way in ways}, read)
-
-
-def _made_from(ways: Sequence[Mined]) -> tuple[Mined, ...]:
-    """The ways that pages are cleaned in, site by site: W+ is made from the rows of W."""
-    found = {way.letter: way for way in ways if way.weighting != PLUS}
-    if any(way.weighting == PLUS for way in ways):
-        found.setdefault(WEIGHTS.letter, WEIGHTS)
-    return tuple(found.values())
+            matrices[way.letter] = _weighed_together(matrices[way.letter], sites, read)
+    return MethodRows(matrices, read)
 
 
 def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np.bool_]) -> Any:
@@ -158,12 +152,16 @@ def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np
     return sparse.csr_matrix((weighed.data, weighed.indices, np.cumsum(start)), shape=(len(sites), weighed.shape[1]))
 
 
-def _key(store: RunStore, job: SiteJob, letter: str) -> str:
-    """A name for the words of a site by one method: its trees, and those it is learned from."""
+def _content(store: RunStore, refs: Sequence[Ref]) -> bytes:
     digest = xxh3_128()
-    for ref in (*(ref for _, ref in job.pages), *job.chosen):
+    for ref in refs:
         digest.update(store.read(ref))
-    return key_of("words", letter, digest.digest(), f"{len(job.pages)}")
+    return digest.digest()
+
+
+def _key(job: SiteJob, letter: str) -> str:
+    """A name for the words of a site by one method: its trees, and those it is learned from."""
+    return key_of("words", letter, job.content, f"{len(job.pages)}")
 
 
 def site_words(job: SiteJob) -> dict[str, SiteWords]:
@@ -189,25 +187,29 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
     model = SiteKnowledge.of(sums) if parts else None
-    weighted = any(mined.weighting == "cst" for mined in job.methods)
-    weights = learn_weights(map(tree_at, job.chosen), WeightSettings(mapped=True)) if weighted else None
+    builders = {
+        mined.letter: VectorBuilder(VectorSettings(weighting=mined.weighting))
+        for mined in job.methods
+        if mined.weighting is not None
+    }
+    weights = learn_weights(map(tree_at, job.chosen), VectorSettings().weights) if builders else None
     settings = CleaningSettings()
     for _, ref in job.pages:
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
         wanted = _wanted(tree)
         hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
-        for mined in job.methods:
-            if mined.cleaning is not None:
-                verdict = cleaners[mined.letter].clean(tree, model, settings, evidence)
-                kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-                words, counts = np.unique(hashes[kept[runs]], return_counts=True)
-                values = counts.astype(np.float64)
-            else:
-                assert weights is not None
-                words, values = weights.weigh(tree)
+        for letter, cleaner in cleaners.items():
+            verdict = cleaner.clean(tree, model, settings, evidence)
+            kept = verdict.keep_runs & verdict.keep[tree.run_owner]
+            words, counts = np.unique(hashes[kept[runs]], return_counts=True)
             inside = np.isin(words, wanted)
-            yield mined.letter, words[inside], values[inside]
+            yield letter, words[inside], counts[inside].astype(np.float64)
+        for letter, builder in builders.items():
+            builder.add("", tree, weights)
+            words, values = builder.rows[-1]
+            order = np.argsort(words)
+            yield letter, words[order], values[order]
 
 
 def _wanted(tree: PageTree) -> Keys:
