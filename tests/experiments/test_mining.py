@@ -25,7 +25,7 @@ from webwinnow.experiments.mining.features import unit_rows
 from webwinnow.experiments.mining.findings import Finding, finding, sentences
 from webwinnow.experiments.mining.methods import MINED, mined
 from webwinnow.experiments.mining.results import ClusterStatistics
-from webwinnow.experiments.mining.tasks import LabelledTask
+from webwinnow.experiments.mining.tasks import MOST_CLASSES, LabelledTask
 from webwinnow.experiments.mining.trials import ClusterRun, pair_trials, site_pairs
 from webwinnow.mining.scores import agreement
 
@@ -189,7 +189,7 @@ def test_where_each_site_has_one_class_the_report_says_that_cleaning_cannot_help
     assert "Each of the 4 sites has pages of one class only" in said
     assert "thesis 5.6" in said
     assert "configuration 1, both classes of one site, has no experiment" in " ".join(task.task.notes)
-    assert "cleaning cannot help" in mining_html(results)
+    assert "each site has one class, cleaning cannot help" in mining_html(results)
 
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -203,6 +203,21 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
         written.append((mining_html(results), tables))
     assert written[0] == written[1]
     assert len(written[0][1]) == 5
+
+
+def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatch):
+    data = collection(tmp_path, GRID)
+    told, kept = settings(runs=3), tmp_path / "kept"
+    first = mining_html(mining_experiment(data, told, keep=kept))
+    count = len(list(kept.iterdir()))
+    assert count > 6
+    monkeypatch.setattr("webwinnow.experiments.mining.experiment.mine", None)  # nothing is mined again
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+    assert len(list(kept.iterdir())) == count
+    monkeypatch.undo()
+    for path in kept.iterdir():  # damaged files are made anew
+        path.write_bytes(path.read_bytes()[:-20])
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
 
 
 # Messages
@@ -235,8 +250,17 @@ def test_one_class_only_is_told_and_other_tasks_are_mined(tmp_path):
 
 
 def test_no_task_with_two_classes_is_an_error(tmp_path):
-    with pytest.raises(InputError, match=r"no task has two classes; topic: All pages are of one class \(apple\)"):
+    with pytest.raises(InputError, match=r"no task can be mined; topic: All pages are of one class \(apple\)"):
         mining_experiment(collection(tmp_path, {("alpha", "apple"): 3}), settings())
+
+
+def test_a_column_of_far_too_many_classes_is_told():
+    names = [str(k) for k in range(MOST_CLASSES + 1)]
+    task = LabelledTask.of(TaskSettings(label="url"), names, ["a"] * len(names), [True] * len(names))
+    assert not task.ready
+    assert task.notes == (
+        "There are 201 classes, more than the 200 that are compared pair by pair: is url a column of classes?",
+    )
 
 
 def test_a_class_that_a_site_lacks_is_told_and_the_possible_experiments_are_made(tmp_path):
@@ -317,6 +341,8 @@ def test_tasks_are_read_from_their_short_form():
     assert TaskSettings.parse(" car makes: label where vertical=auto and year = 2011 ") == TaskSettings(
         name="car makes", label="label", where=(("vertical", "auto"), ("year", "2011"))
     )
+    assert TaskSettings.parse("all: vertical runs 200") == TaskSettings(name="all", label="vertical", runs=200)
+    assert TaskSettings.parse("label where a=b runs 5") == TaskSettings(label="label", where=(("a", "b"),), runs=5)
     assert TaskSettings.parse("label where vertical=auto").shown_name == "label of vertical auto"
     with pytest.raises(SettingsError, match="no condition"):
         TaskSettings.parse("label where vertical")

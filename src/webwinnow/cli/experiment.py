@@ -123,7 +123,7 @@ def mining(
         list[str] | None,
         typer.Option(
             metavar="TASK",
-            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]]'; may be given again.",
+            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
         ),
     ] = None,
     methods: Annotated[
@@ -135,6 +135,9 @@ def mining(
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
     jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 for one a core. No result depends on it.")] = 0,
     tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="A folder for what is done: a killed run goes on, more methods cost themselves.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
 ) -> None:
     """Mine labelled pages of several sites before and after every cleaning (thesis chapter 5; DocView, Figure 5).
@@ -182,6 +185,7 @@ def mining(
             settings,
             command=shlex.join(["webwinnow", *sys.argv[1:]]),
             tmp=tmp,
+            keep=keep,
             on_progress=progress.update,
             on_problem=progress.note,
         )

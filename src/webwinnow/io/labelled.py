@@ -60,7 +60,8 @@ class LabelledFile:
         try:
             with self.path.open("rb") as file:
                 if self.is_parquet:
-                    yield from read_parquet_rows(file, name=str(self.path), limits=self.limits, columns=columns)
+                    there = [name for name in dict.fromkeys(columns) if self.columns.count(name) == 1]
+                    yield from read_parquet_rows(file, there, name=str(self.path), limits=self.limits)
                 else:
                     yield from self._objects(file, on_problem)
         except OSError as error:

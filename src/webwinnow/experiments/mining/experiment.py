@@ -15,6 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.experiments.mining.features import MethodRows, clean_sites, unit_rows
+from webwinnow.experiments.mining.kept import Kept
 from webwinnow.experiments.mining.methods import DEFAULT_METHODS, Mined, mined
 from webwinnow.experiments.mining.results import MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.tasks import LabelledTask, TaskSettings
@@ -26,6 +27,7 @@ from webwinnow.experiments.mining.trials import (
     PairJob,
     TaskFile,
     jobs_of,
+    key_of_job,
     mine,
 )
 from webwinnow.experiments.mining.workers import Workers
@@ -85,13 +87,15 @@ def mining_experiment(
     *,
     command: str = "",
     tmp: Path | None = None,
+    keep: Path | None = None,
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> MiningResults:
     """Clean the pages of a Parquet or JSONL file with every method and mine each task with every miner.
 
     The same file and settings give the same results, whatever the number of worker processes. A task that has nothing
-    to tell apart is left out with a note; `InputError` where that leaves none.
+    to tell apart is left out with a note; `InputError` where that leaves none. What is done is kept in the folder
+    `keep`, if one is given: a run that was killed goes on from there.
     """
     _needs_mining()
     tell = on_progress or (lambda _stage, _done, _total: None)
@@ -102,20 +106,21 @@ def mining_experiment(
             on_problem(problem)
         told.setdefault(problem)
 
-    methods = mined(settings.methods)
+    methods, kept = mined(settings.methods), Kept(keep)
     file = LabelledFile(data)
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
     if not any(task.ready for task in tasks):
-        raise InputError(f"{data}: no task has two classes; {' '.join(_told(task) for task in tasks)}")
+        raise InputError(f"{data}: no task can be mined; {' '.join(_told(task) for task in tasks)}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, Workers(settings.jobs) as workers:
         with RunStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)
             total = store.page_count()
-            cleaned = clean_sites(store, methods, len(rows.sites), workers, lambda done: tell("clean", done, total))
+            tell("clean", 0, total)
+            cleaned = clean_sites(store, methods, rows.sites, workers, kept, lambda done: tell("clean", done, total))
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
-        found = _mine(ready, cleaned, methods, settings, Path(folder), workers, tell)
+        found = _mine(ready, cleaned, methods, settings, Path(folder), workers, kept, tell)
     return MiningResults(
         data=data.name,
         pages=int(cleaned.read.sum()),
@@ -219,6 +224,7 @@ def _mine(
     settings: MiningSettings,
     folder: Path,
     workers: Workers,
+    kept: Kept,
     tell: Progress,
 ) -> list[TaskResults]:
     """All jobs of all tasks, mixed so that the time left can be told from the time gone."""
@@ -228,23 +234,37 @@ def _mine(
         for way in methods:
             rows = unit_rows(cleaned.matrices[way.letter][task.page], tfidf=way.cleaning is not None)
             emptied[number][way.letter] = int((np.diff(rows.indptr) == 0).sum())
-            file = TaskFile(number, way.letter, str(folder))
-            file.save(rows, task)
+            file = TaskFile.save(number, way.letter, folder, rows, task)
             jobs += jobs_of(
                 task,
                 file,
                 configurations=settings.configurations,
-                runs=settings.runs,
+                runs=settings.runs if task.settings.runs is None else task.settings.runs,
                 seed=settings.seed,
                 neighbours=settings.neighbours,
             )
     jobs.sort(key=lambda job: xxh3_64_intdigest(repr((job.file[:2], job[1:])).encode()))
     total, done = sum(job.trials for job in jobs), 0
+    tell("mine", 0, total)
     answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
-    for job, answer in workers.run(mine, jobs):
+
+    def take(job: Job, answer: Any) -> None:
+        nonlocal done
         answers[type(job), job.file.task, job.file.letter].append(answer)
         done += job.trials
         tell("mine", done, total)
+
+    def unkept() -> Iterator[Job]:
+        for job in jobs:
+            known = kept.answer(key_of_job(job))
+            if known is None:
+                yield job
+            else:
+                take(job, job.read(known))
+
+    for job, answer in workers.run(mine, unkept()):
+        kept.keep(key_of_job(job), answer)
+        take(job, answer)
     return [_results(number, task, methods, answers, emptied[number]) for number, task in enumerate(tasks)]
 
 

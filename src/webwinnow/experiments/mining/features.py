@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_128
 
 from webwinnow._kernels import word_spans
 from webwinnow.cleaning import CleaningSettings, method
+from webwinnow.experiments.mining.kept import Kept, key_of
 from webwinnow.experiments.mining.methods import Mined
 from webwinnow.experiments.mining.workers import Workers
 from webwinnow.pagemodel import PageEvidence
@@ -22,9 +24,8 @@ from webwinnow.site.features import feature_names
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.styletree import Keys
 from webwinnow.site.sums import SiteSums
-from webwinnow.site.weights import WeightSettings
 from webwinnow.treebytes import tree_from_bytes
-from webwinnow.vectors import is_word, learn_weights
+from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.words import stop_words
 
 __all__ = ["MethodRows", "clean_sites", "unit_rows"]
@@ -32,6 +33,7 @@ __all__ = ["MethodRows", "clean_sites", "unit_rows"]
 Ref = tuple[int, int]
 Values = NDArray[np.float64]
 DEFAULT_LANGUAGE = "en"
+PLUS = "wplus"
 
 
 class SiteJob(NamedTuple):
@@ -41,20 +43,37 @@ class SiteJob(NamedTuple):
     pages: tuple[tuple[int, Ref], ...]
     chosen: tuple[Ref, ...]
     methods: tuple[Mined, ...]
+    content: bytes = b""
+    """Tells these trees from any others."""
 
 
-class PageWords(NamedTuple):
-    """A page as one method gives it: hashes of words, ascending, and their counts or weights."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteWords:
+    """The pages of a site as one method gives them: page k has the words (hashes, ascending) `start[k]:start[k + 1]`,
+    with their counts or weights.
+    """
 
-    page: int
-    letter: str
+    start: NDArray[np.int64]
     words: Keys
     values: Values
+
+    @classmethod
+    def of(cls, pages: Sequence[tuple[Keys, Values]]) -> SiteWords:
+        """Join the words of some pages."""
+        start = np.concatenate(([0], np.cumsum([len(words) for words, _ in pages], dtype=np.int64)))
+        if not pages:
+            return cls(start, np.zeros(0, np.uint64), np.zeros(0))
+        return cls(start, np.concatenate([words for words, _ in pages]), np.concatenate([v for _, v in pages]))
+
+    def page(self, number: int) -> tuple[Keys, Values]:
+        """The words of one page."""
+        inside = slice(int(self.start[number]), int(self.start[number + 1]))
+        return self.words[inside], self.values[inside]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MethodRows:
-    """A CSR matrix a method, by letter, over one vocabulary; a row a page of the collection, counts or weights.
+    """A CSR matrix a method, by letter; a row a page of the collection, its columns words with counts or weights.
 
     `pages` that could not be read have an empty row and are False in `read`.
     """
@@ -65,39 +84,102 @@ class MethodRows:
 
 def clean_sites(
     store: RunStore,
-    methods: Sequence[Mined],
-    pages: int,
+    ways: Sequence[Mined],
+    sites: Sequence[str | None],
     workers: Workers,
+    kept: Kept,
     tell: Callable[[int], None],
 ) -> MethodRows:
-    """Clean the pages of a store, site by site, with every method; `tell` hears how many are done."""
-    jobs = []
-    for site, _ in list(store.sites()):
-        found = tuple((row.ordinal, row.ref) for row in store.pages_of(site) if row.ref is not None)
-        chosen = tuple(store.chosen_of(site, LEARNED_PAGES))
-        jobs.append(SiteJob(str(store.spool_path), found, chosen, tuple(methods)))
-    said: dict[str, dict[int, PageWords]] = {mined.letter: {} for mined in methods}
-    read = np.zeros(pages, np.bool_)
+    """Clean the pages of a store, site by site, in every way; `tell` hears how many are done.
+
+    `sites` has one name for each row of the collection; the store holds pages by the number of their row.
+    """
+    rows: dict[str, dict[int, tuple[Keys, Values]]] = {way.letter: {} for way in ways}
+    read = np.zeros(len(sites), np.bool_)
     done = 0
-    for job, answer in workers.run(site_words, jobs):
-        for page in answer:
-            said[page.letter][page.page] = page
-        read[[number for number, _ in job.pages]] = True
+
+    def take(job: SiteJob, letter: str, found: SiteWords) -> None:
+        for number, (page, _) in enumerate(job.pages):
+            rows[letter][page] = found.page(number)
+
+    def jobs() -> Iterator[SiteJob]:
+        """The sites, each with the methods that are not kept from an earlier run."""
+        for site, _ in list(store.sites()):
+            refs = tuple((row.ordinal, row.ref) for row in store.pages_of(site) if row.ref is not None)
+            chosen = tuple(store.chosen_of(site, LEARNED_PAGES))
+            content = _content(store, (*(ref for _, ref in refs), *chosen)) if kept else b""
+            job = SiteJob(str(store.spool_path), refs, chosen, tuple(ways), content)
+            read[[page for page, _ in refs]] = True
+            missing = []
+            for way in ways:
+                found = kept.arrays(_key(job, way.letter), ("start", "words", "values")) if kept else None
+                if found is None:
+                    missing.append(way)
+                else:
+                    take(job, way.letter, SiteWords(**found))
+            yield job._replace(methods=tuple(missing))
+
+    for job, answer in workers.run(site_words, jobs()):
+        for letter, found in answer.items():
+            take(job, letter, found)
+            if kept:
+                kept.keep_arrays(_key(job, letter), start=found.start, words=found.words, values=found.values)
         done += len(job.pages)
         tell(done)
-    return MethodRows(_matrices(said, pages), read)
+    matrices = _matrices(rows, len(sites))
+    for way in ways:
+        if way.weighting == PLUS:
+            matrices[way.letter] = _weighed_together(matrices[way.letter], sites, read)
+    return MethodRows(matrices, read)
 
 
-def site_words(job: SiteJob) -> list[PageWords]:
-    """The words of a site's pages, page by page and method by method."""
+def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np.bool_]) -> Any:
+    """W+: the weights of all pages that were read, weighed again by what the whole collection shows.
+
+    It has columns of its own.
+    """
+    from scipy import sparse  # noqa: PLC0415 (an optional extra)
+
+    from webwinnow.weighting import CollectionWeights  # noqa: PLC0415
+
+    pages = np.flatnonzero(read)
+    met = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
+    rows = sparse.csr_array(matrix[pages][:, met])
+    names, site = np.unique(np.array([sites[page] or "" for page in pages.tolist()], np.str_), return_inverse=True)
+    weighed = sparse.csr_matrix(CollectionWeights.learn(rows, site, len(names)).weigh(rows, site))
+    start = np.zeros(len(sites) + 1, np.int64)
+    start[pages + 1] = np.diff(weighed.indptr)
+    return sparse.csr_matrix((weighed.data, weighed.indices, np.cumsum(start)), shape=(len(sites), weighed.shape[1]))
+
+
+def _content(store: RunStore, refs: Sequence[Ref]) -> bytes:
+    digest = xxh3_128()
+    for ref in refs:
+        digest.update(store.read(ref))
+    return digest.digest()
+
+
+def _key(job: SiteJob, letter: str) -> str:
+    """A name for the words of a site by one method: its trees, and those it is learned from."""
+    return key_of("words", letter, job.content, f"{len(job.pages)}")
+
+
+def site_words(job: SiteJob) -> dict[str, SiteWords]:
+    """The words of a site's pages by the letter of the method."""
+    if not job.methods:
+        return {}
     spool = os.open(job.spool, os.O_RDONLY)
     try:
-        return list(_site_words(job, lambda ref: tree_from_bytes(os.pread(spool, ref[1], ref[0]))))
+        found: dict[str, list[tuple[Keys, Values]]] = {mined.letter: [] for mined in job.methods}
+        for letter, words, values in _words(job, lambda ref: tree_from_bytes(os.pread(spool, ref[1], ref[0]))):
+            found[letter].append((words, values))
     finally:
         os.close(spool)
+    return {letter: SiteWords.of(pages) for letter, pages in found.items()}
 
 
-def _site_words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[PageWords]:
+def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[str, Keys, Values]]:
+    """Page by page and method by method the words of a site."""
     cleaners = {mined.letter: method(mined.cleaning) for mined in job.methods if mined.cleaning is not None}
     scored = any(cleaner.scores for cleaner in cleaners.values())
     parts = frozenset[str]().union(*(cleaner.parts for cleaner in cleaners.values()))
@@ -105,25 +187,29 @@ def _site_words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[Pa
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
     model = SiteKnowledge.of(sums) if parts else None
-    weighted = any(mined.weighting == "cst" for mined in job.methods)
-    weights = learn_weights(map(tree_at, job.chosen), WeightSettings(mapped=True)) if weighted else None
+    builders = {
+        mined.letter: VectorBuilder(VectorSettings(weighting=mined.weighting))
+        for mined in job.methods
+        if mined.weighting is not None
+    }
+    weights = learn_weights(map(tree_at, job.chosen), VectorSettings().weights) if builders else None
     settings = CleaningSettings()
-    for page, ref in job.pages:
+    for _, ref in job.pages:
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
         wanted = _wanted(tree)
         hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
-        for mined in job.methods:
-            if mined.cleaning is not None:
-                verdict = cleaners[mined.letter].clean(tree, model, settings, evidence)
-                kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-                words, counts = np.unique(hashes[kept[runs]], return_counts=True)
-                values = counts.astype(np.float64)
-            else:
-                assert weights is not None
-                words, values = weights.weigh(tree)
+        for letter, cleaner in cleaners.items():
+            verdict = cleaner.clean(tree, model, settings, evidence)
+            kept = verdict.keep_runs & verdict.keep[tree.run_owner]
+            words, counts = np.unique(hashes[kept[runs]], return_counts=True)
             inside = np.isin(words, wanted)
-            yield PageWords(page, mined.letter, words[inside], values[inside])
+            yield letter, words[inside], counts[inside].astype(np.float64)
+        for letter, builder in builders.items():
+            builder.add("", tree, weights)
+            words, values = builder.rows[-1]
+            order = np.argsort(words)
+            yield letter, words[order], values[order]
 
 
 def _wanted(tree: PageTree) -> Keys:
@@ -132,23 +218,19 @@ def _wanted(tree: PageTree) -> Keys:
     return np.array([key for key, name in feature_names(tree).items() if is_word(name, stops)], np.uint64)
 
 
-def _matrices(said: dict[str, dict[int, PageWords]], pages: int) -> dict[str, Any]:
+def _matrices(rows: dict[str, dict[int, tuple[Keys, Values]]], pages: int) -> dict[str, Any]:
     """One matrix a method, the columns of all methods alike: the words by hash, ascending."""
     from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
-    met = [page.words for found in said.values() for page in found.values()]
-    vocabulary = np.unique(np.concatenate(met)) if met else np.zeros(0, np.uint64)
-    empty = PageWords(0, "", np.zeros(0, np.uint64), np.zeros(0))
-    matrices = {}
-    for letter, found in said.items():
-        rows = [found.get(page, empty) for page in range(pages)]
-        indptr = np.concatenate(([0], np.cumsum([len(row.words) for row in rows], dtype=np.int64)))
-        words = np.concatenate([row.words for row in rows]) if rows else vocabulary
-        data = np.concatenate([row.values for row in rows]) if rows else np.zeros(0)
-        matrices[letter] = sparse.csr_matrix(
-            (data, np.searchsorted(vocabulary, words), indptr), shape=(pages, len(vocabulary))
+    empty = (np.zeros(0, np.uint64), np.zeros(0))
+    joined = {letter: SiteWords.of([rows[letter].get(k, empty) for k in range(pages)]) for letter in rows}
+    vocabulary = np.unique(np.concatenate([found.words for found in joined.values()]))
+    return {
+        letter: sparse.csr_matrix(
+            (found.values, np.searchsorted(vocabulary, found.words), found.start), shape=(pages, len(vocabulary))
         )
-    return matrices
+        for letter, found in joined.items()
+    }
 
 
 def unit_rows(matrix: Any, *, tfidf: bool) -> Any:

@@ -33,6 +33,7 @@ MINED: dict[str, Mined] = {
         Mined("S", "sst", "noise of the site style tree dropped (thesis 4.2)", cleaning="sst"),
         Mined("W", "weights", "weights of the compressed structure tree (thesis 4.3)", weighting="cst"),
         Mined("C", "combined", "page and site evidence together, our default", cleaning="combined"),
+        Mined("W+", "wplus", "those weights, weighed again by what all sites show (docs/wplus.md)", weighting="wplus"),
         Mined("R", "repeated", "what the site repeats dropped", cleaning="repeated"),
         Mined("P", "page", "the page alone shows what is content", cleaning="page"),
         Mined("G", "segments", "informative tables kept (thesis 3.2)", cleaning="segments"),

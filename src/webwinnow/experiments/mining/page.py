@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from webwinnow._version import __version__
 from webwinnow.experiments.mining import plots
-from webwinnow.experiments.mining.findings import finding, sentences
+from webwinnow.experiments.mining.findings import Finding, finding, sentences
 from webwinnow.experiments.mining.results import Average, ClusterStatistics, MiningResults, TaskResults
 from webwinnow.experiments.mining.tasks import LabelledTask
 
@@ -18,6 +18,8 @@ __all__ = ["mining_html"]
 
 SHOWN_SITES = 60
 """Sites in the table of pages by class and site; a wider table is of no use to anybody."""
+SUMMED = ("N", "W", "W+")
+"""Methods in the summary of tasks: before, the thesis's best, ours."""
 _MISSING = "–"
 
 
@@ -58,28 +60,48 @@ def _head(results: MiningResults) -> str:
 
 
 def _summary(results: MiningResults) -> str:
-    """One line a task: what the thesis found, and whether it holds."""
+    """What the thesis found, whether it holds, and one line a task."""
     rows = []
     for number, task in enumerate(results.tasks):
-        cells = [f'<a href="#task-{number}">{escape(task.task.name)}</a>', f"{len(task.task.page):,}"]
-        cells += [f"{len(task.task.classes)}", f"{len(task.task.sites)}"]
-        for letter in ("N", "W"):
-            drop = task.drop(letter) if letter in task.letters else None
-            third = task.average(letter, 3) if letter in task.letters else None
-            only = _MISSING if third is None else f"– → {third.f:.3f}"
-            cells.append(only if drop is None else f"{drop[0]:.3f} → {drop[1]:.3f} ({drop[1] - drop[0]:+.3f})")
-        for letter in ("N", "W"):
-            clusters = task.clustering(letter) if letter in task.letters else None
-            cells.append(_MISSING if clusters is None else f"{clusters.mean:.3f}")
+        cells = [f'<a href="#task-{number}">{escape(task.task.name)}</a>']
         cells.append(f'<span class="verdict">{escape(finding(task).value)}</span>')
+        cells.append(f"{len(task.task.classes)} / {len(task.task.sites)}")
+        cells += [_change(task, letter) for letter in SUMMED if letter in results.letters]
+        for letter in SUMMED:
+            if letter in results.letters:
+                clusters = task.clustering(letter)
+                cells.append(_MISSING if clusters is None else f"{clusters.mean:.3f}")
         rows.append(cells)
-    head = ["task", "pages", "classes", "sites", "SVM F(N), 1 → 3", "SVM F(W), 1 → 3"]
-    head += ["k-means F(N)", "k-means F(W)", "the thesis's finding"]
+    there = [letter for letter in SUMMED if letter in results.letters]
+    head = ["task", "the thesis's finding", "classes / sites"]
+    head += [f"SVM F({letter}), 1 → 3" for letter in there] + [f"k-means F({letter})" for letter in there]
     return (
         "<h2>Findings</h2><p>The thesis found that from configuration 1 (both classes of the training pages from one "
         "site) to configuration 3 (each from another site) classification gets dramatically worse on uncleaned pages "
-        "(N), and little worse on features weighted by the site (W).</p>" + _table(head, rows, escaped=True)
+        f"(N), and little worse on features weighted by the site (W).</p>{_overall(results)}"
+        + _table(head, rows, escaped=True, left=(1,))
     )
+
+
+def _overall(results: MiningResults) -> str:
+    """In which tasks the finding holds."""
+    by_finding: dict[Finding, list[str]] = {found: [] for found in Finding}
+    for task in results.tasks:
+        by_finding[finding(task)].append(task.task.name)
+    told = "".join(
+        f"<li><b>{escape(found.value)}</b>: {escape(', '.join(names))}</li>"
+        for found, names in by_finding.items()
+        if names
+    )
+    return f"<p>On these pages the finding</p><ul>{told}</ul>"
+
+
+def _change(task: TaskResults, letter: str) -> str:
+    """F in configurations 1 and 3, and the difference."""
+    drop, third = task.drop(letter), task.average(letter, 3)
+    if drop is not None:
+        return f"{drop[0]:.3f} → {drop[1]:.3f} ({drop[1] - drop[0]:+.3f})"
+    return _MISSING if third is None else f"– → {third.f:.3f}"
 
 
 def _task(number: int, task: TaskResults) -> str:
@@ -111,7 +133,7 @@ def _classification(task: TaskResults) -> str:
     lines = plots.configuration_lines(task, "f", "Mean F (Figures 5-5, 5-7)")
     lines += plots.configuration_lines(task, "accuracy", "Mean accuracy (Figures 5-6, 5-8)")
     parts = ["<h3>Classification: linear SVM</h3>", f'<div class="figures">{lines}</div>' if lines else ""]
-    parts.append(f'<div class="scroll">{plots.drops(task)}</div>')
+    parts.append(plots.drops(task))
     averages = []
     for configuration in task.configurations:
         for measure, name in (("f", "F"), ("accuracy", "A")):

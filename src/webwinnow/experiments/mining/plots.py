@@ -132,9 +132,10 @@ def drops(results: TaskResults) -> str:
             f'<text class="tick" x="{right + 8}" y="{y + 3}">{said}</text></g>'
         )
     return (
-        '<figure class="wide"><figcaption>Mean F by configuration: '
+        '<figure class="scroll"><figcaption>Mean F by configuration: '
         f"{_legend()}</figcaption>"
-        f'<svg viewBox="0 0 520 {height}" role="img" aria-label="Mean F of each method in each configuration">'
+        f'<svg viewBox="0 0 560 {height}" width="560" height="{height}" role="img" '
+        'aria-label="Mean F of each method in each configuration">'
         f"{''.join(parts)}</svg></figure>"
     )
 

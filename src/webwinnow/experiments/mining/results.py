@@ -135,3 +135,8 @@ class MiningResults:
     left_out: tuple[LabelledTask, ...]
     notes: tuple[str, ...]
     command: str
+
+    @property
+    def letters(self) -> list[str]:
+        """The methods."""
+        return [mined.letter for mined in self.methods]

@@ -15,16 +15,25 @@ from webwinnow.errors import SettingsError
 __all__ = ["LabelledTask", "TaskSettings"]
 
 SHOWN_NAMES = 6
-_TASK = re.compile(r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)\s*(?:\swhere\s+(?P<where>.+))?\s*", re.DOTALL)
+MOST_CLASSES = 200
+"""Ours: 19,900 pairs, each on every two sites; beyond that a column is rarely one of classes."""
+_TASK = re.compile(
+    r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)(?:\s+where\s+(?P<where>.+?))?(?:\s+runs\s+(?P<runs>\d{1,6}))?\s*",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSettings:
-    """A task: the column `label` tells the class; only rows count that have these values (`where`: column, value)."""
+    """A task: the column `label` tells the class; only rows count that have these values (`where`: column, value).
+
+    `runs` of k-means may differ from those of other tasks: a large task may be content with fewer.
+    """
 
     label: str
     name: str = ""
     where: tuple[tuple[str, str], ...] = ()
+    runs: int | None = None
 
     def __post_init__(self) -> None:
         if not self.label:
@@ -32,12 +41,17 @@ class TaskSettings:
 
     @classmethod
     def parse(cls, text: str) -> TaskSettings:
-        """Read the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]]`."""
+        """Read the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]] [runs N]`."""
         found = _TASK.fullmatch(text)
         if found is None:
-            raise SettingsError(f"no task {text!r}: expected [NAME:] COLUMN [where COLUMN=VALUE [and ...]]")
+            raise SettingsError(f"no task {text!r}: expected [NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]")
         parts = [] if found["where"] is None else re.split(r"\s+and\s+", found["where"])
-        return cls(label=found["label"], name=(found["name"] or "").strip(), where=tuple(map(condition, parts)))
+        return cls(
+            label=found["label"],
+            name=(found["name"] or "").strip(),
+            where=tuple(map(condition, parts)),
+            runs=None if found["runs"] is None else int(found["runs"]),
+        )
 
     @property
     def shown_name(self) -> str:
@@ -114,8 +128,8 @@ class LabelledTask:
 
     @property
     def ready(self) -> bool:
-        """Whether there are two classes at least."""
-        return len(self.classes) > 1
+        """Whether there are two classes at least, and not too many to be compared pair by pair."""
+        return 1 < len(self.classes) <= MOST_CLASSES
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -132,8 +146,13 @@ class LabelledTask:
         """What keeps some experiments from being made."""
         if not len(self.page):
             return ["No page has a label: there is nothing to mine."]
-        if not self.ready:
+        if len(self.classes) == 1:
             return [f"All pages are of one class ({self.classes[0]}): there is nothing to tell apart."]
+        if not self.ready:
+            return [
+                f"There are {len(self.classes):,} classes, more than the {MOST_CLASSES} that are compared pair by "
+                f"pair: is {self.settings.label} a column of classes?"
+            ]
         notes = []
         there = self.counts > 0
         if len(self.sites) == 1:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.experiments.mining.kept import key_of
 from webwinnow.experiments.mining.tasks import LabelledTask
 from webwinnow.mining.classify import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
@@ -33,6 +34,7 @@ __all__ = [
     "TaskFile",
     "f_and_accuracy",
     "jobs_of",
+    "key_of_job",
     "mine",
     "pair_trials",
     "site_pairs",
@@ -73,18 +75,26 @@ class ClusterRun(NamedTuple):
 
 
 class TaskFile(NamedTuple):
-    """Where the rows of one task and method lie, an `.npz` of scipy, with the class and the site of each."""
+    """Where the rows of one task and method lie, an `.npz` of scipy, with the class and the site of each.
+
+    `content` tells them from any other rows.
+    """
 
     task: int
     letter: str
     folder: str
+    content: str = ""
 
-    def save(self, rows: Any, task: LabelledTask) -> None:
+    @classmethod
+    def save(cls, number: int, letter: str, folder: Path, rows: Any, task: LabelledTask) -> TaskFile:
         """Write them."""
         from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
-        sparse.save_npz(self._rows, rows, compressed=False)
-        np.savez(self._about, allow_pickle=False, label=task.label, site=task.site)
+        parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64), task.label, task.site)
+        file = cls(number, letter, str(folder), key_of(*(np.ascontiguousarray(part).tobytes() for part in parts)))
+        sparse.save_npz(file._rows, rows, compressed=False)
+        np.savez(file._about, allow_pickle=False, label=task.label, site=task.site)
+        return file
 
     def load(self) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
         """Read back rows, classes and sites."""
@@ -114,6 +124,11 @@ class PairJob(NamedTuple):
         """How much of the progress it is: classifiers."""
         return len(self.pairs)
 
+    @staticmethod
+    def read(known: Any) -> list[PairTrial]:
+        """An answer that was kept."""
+        return [PairTrial(trial[0], SitePair(*trial[1]), *trial[2:]) for trial in known]
+
     def work(self) -> list[PairTrial]:
         """Train each pair once; configurations 2 and 3 differ in the test pages alone."""
         rows, label, site = _loaded(self.file)
@@ -132,6 +147,11 @@ class ClusterJob(NamedTuple):
     def trials(self) -> int:
         """How much of the progress it is: runs."""
         return self.runs
+
+    @staticmethod
+    def read(known: Any) -> list[ClusterRun]:
+        """An answer that was kept."""
+        return [ClusterRun(*run) for run in known]
 
     def work(self) -> list[ClusterRun]:
         """Cluster into as many clusters as there are classes (5.4)."""
@@ -159,6 +179,11 @@ class NeighbourJob(NamedTuple):
         """How much of the progress it is."""
         return 1
 
+    @staticmethod
+    def read(known: Any) -> tuple[str, list[tuple[float, float, float]]]:
+        """An answer that was kept."""
+        return known[0], [(p, r, f) for p, r, f in known[1]]
+
     def work(self) -> tuple[str, list[tuple[float, float, float]]]:
         """How the folds were cut, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""
         rows, label, site = _loaded(self.file)
@@ -174,6 +199,11 @@ class NeighbourJob(NamedTuple):
 
 
 Job = PairJob | ClusterJob | NeighbourJob
+
+
+def key_of_job(job: Job) -> str:
+    """A name for what a job gives."""
+    return key_of(type(job).__name__, job.file.content, repr(job[1:]))
 
 
 def mine(job: Job) -> Any:
@@ -264,5 +294,7 @@ def _loaded(file: TaskFile) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=1)
 def _unit(file: TaskFile) -> tuple[UnitRows, NDArray[np.int64]]:
+    """Rows for k-means: of length 1 already. Those of W+ may hold values below 0, of which cosines are right too."""
     rows, label, _ = file.load()
-    return UnitRows.of(rows), label
+    page = np.flatnonzero(np.diff(rows.indptr) > 0)
+    return UnitRows(rows[page].astype(np.float32), rows[page].T.tocsr(), page, rows.shape[0]), label

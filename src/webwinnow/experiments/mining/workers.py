@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager
+from multiprocessing import connection
 from typing import Any, TypeVar
 
 from webwinnow.errors import MissingExtra, SettingsError
@@ -29,7 +31,7 @@ class Workers(AbstractContextManager["Workers"]):
     def __enter__(self) -> Workers:
         if self.count > 1:
             spawned = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=spawned, initializer=_one_thread)
+            self._pool = ProcessPoolExecutor(self.count, mp_context=spawned, initializer=_begin)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,6 +57,20 @@ class Workers(AbstractContextManager["Workers"]):
 def _done(waiting: dict[Any, Job]) -> Iterator[tuple[Job, Any]]:
     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
         yield waiting.pop(future), future.result()
+
+
+def _begin() -> None:
+    """What a worker process does first."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _one_thread()
+
+
+def _end_with_parent() -> None:
+    """Wait until the process that started this one is gone, killed perhaps, and go too."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _one_thread() -> Any:
