@@ -25,6 +25,7 @@ import rivals
 import search
 import site_cost
 import site_quality
+import site_topics
 import speed
 import stages
 import styletree
@@ -127,6 +128,13 @@ BENCHMARKS = (
         "hidden Markov trees: 100,000 nodes and 10 states under 1 s of one core, memory linear; a known model back "
         "within 0.05; incremental EM within 0.5 % of batch",
         hmt.trees,
+    ),
+    Benchmark(
+        "sitetopics",
+        "the topic of each whole site told by the others: `multiscale` not below `superpage` on sites-swde, three "
+        "sites above it on sites-docs. The words of topics, which five methods share, are in the seconds of `topicvector`",
+        site_topics.leave_one_out,
+        site_topics.COLUMNS,
     ),
 )
 
