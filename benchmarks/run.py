@@ -132,7 +132,7 @@ BENCHMARKS = (
     Benchmark(
         "sitetopics",
         "the topic of each whole site told by the others: `multiscale` not below `superpage` on sites-swde, three "
-        "sites above it on sites-docs. The words of topics, which five methods share, are in the seconds of `topicvector`",
+        "sites above it on sites-docs. Words of topics, which five methods share, are in the seconds of `topicvector`",
         site_topics.leave_one_out,
         site_topics.COLUMNS,
     ),

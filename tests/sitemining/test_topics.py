@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -110,6 +111,11 @@ def test_a_page_tree_of_other_pages_is_refused():
     tree = LinkTree.of_crawl(["http://a.test/0"], [None])
     with pytest.raises(InputError, match="page tree"):
         SitePages.of_pages(words, page_tree=tree)
+
+
+def test_an_unknown_start_page_is_refused():
+    with pytest.raises(InputError, match="start page"):
+        SitePages.of([parse("<p>wheat", url="http://a.test/")], "a", start="http://a.test/elsewhere")
 
 
 # Words
@@ -328,3 +334,11 @@ def test_what_a_model_file_says_of_itself_is_checked(learned: Training, change: 
 def test_what_is_no_model_file_is_refused(data: bytes):
     with pytest.raises(ModelError, match="train it again"):
         SiteTopics.from_bytes(data)
+
+
+def test_the_example_of_the_docs_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]):
+    text = (Path(__file__).parents[2] / "docs" / "sites.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        exec(block, {})
+        said = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
+        assert capsys.readouterr().out.splitlines() == said
