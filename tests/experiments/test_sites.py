@@ -191,6 +191,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         method: (Answer(HOSTILE, "=a", "=a", 0.9), Answer("two", "b", "b" if right else "=a", 0.8))
         for method, right in accuracies.items()
     }
+    first = next(iter(left_out.values()))
     told: dict[str, object] = {
         "data": HOSTILE, "label": HOSTILE, "command": HOSTILE, "seed": 0, "repeats": 1, "folds": 2,
         "reading_method": "multiscale", "thesaurus": HOSTILE, "sites": sites, "methods": tuple(accuracies),
@@ -199,9 +200,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         "denoising": (
             DenoisingRow("none", left_out, 1.0, 1.0, 0.1), DenoisingRow("thesaurus", left_out, 0.5, 0.5, 0.1),
         ),
-        "pruning": tuple(
-            PruningRow(way, tuple(Read(way, 5, 5, answer) for answer in next(iter(left_out.values())))) for way in ways()
-        ),
+        "pruning": tuple(PruningRow(way, tuple(Read(way, 5, 5, answer) for answer in first)) for way in ways()),
         "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
     return SitesResults(**(told | more))  # type: ignore[arg-type]

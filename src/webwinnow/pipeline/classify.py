@@ -143,7 +143,7 @@ def train_classes(
     where there is none.
     """
     if settings.vectors.weighting == "wplus":
-        raise SettingsError("wplus weighs a collection as a whole, and a page by itself cannot be: expected cst or tfidf")
+        raise SettingsError("wplus weighs a collection as a whole, not a page by itself: expected cst or tfidf")
     if (label is None) == (labels is None):
         raise SettingsError("expected either the name of a column of labels, or a file of labels")
     if label is not None:
