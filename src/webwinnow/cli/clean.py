@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +21,7 @@ from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
+from webwinnow.io import check_output, output_format
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
@@ -166,12 +166,13 @@ def clean(
         pages=pages, scope=scope_of(scope), delay=delay, guard=guard_of(allow_private, allow, resolve)
     )
     try:
+        check_output(out, output_format(out, format))
         with (
-            tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
             shown_progress(quiet=quiet) as progress,
+            crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,
         ):
             summary = run(
-                crawled_inputs(inputs, out, crawling, Path(folder), progress, resume=resume),
+                given,
                 out,
                 settings,
                 format=format,
