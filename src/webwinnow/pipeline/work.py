@@ -29,9 +29,11 @@ from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, page_sketch, telling_runs
 from webwinnow.site.choose import page_key
+from webwinnow.site.epochs import join_epoch
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
+from webwinnow.site.table import ModelTable, open_models
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -47,9 +49,9 @@ Ref = tuple[int, int]
 
 
 class _KnownSites:
-    """The models of a folder; those asked for last stay open, since a crawl goes from site to site and back."""
+    """The models of a folder or table; those asked for last stay open, since a crawl goes from site to site and back."""
 
-    def __init__(self, folder: ModelFolder) -> None:
+    def __init__(self, folder: ModelFolder | ModelTable) -> None:
         self.folder = folder
         self.open: dict[str, SiteKnowledge | None] = {}
 
@@ -73,8 +75,9 @@ class Workshop:
         )
         self.beat = beat
         self.spool: int | None = None
+        self.spool_path = ""
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
-        self.known = None if self.settings.models is None else _KnownSites(ModelFolder(Path(self.settings.models)))
+        self.known = None if self.settings.models is None else _KnownSites(open_models(Path(self.settings.models)))
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
         """Do one item of a task."""
@@ -86,6 +89,9 @@ class Workshop:
         if kind == "model":
             self._open_spool(shared)
             return self.model(*item)
+        if kind == "update":
+            self._open_spool(shared)
+            return self.update(*item)
         self._open_spool(shared["spool"])
         return self.clean(shared["sites"][item[0]], item[1:])
 
@@ -120,6 +126,21 @@ class Workshop:
             sums.add(tree_from_bytes(self._read(ref)))
         self.beat()
         return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
+
+    def update(
+        self, refs: list[Ref], earlier: list[str], epochs: int
+    ) -> tuple[bytes | None, bytes | None, float, bool]:
+        """Chosen pages of a new crawl to (model, sums of the new epoch, how familiar it is, whether redesigned).
+
+        Model and sums are None where no page is new.
+        """
+        known = [SiteSums.load(path) for path in earlier]
+        epoch = join_epoch(
+            known, lambda: (tree_from_bytes(self._read(ref)) for ref in refs), epochs=epochs, beat=self.beat
+        )
+        if epoch.model is None or epoch.sums is None:
+            return None, None, epoch.familiar, False
+        return epoch.model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
         """A page to (record line, rejected lines, outcome, reason, kept words, all words, sketch, repeats of its site).
@@ -238,8 +259,11 @@ class Workshop:
         return model, _most_repeated(texts, pages[repeated])
 
     def _open_spool(self, path: str) -> None:
-        if self.spool is None:
-            self.spool = os.open(path, os.O_RDONLY)
+        """Open a spool unless it is open. With another one come other pages: what was learned of a site is forgotten."""
+        if self.spool is None or self.spool_path != path:
+            if self.spool is not None:
+                os.close(self.spool)
+            self.spool, self.spool_path, self.model_of = os.open(path, os.O_RDONLY), path, None
 
     def _read(self, ref: Ref) -> bytes:
         assert self.spool is not None
