@@ -14,7 +14,19 @@ from webwinnow.io.limits import ReadLimits
 from webwinnow.pipeline.store import PageRow
 from webwinnow.records import PageRecord
 
-__all__ = ["BATCH_BYTES", "BATCH_PAGES", "PAGES", "TREES", "batch_of", "pages_of", "rows_of", "tree_batches", "tree_file"]
+__all__ = [
+    "BATCH_BYTES",
+    "BATCH_PAGES",
+    "DONE",
+    "PAGES",
+    "PARTED_TREES",
+    "TREES",
+    "batch_of",
+    "pages_of",
+    "rows_of",
+    "tree_batches",
+    "tree_file",
+]
 
 BATCH_PAGES: Final = 256
 BATCH_BYTES: Final = 8_000_000
@@ -46,6 +58,10 @@ TREES: Final = pa.schema(
     ]
 )
 """Parsed pages: a row of the run's index, and what its spool keeps. `key` is less 2^63, since Spark has no unsigned."""
+PARTED_TREES: Final = TREES.append(pa.field("part", pa.int64()))
+"""Parsed pages with the part of the output that they belong to."""
+DONE: Final = pa.schema([("number", pa.int64()), ("pages", pa.int64())])
+"""What a task tells: which number it has done, and how many pages that were."""
 _SIGN: Final = 1 << 63
 
 

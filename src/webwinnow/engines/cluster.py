@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from webwinnow.engines.batches import TREES, batch_of
+from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of
 from webwinnow.engines.job import chosen_trees, clean_part, learn_site, parse_records
 from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
@@ -31,11 +31,9 @@ from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
 from webwinnow.pipeline.summary import Counts
 
-__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task"]
+__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_and_keep", "models_for"]
 
 BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-PARTED_TREES: Final = TREES.append(pa.field("part", pa.int64()))
-_DONE: Final = pa.schema([("number", pa.int64()), ("pages", pa.int64())])
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
 _PROBLEMS: Final = b"webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
@@ -96,7 +94,7 @@ class ClusterEngine:
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
         done = 0
         do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
-        for row in self.carrier.tasks(len(waiting), do, _DONE) if waiting else ():
+        for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
             done += row["pages"]
             tell("parse", done, None)
         problems = [problem for number in range(len(tasks)) for problem in _keep_rows(store, number)]
@@ -123,7 +121,7 @@ class ClusterEngine:
         files = _files(store.folder)
         do = partial(_clean, settings=settings, folder=store.folder, large=dict(plan.large))
         spread = partial(plan.spread, done=finished)
-        for row in self.carrier.groups(files, spread, PARTED_TREES, "part", do, _DONE, len(plan) - len(finished)):
+        for row in self.carrier.groups(files, spread, PARTED_TREES, "part", do, DONE, len(plan) - len(finished)):
             if not store.has_part(row["number"]):
                 _note_part(store, row["number"])
                 done += row["pages"]
@@ -137,8 +135,8 @@ class ClusterEngine:
             return
         last_keys = {site: store.last_key(site, settings.learn_pages) for site in waiting}
         choose = partial(chosen_trees, last_keys=last_keys, most=settings.learn_pages)
-        do = partial(_learn, settings=settings, folder=store.folder, parts=waiting)
-        for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, _DONE, len(waiting)):
+        do = partial(learn_and_keep, settings=settings, folder=store.folder, parts=waiting)
+        for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, DONE, len(waiting)):
             pass
 
 
@@ -171,12 +169,13 @@ def _parse(
                     out.write_batch(trees.append_column("size", pc.binary_length(trees.column("packed"))))
                     pages += trees.num_rows
                 out.add_key_value_metadata({_PROBLEMS: json.dumps(problems).encode()})
-            yield batch_of(_DONE, [(waiting[at], pages)])
+            yield batch_of(DONE, [(waiting[at], pages)])
 
 
-def _learn(
+def learn_and_keep(
     batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, parts: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
+    """Learn a large site and keep its model in a run's folder, by the number of the site's first part."""
     learned = learn_site(batches, settings)
     part = parts[learned.site]
     if learned.model is not None:
@@ -185,7 +184,7 @@ def _learn(
     told = {"learned": learned.model is not None, "repeats": [(n, text, learned.site) for n, text in learned.repeats]}
     with part_file(_told_file(folder, part)) as file:
         file.write(json.dumps(told).encode())
-    yield batch_of(_DONE, [(part, 0)])
+    yield batch_of(DONE, [(part, 0)])
 
 
 def _clean(
@@ -193,17 +192,25 @@ def _clean(
 ) -> Iterator[pa.RecordBatch]:
     held = list(batches)
     number = held[0].column("part")[0].as_py()
-    sites = {site for batch in held for site in batch.column("site").unique().to_pylist()} if settings.learns else set()
-    models = {site: _model_of(folder, large[site]) for site in sites & large.keys()}
+    models = models_for(held, settings, folder, large)
     cleaned = clean_part(held, settings, models)
-    for site in sites & large.keys():
-        if large[site] == number:
-            repeats = json.loads(_told_file(folder, number).read_bytes())["repeats"]
-            cleaned.counts.add(Counts(repeats=[tuple(repeat) for repeat in repeats]))
+    if any(large[site] == number for site in models):  # the first part of a large site tells what it repeats
+        repeats = json.loads(_told_file(folder, number).read_bytes())["repeats"]
+        cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
     write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
     with part_file(_counts_file(folder, number)) as file:
         file.write(json.dumps(cleaned.counts.to_plain()).encode())
-    yield batch_of(_DONE, [(number, sum(batch.num_rows for batch in held))])
+    yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
+
+
+def models_for(
+    trees: list[pa.RecordBatch], settings: RunSettings, folder: Path, large: Mapping[str, int]
+) -> dict[str, str | None]:
+    """Where the models of the large sites among these trees lie; None for one that could not be learned."""
+    if not settings.learns:
+        return {}
+    sites = {site for batch in trees for site in batch.column("site").unique().to_pylist()}
+    return {site: _model_of(folder, large[site]) for site in sites & large.keys()}
 
 
 # The files of a run

@@ -75,7 +75,8 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
 
 
 def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
-    """The trees of the files with these numbers, a few at a time."""
+    """The trees of the files with these numbers, a few at a time; a shuffle wants the schema even where there are none."""
+    yield middle.empty_table()
     for number in table.column("id").to_pylist():
         for batch in spread(tree_file(files[number])):
             yield pa.Table.from_batches([batch], middle)

@@ -1,22 +1,34 @@
-"""Spark: `mapInArrow` and `applyInArrow`, for a run (`webwinnow clean --engine spark`) and inside a user's own job."""
+"""Spark: `mapInArrow` and `applyInArrow`, for a run (`webwinnow clean --engine spark`) and inside a user's own job.
+
+    pages = spark.read.parquet("crawl")  # url, html, and maybe site, page_id, content_type, fetched_at
+    records = clean_pages(pages, RunSettings(), folder="/shared/run")
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window, functions
 
-from webwinnow.engines.batches import BATCH_PAGES, TREES
-from webwinnow.engines.cluster import BatchFunction, failed_task
+from webwinnow.engines import job
+from webwinnow.engines.batches import BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
+from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for
+from webwinnow.engines.plan import Plan
+from webwinnow.io.schema import PAGE_FIELDS, FieldKind
+from webwinnow.pipeline.settings import RunSettings
 
-__all__ = ["SparkCarrier"]
+__all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
 
 SETTINGS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_PAGES),
@@ -26,16 +38,20 @@ SETTINGS: Final = {
 """Batches of pages, not of numbers: by default Spark would hold 4,096 trees at once."""
 ATTEMPTS: Final = 4
 """How often a task is tried; Spark's own default on a cluster, where `local[n]` alone would try once."""
-_TYPES: Final = {pa.int64(): "bigint", pa.large_string(): "string", pa.large_binary(): "binary"}
+_TYPES: Final = {
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.large_string(): "string",
+    pa.large_binary(): "binary",
+    pa.list_(pa.large_string()): "array<string>",
+}
 
 
 class SparkCarrier:
     """A Spark session that carries out a run."""
 
     def __init__(self, session: SparkSession) -> None:
-        self.session = session
-        for name, value in SETTINGS.items():
-            session.conf.set(name, value)
+        self.session = _prepared(session)
 
     @classmethod
     def started(cls, master: str | None, jobs: int) -> SparkCarrier:
@@ -73,6 +89,75 @@ class SparkCarrier:
         return _rows(grouped(trees.mapInArrow(spread, ddl(middle)), by, do, schema))
 
 
+# For a user's own job
+
+
+def parse_pages(pages: DataFrame, settings: RunSettings) -> DataFrame:
+    """TREES of a frame of pages: `html` (text or bytes) and, where there is one, `url`, `site`, `page_id` and so on.
+
+    A column `ordinal` of numbers that are all different gives the order of the pages; without, Spark's own does.
+    """
+    names = [name for name in PAGES.names if name in pages.columns]
+    _prepared(pages.sparkSession)
+    if "ordinal" not in names:
+        pages = pages.withColumn("ordinal", functions.monotonically_increasing_id())
+    told = pages.select("ordinal", *(name for name in names if name != "ordinal"))
+    return told.mapInArrow(partial(job.parse_pages, settings=settings), ddl(TREES))
+
+
+def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder: str | Path) -> DataFrame:
+    """The records of a frame of pages (see `parse_pages`), one a page: a frame with the fields of a record.
+
+    Trees and the models of large sites are kept in `folder`, new or empty, which all machines reach by that path: it is
+    needed as long as the records have not been written, and is then the caller's to remove. `replica_of` stays empty:
+    replicas are found among records (`webwinnow replicas`).
+    """
+    settings = replace(settings or RunSettings(), replicas=None)
+    session, place = pages.sparkSession, Path(folder)
+    (place / "models").mkdir(parents=True)
+    parse_pages(pages, settings).write.parquet(str(place / "trees"))
+    trees = session.read.schema(ddl(TREES)).parquet(str(place / "trees"))
+    places = trees.select("site", "ordinal", functions.coalesce(functions.length("packed"), functions.lit(0)))
+    plan = Plan.of((row[0], row[1], row[2]) for row in places.orderBy("site", "ordinal").toLocalIterator())
+    large = dict(plan.large)
+    if settings.learns and large:
+        choose = partial(
+            job.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages), most=settings.learn_pages
+        )
+        learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
+        grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
+    parted = trees.mapInArrow(partial(plan.spread, done=frozenset()), ddl(PARTED_TREES))
+    return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), _RECORDS)
+
+
+def _last_keys(trees: DataFrame, large: dict[str, int], most: int) -> dict[str, int]:
+    """For each large site the highest key among the pages that it is learned from."""
+    lowest = trees.where(functions.col("error").isNull() & functions.col("site").isin(list(large)))
+    lowest = lowest.groupBy("site", "content").agg(functions.min("key").alias("key"))
+    place = functions.row_number().over(Window.partitionBy("site").orderBy("key"))
+    last = lowest.withColumn("place", place).where(functions.col("place") == most).select("site", "key").collect()
+    return dict.fromkeys(large, (1 << 64) - 1) | {site: key + (1 << 63) for site, key in last}
+
+
+def _records(
+    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, large: dict[str, int]
+) -> Iterator[pa.RecordBatch]:
+    held = list(batches)
+    cleaned = job.clean_part(held, settings, models_for(held, settings, folder, large))
+    for at in range(0, len(cleaned.lines), BATCH_PAGES):
+        lines = cleaned.lines[at : at + BATCH_PAGES]
+        yield pa.RecordBatch.from_pylist([json.loads(line) for line in lines], schema=_RECORDS)
+
+
+_KINDS: Final = {
+    FieldKind.TEXT: pa.large_string(),
+    FieldKind.TEXTS: pa.list_(pa.large_string()),
+    FieldKind.INTEGER: pa.int64(),
+    FieldKind.NUMBER: pa.float64(),
+}
+_RECORDS: Final = pa.schema([(field.name, _KINDS[field.kind]) for field in PAGE_FIELDS])
+
+
 def ddl(schema: pa.Schema) -> str:
     """A schema as Spark writes it."""
     return ", ".join(f"{field.name} {_TYPES[field.type]}" for field in schema)
@@ -93,6 +178,12 @@ def grouped(frame: DataFrame, by: str, do: BatchFunction, schema: pa.Schema) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # Spark 4.3 warns of pandas 3, which is not used here
         return frame.groupBy(by).applyInArrow(streamed(do), ddl(schema))
+
+
+def _prepared(session: SparkSession) -> SparkSession:
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    return session
 
 
 def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
