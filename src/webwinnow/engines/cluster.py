@@ -93,6 +93,7 @@ class ClusterEngine:
         _trees(store.folder).mkdir(exist_ok=True)
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
         done = 0
+        tell("parse", 0, None)
         do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
         for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
             done += row["pages"]

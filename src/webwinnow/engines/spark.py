@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,8 @@ class SparkCarrier:
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
         """One task for each number (see `Carrier`)."""
         numbers = self.session.range(0, count, 1, count)
-        return _rows(numbers.mapInArrow(do, ddl(schema)))
+        with _no_word_of_pandas():
+            return _rows(numbers.mapInArrow(do, ddl(schema)))
 
     def groups(
         self,
@@ -85,8 +87,9 @@ class SparkCarrier:
         about: int,  # noqa: ARG002 (Spark finds out by itself)
     ) -> Iterator[dict[str, Any]]:
         """Groups of trees (see `Carrier`)."""
-        trees = self.session.read.schema(ddl(TREES)).parquet(*files)
-        return _rows(grouped(trees.mapInArrow(spread, ddl(middle)), by, do, schema))
+        with _no_word_of_pandas():
+            trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(spread, ddl(middle))
+        return _rows(grouped(trees, by, do, schema))
 
 
 # For a user's own job
@@ -175,9 +178,16 @@ def streamed(do: BatchFunction) -> Any:
 
 def grouped(frame: DataFrame, by: str, do: BatchFunction, schema: pa.Schema) -> DataFrame:
     """What `do` makes of each group of a frame."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # Spark 4.3 warns of pandas 3, which is not used here
+    with _no_word_of_pandas():
         return frame.groupBy(by).applyInArrow(streamed(do), ddl(schema))
+
+
+@contextmanager
+def _no_word_of_pandas() -> Iterator[None]:
+    """Spark 4.3 warns of pandas 3, which is not used here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 def _prepared(session: SparkSession) -> SparkSession:
