@@ -73,9 +73,7 @@ def test_a_page_that_never_ends_fails_alone_on_a_cluster(make_pages, tmp_path, e
     pages[5]["html"] = HEAVY_PAGE
     path = tmp_path / "crawl.jsonl"
     path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
-    summary = run(
-        [path], tmp_path / "out.jsonl", RunSettings(page_seconds=1.2), engine=engine_of(engine, request)
-    )
+    summary = run([path], tmp_path / "out.jsonl", RunSettings(page_seconds=1.2), engine=engine_of(engine, request))
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [record["page_id"] for record in records] == [f"a.example/{n}" for n in range(40)]
     assert [record["page_id"] for record in records if record["outcome"] == "failed"] == ["a.example/5"]

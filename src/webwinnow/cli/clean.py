@@ -19,8 +19,8 @@ from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.docview import CategoryModel, ViewSettings
-from webwinnow.parse import ParseLimits
 from webwinnow.errors import MissingExtra
+from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.pipeline.run import Engine
 from webwinnow.replicas import ReplicaSettings
@@ -63,7 +63,8 @@ def clean(
         Path | None, typer.Option(help="template: drop the templates of this list (webwinnow templates) instead.")
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(help="Clean with the models of this folder or table (webwinnow learn) instead of learning.")
+        Path | None,
+        typer.Option(help="Clean with the models of this folder or table (webwinnow learn)."),
     ] = None,
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")

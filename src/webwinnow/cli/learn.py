@@ -51,7 +51,8 @@ def learn(
         bool, typer.Option(help="Keep the sums beside each model; only with them models can merge.")
     ] = True,
     update: Annotated[
-        bool, typer.Option("--update", help="The pages are a new crawl of sites that the folder may know: an epoch more.")
+        bool,
+        typer.Option("--update", help="The pages are a new crawl of sites that the folder may know: an epoch more."),
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="--update: a model joins the last so many epochs.")] = EPOCHS,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,

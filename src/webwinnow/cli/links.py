@@ -31,7 +31,7 @@ def links(
         str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
     ] = "host",
     models: Annotated[
-        Path | None, typer.Option(help="Clean with the models of this folder or table (webwinnow learn) instead of learning.")
+        Path | None, typer.Option(help="Clean with the models of this folder or table (webwinnow learn).")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
     tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,

@@ -20,8 +20,8 @@ from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import PageRecord
-from webwinnow.site.table import open_models
 from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.table import open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["Comments", "Favor", "favored", "page"]

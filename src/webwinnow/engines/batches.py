@@ -9,8 +9,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.io.limits import ReadLimits
+from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.pipeline.store import PageRow
 from webwinnow.records import PageRecord
 
@@ -26,36 +26,42 @@ __all__ = [
     "rows_of",
     "tree_batches",
     "tree_file",
+    "values",
 ]
 
 BATCH_PAGES: Final = 256
 BATCH_BYTES: Final = 8_000_000
 """Pages in a batch, and bytes of their trees, at most, but for one page that is larger."""
 
-PAGES: Final = pa.schema(
-    [
-        ("ordinal", pa.int64()),
-        ("url", pa.large_string()),
-        ("html", pa.large_binary()),
-        ("site", pa.large_string()),
-        ("page_id", pa.large_string()),
-        ("content_type", pa.large_string()),
-        ("fetched_at", pa.large_string()),
-    ]
+
+def _schema(columns: dict[str, pa.DataType]) -> pa.Schema:
+    return pa.schema(columns)
+
+
+PAGES: Final[pa.Schema] = _schema(
+    {
+        "ordinal": pa.int64(),
+        "url": pa.large_string(),
+        "html": pa.large_binary(),
+        "site": pa.large_string(),
+        "page_id": pa.large_string(),
+        "content_type": pa.large_string(),
+        "fetched_at": pa.large_string(),
+    }
 )
 """Pages as they were fetched; all but `ordinal` may be null. Ordinals are all different and give the order."""
-TREES: Final = pa.schema(
-    [
-        ("site", pa.large_string()),
-        ("ordinal", pa.int64()),
-        ("url", pa.large_string()),
-        ("page_id", pa.large_string()),
-        ("fetched_at", pa.large_string()),
-        ("key", pa.int64()),
-        ("content", pa.large_string()),
-        ("error", pa.large_string()),
-        ("packed", pa.large_binary()),
-    ]
+TREES: Final[pa.Schema] = _schema(
+    {
+        "site": pa.large_string(),
+        "ordinal": pa.int64(),
+        "url": pa.large_string(),
+        "page_id": pa.large_string(),
+        "fetched_at": pa.large_string(),
+        "key": pa.int64(),
+        "content": pa.large_string(),
+        "error": pa.large_string(),
+        "packed": pa.large_binary(),
+    }
 )
 """Parsed pages: a row of the run's index, and what its spool keeps. `key` is less 2^63, since Spark has no unsigned."""
 PARTED_TREES: Final = TREES.append(pa.field("part", pa.int64()))
@@ -73,10 +79,17 @@ def batch_of(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> pa.RecordBat
     )
 
 
+def values(batch: pa.RecordBatch | pa.Table, name: str) -> list[Any]:
+    """A column of a batch in Python."""
+    found: list[Any] = batch.column(name).to_pylist()
+    return found
+
+
 def pages_of(batches: Iterable[pa.RecordBatch], limits: ReadLimits) -> Iterator[PageRecord]:
     """The pages of batches that have an `html`, an `ordinal` and maybe the other columns of `PAGES`."""
     for batch in batches:
-        held = {name: batch.column(name) for name in ("ordinal", *ROW_FIELDS) if name in batch.schema.names}
+        names: list[str] = [name for name in ("ordinal", *ROW_FIELDS) if name in batch.schema.names]
+        held = {name: batch.column(name) for name in names}
         for at in range(batch.num_rows):
             row = {name: _value(column[at]) for name, column in held.items()}
             ordinal = row.pop("ordinal")

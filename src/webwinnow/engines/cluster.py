@@ -1,10 +1,10 @@
-"""A run whose stages a cluster carries out. The driver keeps what a local run keeps, a store with an index of the pages;
-trees, models and finished parts are files in the store's folder, which all machines of the cluster must reach.
+"""A run whose stages a cluster carries out. The driver keeps what a local run keeps, a store with an index of the
+pages; trees, models and finished parts are files in the store's folder, which all machines of the cluster must reach.
 
     files --read, parse--> trees/N.parquet --index--> plan --learn large sites--> models --clean--> parts, in the store
 
-Each file appears when it is whole, under a name that the plan gives it. So a task that is done twice does no harm, and a
-run that was killed goes on with the files that are there, on this engine or another.
+Each file appears when it is whole, under a name that the plan gives it. So a task that is done twice does no harm, and
+a run that was killed goes on with the files that are there, on this engine or another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of
+from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of, values
 from webwinnow.engines.job import chosen_trees, clean_part, learn_site, parse_records
 from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
@@ -35,7 +35,7 @@ __all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_an
 
 BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
-_PROBLEMS: Final = b"webwinnow.problems"
+_PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
 _SIGN: Final = 1 << 63
 _SAID: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
@@ -50,7 +50,7 @@ class Carrier(Protocol):
         """How many tasks run at a time."""
 
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-        """Hand each number below `count` to `do` in a task of its own, in a batch with a column `id`; gather the rows."""
+        """Hand each number below `count` to `do` in a task of its own, in a batch with a column `id`; gather rows."""
 
     def groups(
         self,
@@ -62,7 +62,7 @@ class Carrier(Protocol):
         schema: pa.Schema,
         about: int,
     ) -> Iterator[dict[str, Any]]:
-        """Read TREES from files, send them through `spread`, hand each group of what comes out to `do`; gather the rows.
+        """Read TREES from files, send them through `spread`, hand each group of what comes out to `do`; gather rows.
 
         `spread` is handed parts of the files and gives batches of the schema `middle`. A group is all rows with the
         same value in the column `by`; there are about so many.
@@ -161,15 +161,18 @@ def _parse(
     folder: Path,
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        for at in batch.column("id").to_pylist():
+        for at in values(batch, "id"):
             problems: list[str] = []
             pages = 0
-            packing = {"compression": "zstd", "use_dictionary": False}
-            with part_file(_tree_file(folder, waiting[at])) as file, pq.ParquetWriter(file, _FILE, **packing) as out:
+            with (
+                part_file(_tree_file(folder, waiting[at])) as file,
+                pq.ParquetWriter(file, _FILE, compression="zstd", use_dictionary=False) as out,
+            ):
                 for trees in parse_records(tasks[waiting[at]].pages(limits, problems.append), settings):
-                    out.write_batch(trees.append_column("size", pc.binary_length(trees.column("packed"))))
+                    sizes = pc.binary_length(trees.column("packed"))  # type: ignore[call-overload]
+                    out.write_batch(trees.append_column("size", sizes))
                     pages += trees.num_rows
-                out.add_key_value_metadata({_PROBLEMS: json.dumps(problems).encode()})
+                out.add_key_value_metadata({_PROBLEMS: json.dumps(problems)})
             yield batch_of(DONE, [(waiting[at], pages)])
 
 
@@ -210,7 +213,7 @@ def models_for(
     """Where the models of the large sites among these trees lie; None for one that could not be learned."""
     if not settings.learns:
         return {}
-    sites = {site for batch in trees for site in batch.column("site").unique().to_pylist()}
+    sites = {site for batch in trees for site in values(batch, "site")}
     return {site: _model_of(folder, large[site]) for site in sites & large.keys()}
 
 
@@ -264,5 +267,5 @@ def _keep_rows(store: RunStore, task: int) -> list[str]:
                     PageRow(ordinal, site, url, page_id, key + _SIGN, content, ref, error, fetched_at=fetched_at)
                 )
         store.commit()
-        found: list[str] = json.loads((table.schema_arrow.metadata or {}).get(_PROBLEMS, b"[]"))
+        found: list[str] = json.loads((table.schema_arrow.metadata or {}).get(_PROBLEMS.encode(), b"[]"))
         return found

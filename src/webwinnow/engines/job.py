@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches
+from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches, values
 from webwinnow.io.limits import ReadLimits
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Pool, Task
@@ -71,7 +71,7 @@ def chosen_trees(
     lowest: dict[str, dict[str, tuple[int, int, pa.RecordBatch]]] = {}
     for batch in batches:
         sites, ordinals, keys, contents, errors = (
-            batch.column(name).to_pylist() for name in ("site", "ordinal", "key", "content", "error")
+            values(batch, name) for name in ("site", "ordinal", "key", "content", "error")
         )
         for at, site in enumerate(sites):
             if errors[at] is not None or keys[at] + (1 << 63) > last_keys.get(site, -1):
@@ -87,9 +87,7 @@ def chosen_trees(
             yield row.select(TREES.names)
 
 
-def _lowest(
-    known: dict[str, tuple[int, int, pa.RecordBatch]], most: int
-) -> dict[str, tuple[int, int, pa.RecordBatch]]:
+def _lowest(known: dict[str, tuple[int, int, pa.RecordBatch]], most: int) -> dict[str, tuple[int, int, pa.RecordBatch]]:
     """The contents with the lowest keys."""
     return dict(sorted(known.items(), key=lambda found: (found[1][0], found[0]))[:most])
 
@@ -98,9 +96,7 @@ def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> Site
     """Learn a site from the TREES of its pages, or from those that `chosen_trees` left of them."""
     with _scratch(batches) as store, _worker(settings) as pool:
         ((site, _),) = store.sites()
-        pool.submit(
-            Task(site, "learn", str(store.spool_path), [store.chosen_of(site, settings.learn_pages)])
-        )
+        pool.submit(Task(site, "learn", str(store.spool_path), [store.chosen_of(site, settings.learn_pages)]))
         (answer,) = pool.answers()
         return SiteLearned(site, None, []) if answer.error is not None else SiteLearned(site, *answer.value)
 
@@ -164,4 +160,3 @@ def _worker(settings: RunSettings) -> Iterator[Pool]:
 def _started(settings: RunSettings) -> Pool:
     pool = Pool(1, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory)
     return pool.__enter__()
-

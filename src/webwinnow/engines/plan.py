@@ -12,6 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from webwinnow.engines.batches import values
+
 __all__ = ["PART_BYTES", "PART_PAGES", "Plan"]
 
 PART_PAGES: Final = 512
@@ -71,7 +73,7 @@ class Plan:
     def spread(self, batches: Iterable[pa.RecordBatch], done: frozenset[int]) -> Iterator[pa.RecordBatch]:
         """TREES with the number of their `part`, those of parts that are done left out."""
         for batch in batches:
-            places = zip(batch.column("site").to_pylist(), batch.column("ordinal").to_pylist(), strict=True)
+            places = zip(values(batch, "site"), values(batch, "ordinal"), strict=True)
             parts = [self.part_of(site, ordinal) for site, ordinal in places]
             wanted = pa.array([part not in done for part in parts], pa.bool_())
             yield batch.append_column("part", pa.array(parts, pa.int64())).filter(wanted)

@@ -13,7 +13,7 @@ import ray
 import ray.data
 import ray.exceptions
 
-from webwinnow.engines.batches import tree_file
+from webwinnow.engines.batches import tree_file, values
 from webwinnow.engines.cluster import BatchFunction, failed_task
 
 __all__ = ["RayCarrier"]
@@ -75,9 +75,9 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
 
 
 def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
-    """The trees of the files with these numbers, a few at a time; a shuffle wants the schema even where there are none."""
+    """The trees of the files with these numbers, a few at a time; a shuffle wants the schema even of none."""
     yield middle.empty_table()
-    for number in table.column("id").to_pylist():
+    for number in values(table, "id"):
         for batch in spread(tree_file(files[number])):
             yield pa.Table.from_batches([batch], middle)
 

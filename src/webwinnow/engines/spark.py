@@ -1,7 +1,7 @@
 """Spark: `mapInArrow` and `applyInArrow`, for a run (`webwinnow clean --engine spark`) and inside a user's own job.
 
-    pages = spark.read.parquet("crawl")  # url, html, and maybe site, page_id, content_type, fetched_at
-    records = clean_pages(pages, RunSettings(), folder="/shared/run")
+pages = spark.read.parquet("crawl")  # url, html, and maybe site, page_id, content_type, fetched_at
+records = clean_pages(pages, RunSettings(), folder="/shared/run")
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class SparkCarrier:
     @property
     def cores(self) -> int:
         """How many tasks run at a time."""
-        return self.session.sparkContext.defaultParallelism
+        return int(self.session.sparkContext.defaultParallelism)
 
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
         """One task for each number (see `Carrier`)."""

@@ -125,7 +125,7 @@ class PageFile:
     in_folder: bool = False
 
     def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
-        """Read its pages. In a folder an HTML file that is none is a refused page, another one that is none a problem."""
+        """Read its pages. In a folder an HTML file that is none is a refused page, another that is none a problem."""
         try:
             yield from _File(self.name, self.url, limits).read(Path(self.path), on_problem)
         except (InputError, MissingExtra) as error:

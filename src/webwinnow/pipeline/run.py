@@ -160,9 +160,7 @@ def parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings
     store.mark("parsed")
 
 
-def parsed(
-    pages: Iterable[PageRecord], pool: Pool, settings: RunSettings
-) -> Iterator[tuple[PageRow, bytes | None]]:
+def parsed(pages: Iterable[PageRecord], pool: Pool, settings: RunSettings) -> Iterator[tuple[PageRow, bytes | None]]:
     """Each page as a row of the index, with what the spool keeps of it; in whatever order the workers are done.
 
     A page that cannot be parsed, or that its source could not hand over, has an error in its row and nothing to keep.

@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 
-__all__ = ["PageRow", "RunStore", "part_path", "sketches_path", "part_file", "write_part"]
+__all__ = ["PageRow", "RunStore", "part_file", "part_path", "sketches_path", "write_part"]
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free where the run's folder lies."""

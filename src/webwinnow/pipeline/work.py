@@ -49,7 +49,7 @@ Ref = tuple[int, int]
 
 
 class _KnownSites:
-    """The models of a folder or table; those asked for last stay open, since a crawl goes from site to site and back."""
+    """The models of a folder or table; those asked for last stay open: a crawl goes from site to site and back."""
 
     def __init__(self, folder: ModelFolder | ModelTable) -> None:
         self.folder = folder
@@ -259,7 +259,7 @@ class Workshop:
         return model, _most_repeated(texts, pages[repeated])
 
     def _open_spool(self, path: str) -> None:
-        """Open a spool unless it is open. With another one come other pages: what was learned of a site is forgotten."""
+        """Open a spool unless it is open. With another come other pages: what was learned of a site is forgotten."""
         if self.spool is None or self.spool_path != path:
             if self.spool is not None:
                 os.close(self.spool)

@@ -1,4 +1,4 @@
-"""`ModelTable`: models keyed by site in one Parquet file, for as many sites as a crawl has. Needs the extra `parquet`."""
+"""`ModelTable`: models keyed by site in one Parquet file, for as many sites as a crawl has. Needs `parquet`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ class ModelTable:
         import pyarrow.parquet as pq  # noqa: PLC0415
 
         found = sorted((SiteKnowledge.load(file).site, file) for file in folder.models())
-        schema = pa.schema([("site", pa.large_string()), ("model", pa.large_binary())])
+        kinds: dict[str, pa.DataType] = {"site": pa.large_string(), "model": pa.large_binary()}
+        schema = pa.schema(kinds)
         part = path.with_name(f".{path.name}.part")
         try:
             with pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as out:
