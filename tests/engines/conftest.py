@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -81,6 +83,8 @@ def ray_cluster() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
     pytest.importorskip("pyspark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java here")
     from webwinnow.engines import engine_named
 
     engine = engine_named("spark", jobs=2)

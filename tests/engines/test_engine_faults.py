@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +17,8 @@ import pytest
 pytestmark = [pytest.mark.slow]
 pytest.importorskip("ray")
 pytest.importorskip("pyspark")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("there is no Java here", allow_module_level=True)
 
 SITES, LARGE = 30, 700
 

@@ -97,9 +97,7 @@ def test_a_plan_cuts_large_sites_and_keeps_small_ones_whole():
 @pytest.mark.parametrize("cores", [1, 3, 16])
 def test_read_tasks_read_every_page_once_in_the_order_of_a_local_run(crawl, cores):
     tasks = read_tasks(list_files(crawl, on_problem=print), cores)
-    found = sorted(
-        (page.ordinal, page.url, page.refused) for task in tasks for page in task.pages(ReadLimits(), print)
-    )
+    found = sorted((page.ordinal, page.url, page.refused) for task in tasks for page in task.pages(ReadLimits(), print))
     wanted = [(page.url, page.refused) for page in open_pages(crawl, on_problem=print)]
     assert [page[1:] for page in found] == wanted
     assert len({page[0] for page in found}) == len(wanted)
