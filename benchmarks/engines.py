@@ -47,7 +47,7 @@ def same_bytes(data: Path) -> list[tuple[str, ...]]:
         whole = Path(folder) / "one.jsonl"
         one = _timed(pages, whole, None, 1)[0]
         wanted = whole.read_bytes()
-        same = {name: True for name in engines}
+        same = dict.fromkeys(engines, True)
         for _ in range(ROUNDS):
             for name, engine in engines.items():
                 out = Path(folder) / f"{name}.jsonl"

@@ -1,4 +1,4 @@
-"""Redesigns: how familiar the pages of a site are to what was learned of it, and to what was learned of another time."""
+"""Redesigns: how familiar the pages of a site are to what was learned of it, of another, or of it at another time."""
 
 from __future__ import annotations
 
