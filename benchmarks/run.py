@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import costs
 import docview
 import engines
 import epochs
@@ -60,6 +61,7 @@ BENCHMARKS = (
         "local, Ray and Spark on sites-swde: the same bytes; Ray and Spark at least 0.5 of local with the same cores",
         engines.same_bytes,
     ),
+    Benchmark("costs", "what a run costs, stage by stage; CPU of one core", costs.costs, costs.COLUMNS),
     Benchmark(
         "scale",
         "100,000 sites with the skew of the web and one site of 50,000 pages in one run: memory bounded, time linear",

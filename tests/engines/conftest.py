@@ -49,7 +49,7 @@ def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[s
 
 @pytest.fixture(scope="session")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A site larger than a part, small sites on both sides of it, replicas, pages that are none; three inputs."""
+    """Two sites larger than a part, one all of pages that are none, small sites between, replicas; three inputs."""
     folder = tmp_path_factory.mktemp("crawl")
     pages = [page for n in range(40) for page in (generated_page(f"s{n}.example", k) for k in range(n % 7 + 1))]
     large = [generated_page("large.example", k) for k in range(1200)]
@@ -57,6 +57,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     pages += large[700:]
     pages += [generated_page("large.example", 3) | {"page_id": "again"}]
     pages += [generated_page("s3.example", k) | {"url": f"http://mirror.example/p/{k}"} for k in range(4)]
+    pages += [{"url": f"http://void.example/{k}"} for k in range(520)]
     pages += [{"url": "http://odd.example/", "html": ""}, {"url": "http://odd.example/none"}]
     pages += [{"url": "http://odd.example/frames", "html": "<frameset><frame src=x></frameset>"}]
     one, other = folder / "one.jsonl", folder / "other.jsonl"

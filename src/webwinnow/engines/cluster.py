@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of, values
-from webwinnow.engines.job import chosen_trees, clean_part, learn_site, parse_records
+from webwinnow.engines.job import SiteLearned, chosen_trees, clean_part, learn_site, parse_records
 from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
@@ -31,7 +31,7 @@ from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
 from webwinnow.pipeline.summary import Counts
 
-__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_and_keep", "models_for"]
+__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_and_keep", "models_for", "note_unlearned"]
 
 BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
@@ -139,6 +139,7 @@ class ClusterEngine:
         do = partial(learn_and_keep, settings=settings, folder=store.folder, parts=waiting)
         for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, DONE, len(waiting)):
             pass
+        note_unlearned(store.folder, waiting)
 
 
 def failed_task(engine: str, error: BaseException) -> WebwinnowError:
@@ -185,10 +186,21 @@ def learn_and_keep(
     if learned.model is not None:
         with part_file(_model_file(folder, part)) as file:
             file.write(learned.model)
+    _tell_of_site(folder, part, learned)
+    yield batch_of(DONE, [(part, 0)])
+
+
+def note_unlearned(folder: Path, parts: Mapping[str, int]) -> None:
+    """Note of large sites that none of their pages could be learned, where that is so: no task was handed any."""
+    for site, part in parts.items():
+        if not _told_file(folder, part).exists():
+            _tell_of_site(folder, part, SiteLearned(site, None, []))
+
+
+def _tell_of_site(folder: Path, part: int, learned: SiteLearned) -> None:
     told = {"learned": learned.model is not None, "repeats": [(n, text, learned.site) for n, text in learned.repeats]}
     with part_file(_told_file(folder, part)) as file:
         file.write(json.dumps(told).encode())
-    yield batch_of(DONE, [(part, 0)])
 
 
 def _clean(

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from webwinnow.engines import job
 from webwinnow.engines.batches import BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
-from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for
+from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for, note_unlearned
 from webwinnow.engines.plan import Plan
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind
 from webwinnow.pipeline.settings import RunSettings
@@ -129,6 +129,7 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
         )
         learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
         grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
+        note_unlearned(place, large)
     parted = trees.mapInArrow(partial(plan.spread, done=frozenset()), ddl(PARTED_TREES))
     return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), _RECORDS)
 
