@@ -25,7 +25,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search,serve,crawl]' --group dev
 	touch $@
 
 # The report of `webwinnow inspect` is tested in a real browser, Debian's chromium. Where it cannot be installed those

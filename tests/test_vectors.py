@@ -84,3 +84,16 @@ def test_saved_matrix_is_a_csr_matrix_that_numpy_reads_without_pickle():
 def test_senseless_settings_are_refused(settings):
     with pytest.raises(SettingsError, match="there are"):
         VectorSettings(**settings)
+
+
+def test_other_pages_are_weighed_with_the_rarity_of_a_collection():
+    builder = VectorBuilder(VectorSettings(weighting="tfidf"))
+    for n, text in enumerate(("turnips winter", "violins winter")):
+        builder.add(str(n), parse(f"<p>{text}"), None)
+    known = builder.matrix()
+    assert known.rarity is not None
+    other = VectorBuilder(builder.settings)
+    other.add("alone", parse("<p>turnips winter unheard"), None)
+    found = other.matrix(dict(zip(known.keys.tolist(), known.vocabulary, strict=True)), known.rarity)
+    assert row(found, 0) == row(known, 0)
+    assert built().rarity is None

@@ -12,7 +12,8 @@ class PageRecord:
     """One page as a source yields it: bytes exactly as found, nothing decoded yet.
 
     `ordinal` counts the pages of a run from 0 in input order; it is what `--resume` and the order of the
-    output are keyed by. `site` and `page_id` are set where the source knows them (a column), else None.
+    output are keyed by. `site` and `page_id` are set where the source knows them (a column), else None;
+    `label` where it was asked for a column of labels.
     `refused` says why the source could not hand over the body (a decompression bomb, a broken
     encoding): such a page still gets an outcome.
     """
@@ -25,6 +26,7 @@ class PageRecord:
     page_id: str | None = None
     ordinal: int = 0
     refused: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

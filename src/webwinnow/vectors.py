@@ -51,13 +51,19 @@ class VectorSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureMatrix:
-    """A CSR matrix with the names of its rows (pages) and columns (features)."""
+    """A CSR matrix with the names of its rows (pages) and columns (features).
+
+    `keys` are the hashes of the columns. `rarity` is what each column was multiplied with over the collection, if it
+    was: a matrix of other pages wants the same (`VectorBuilder.matrix`).
+    """
 
     data: NDArray[np.float64]
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
     page_ids: list[str]
     vocabulary: list[str]
+    keys: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    rarity: NDArray[np.float64] | None = None
 
     def save(self, out: BinaryIO) -> None:
         """Write one `.npz` with `data`, `indices`, `indptr`, `shape`, `page_ids`, `vocabulary`."""
@@ -105,8 +111,10 @@ class VectorBuilder:
         """The features met so far by their hashes, in the order of columns."""
         return dict(sorted(self.names.items(), key=lambda entry: (entry[1], entry[0])))
 
-    def matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
-        """All rows as one matrix; with a vocabulary, of its columns alone."""
+    def matrix(
+        self, vocabulary: dict[int, str] | None = None, rarity: NDArray[np.float64] | None = None
+    ) -> FeatureMatrix:
+        """All rows as one matrix; with a vocabulary, of its columns alone, and with the rarity of each if given."""
         ordered = list((self.vocabulary() if vocabulary is None else vocabulary).items())
         if vocabulary is not None:
             known = np.sort(np.array(list(vocabulary), np.uint64))
@@ -123,10 +131,12 @@ class VectorBuilder:
             by_key[np.searchsorted(keys[by_key], features)].astype(np.int32) if len(keys) else features.astype(np.int32)
         )
         indptr = np.concatenate(([0], np.cumsum([len(row) for row, _ in self.rows], dtype=np.int64)))
-        if self.settings.weighting == "tfidf":
+        if rarity is None and self.settings.weighting == "tfidf":
             pages_with = np.bincount(indices, minlength=len(keys))
-            data = data * (np.log((1 + len(self.rows)) / (1 + pages_with[indices])) + 1)
-        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered])
+            rarity = np.log((1 + len(self.rows)) / (1 + pages_with)) + 1
+        if rarity is not None:
+            data = data * rarity[indices]
+        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered], keys, rarity)
 
     def _is_wanted(self, name: str, stops: frozenset[str]) -> bool:
         if name.startswith(LINK_PREFIX):

@@ -12,7 +12,9 @@ import typer
 from webwinnow import __version__
 from webwinnow.cli import (
     categories,
+    classify,
     clean,
+    crawl,
     experiment,
     features,
     inspect,
@@ -22,6 +24,7 @@ from webwinnow.cli import (
     page,
     replicas,
     search,
+    serve,
     stopwords,
     templates,
 )
@@ -38,7 +41,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("categories")(categories.categories)
+app.add_typer(classify.classify, name="classify")
 app.command("clean")(clean.clean)
+app.command("crawl")(crawl.crawl)
 app.add_typer(experiment.experiment, name="experiment")
 app.command("features")(features.features)
 app.command("index")(search.index)
@@ -50,6 +55,7 @@ app.command("links")(links.links)
 app.command("page")(page.page)
 app.command("replicas")(replicas.replicas)
 app.command("search")(search.search)
+app.command("serve")(serve.serve)
 app.command("stopwords")(stopwords.stopwords)
 app.command("templates")(templates.templates)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -16,8 +17,10 @@ from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
 from webwinnow.cleaning.template import TemplateSettings
+from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, Scopes, crawled_inputs, guard_of, scope_of
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
+from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.errors import MissingExtra
 from webwinnow.parse import ParseLimits
@@ -35,7 +38,11 @@ _DEFAULTS = RunSettings()
 
 def clean(
     inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="HTML, WARC, WACZ, JSONL or Parquet files, folders, addresses of sites to crawl, or -.",
+        ),
     ],
     out: Annotated[str, typer.Option("--out", "-o", help="Where the records go: a file, a folder, or -.")],
     method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
@@ -108,6 +115,14 @@ def clean(
         int, typer.Option(help="Megabytes that a worker may use; a page that needs more fails.")
     ] = _DEFAULTS.worker_memory >> 20,
     max_bytes: Annotated[int, typer.Option(help="Refuse pages that are longer.")] = ParseLimits().max_bytes,
+    pages: Annotated[int, typer.Option(help="Addresses: pages to crawl of each site.")] = CrawlSettings().pages,
+    scope: Annotated[
+        Scopes, typer.Option(help="Addresses: pages below the start page's folder, of its host, its domain, or any.")
+    ] = Scopes.below,
+    delay: Annotated[float, typer.Option(help="Addresses: seconds between requests.")] = CrawlSettings().delay,
+    allow_private: AllowPrivate = False,
+    allow: Allow = None,
+    resolve: Resolve = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
 ) -> None:
     """Clean a crawl: one record for each page, in the order (site, input).
@@ -121,6 +136,10 @@ def clean(
         webwinnow clean pages/ more.jsonl.gz -o clean.parquet --rejected left-out.jsonl
 
         webwinnow clean crawl.parquet -o notes --format markdown --site-by domain
+
+        webwinnow clean https://example.org/docs/ -o docs.jsonl --pages 100
+
+    An address is crawled first (webwinnow crawl); the WARC file stays beside the output.
     """
     wanted = list(also or [])
     if format in ("markdown", "html") and format not in wanted:
@@ -150,10 +169,16 @@ def clean(
         rejected=rejected is not None,
         replicas=ReplicaSettings() if replicas else None,
     )
+    crawling = CrawlSettings(
+        pages=pages, scope=scope_of(scope), delay=delay, guard=guard_of(allow_private, allow, resolve)
+    )
     try:
-        with shown_progress(quiet=quiet) as progress:
+        with (
+            tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
+            shown_progress(quiet=quiet) as progress,
+        ):
             summary = run(
-                inputs,
+                crawled_inputs(inputs, out, crawling, Path(folder), progress, resume=resume),
                 out,
                 settings,
                 format=format,

@@ -16,6 +16,8 @@ from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
 from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
+from webwinnow.crawl.fetch import fetch_page
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
@@ -44,7 +46,9 @@ Comments = Annotated[
 
 
 def page(
-    file: Annotated[str, typer.Argument(metavar="FILE|-", help="An HTML file, or - for standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|URL|-", help="An HTML file, an address, or - for standard input.")
+    ],
     output: Annotated[PageFormat, typer.Option("--format", "-f", help="What to write.")] = PageFormat.text,
     method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
     favor: Annotated[
@@ -71,12 +75,17 @@ def page(
         bool, typer.Option(help="Tell on stderr, block by block, what stayed, what went, the score and what moved it.")
     ] = False,
     max_bytes: Annotated[int, typer.Option(min=0, help="Refuse a page that is longer.")] = ParseLimits().max_bytes,
+    allow_private: AllowPrivate = False,
+    allow: Allow = None,
+    resolve: Resolve = None,
 ) -> None:
     """Turn one page into text, Markdown, sanitised HTML or its record.
 
     Examples:
 
         webwinnow page article.html
+
+        webwinnow page https://example.org/a --format markdown
 
         curl -s https://example.org/ | webwinnow page - --url https://example.org/ --format markdown
 
@@ -85,7 +94,11 @@ def page(
         webwinnow page article.html --url https://example.org/a --models models --explain
     """
     limits = ParseLimits(max_bytes=max_bytes)
-    body = _read(file, max_bytes)
+    if is_address(file):
+        fetched = fetch_page(file, page_settings(guard_of(allow_private, allow, resolve), max_bytes))
+        body, url, content_type = fetched.body, url or fetched.url, content_type or fetched.content_type
+    else:
+        body = _read(file, max_bytes)
     settings = CleaningSettings(page=PageSettings(favor=favored(favor), comments=comments))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
     wanted = task_of(task)

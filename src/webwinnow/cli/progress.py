@@ -15,9 +15,12 @@ __all__ = ["ProgressShown", "shown_progress"]
 
 SECONDS_BETWEEN_LINES = 10.0
 _WORDS = {
+    "crawl": "crawling",
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
+    "weigh": "weighing site by site",
+    "train": "training",
     "replicas": "finding replicas",
     "write": "writing",
     "index": "indexing",

@@ -29,11 +29,17 @@ class Writable(Protocol):
 
 
 def read_jsonl(
-    stream: UnpackedStream, *, name: str, limits: ReadLimits, on_problem: ProblemListener
+    stream: UnpackedStream,
+    *,
+    name: str,
+    limits: ReadLimits,
+    on_problem: ProblemListener,
+    label: str | None = None,
 ) -> Iterator[PageRecord]:
     """Read one page a line: `url`, `html`, and where known `site`, `page_id`, `content_type`, `fetched_at`.
 
-    A line that is too long or no JSON object is yielded as a refused page; blank lines are passed over.
+    `label` names the value that labels a page. A line that is too long or no JSON object is yielded as a refused page;
+    blank lines are passed over.
     """
     pages = 0
     for number, line in enumerate(split_lines(stream, limits.max_line_bytes), start=1):
@@ -41,7 +47,7 @@ def read_jsonl(
             refused = f"line {number} has more than {limits.max_line_bytes} bytes"
             page = PageRecord(url="", body=b"", refused=refused)
         elif line.strip():
-            page = _page_of_line(line.removeprefix(BOM) if number == 1 else line, number, limits)
+            page = _page_of_line(line.removeprefix(BOM) if number == 1 else line, number, limits, label)
         else:
             continue
         pages += 1
@@ -76,7 +82,7 @@ def read_parts(parts: Iterable[Path]) -> Iterator[dict[str, Any]]:
                 yield record
 
 
-def _page_of_line(line: bytes, number: int, limits: ReadLimits) -> PageRecord:
+def _page_of_line(line: bytes, number: int, limits: ReadLimits, label: str | None) -> PageRecord:
     where = f"line {number}"
     try:
         row = json.loads(line.decode("utf-8"))
@@ -84,7 +90,7 @@ def _page_of_line(line: bytes, number: int, limits: ReadLimits) -> PageRecord:
         return PageRecord(url="", body=b"", refused=f"{where} is no JSON ({error})")
     if not isinstance(row, dict):
         return PageRecord(url="", body=b"", refused=f"{where} is a JSON {type(row).__name__}, expected an object")
-    return page_of_row(row, where=where, limits=limits)
+    return page_of_row(row, where=where, limits=limits, label=label)
 
 
 def split_lines(stream: UnpackedStream, max_bytes: int) -> Iterator[bytes | None]:

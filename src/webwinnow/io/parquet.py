@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
@@ -22,6 +22,7 @@ __all__ = [
     "parquet_columns",
     "read_parquet",
     "read_parquet_records",
+    "read_parquet_values",
     "write_parquet",
 ]
 
@@ -46,9 +47,16 @@ def check_parquet(file: IO[bytes], name: str) -> None:
 
 
 def read_parquet(
-    file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener
+    file: IO[bytes],
+    *,
+    name: str,
+    limits: ReadLimits,
+    on_problem: ProblemListener,
+    label: str | None = None,
 ) -> Iterator[PageRecord]:
     """Read one page a row: `html` (text or bytes), and where there is one `url`, `site`, `page_id` and so on.
+
+    `label` names the column that labels pages.
 
     Row groups are read one after the other, a few rows at a time. Where the file breaks, or a row group is a
     decompression bomb by its own account, `on_problem` is told and reading ends.
@@ -58,8 +66,9 @@ def read_parquet(
     problem = None
     try:
         names = table.schema_arrow.names
-        for row in _rows(table, limits, [field for field in ROW_FIELDS if names.count(field) == 1]):
-            yield page_of_row(row, where=f"row {pages}", limits=limits)
+        wanted = ROW_FIELDS if label is None else dict.fromkeys((*ROW_FIELDS, label))
+        for row in _rows(table, limits, [field for field in wanted if names.count(field) == 1]):
+            yield page_of_row(row, where=f"row {pages}", limits=limits, label=label)
             pages += 1
     except InputError as error:
         problem = str(error)
@@ -76,10 +85,17 @@ def parquet_columns(file: IO[bytes], name: str) -> list[str]:
 
 def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
     """Read back the records that `write_parquet` wrote, a few rows at a time."""
+    yield from read_parquet_values(file, name=name, limits=limits, columns=[field.name for field in PAGE_FIELDS])
+
+
+def read_parquet_values(
+    file: IO[bytes], *, name: str, limits: ReadLimits, columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Read those of some columns that are there, a few rows at a time."""
     table = _table(file, name)
-    columns = [field.name for field in PAGE_FIELDS if field.name in table.schema_arrow.names]
+    names = table.schema_arrow.names
     try:
-        yield from _rows(table, limits, columns)
+        yield from _rows(table, limits, [column for column in columns if names.count(column) == 1])
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import date
 from typing import Final
@@ -11,16 +12,17 @@ from webwinnow.io.http import media_type
 from webwinnow.io.limits import ReadLimits
 from webwinnow.records import PageRecord
 
-__all__ = ["ROW_FIELDS", "page_of_row"]
+__all__ = ["ROW_FIELDS", "label_of", "page_of_row"]
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
 
-def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits) -> PageRecord:
+def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, label: str | None = None) -> PageRecord:
     """Make a page of a row; refused where its `html` is missing or too long, or a value is of no use.
 
     `html` that came as text, not bytes, was decoded by whoever wrote the row: it is encoded again as UTF-8, and
-    `content_type` says so, whatever charset the page itself or the row names.
+    `content_type` says so, whatever charset the page itself or the row names. `label` is the name of the value that is
+    the page's label; one that is no text or number is none.
     """
     texts: dict[str, str | None] = {}
     refused = None
@@ -47,6 +49,7 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits) ->
         site=texts["site"],
         page_id=texts["page_id"],
         refused=refused,
+        label=None if label is None else label_of(row.get(label)),
     )
 
 
@@ -63,6 +66,15 @@ def _text(value: object, field: str) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise PageRefused(f"{field!r} is a {type(value).__name__}, expected text or a number")
+
+
+def label_of(value: object) -> str | None:
+    """Read a value as a label; nothing but blanks is none, and so is what a table has for missing numbers."""
+    try:
+        text = _text(None if isinstance(value, float) and math.isnan(value) else value, "label")
+    except PageRefused:
+        return None
+    return (text or "").strip() or None
 
 
 def _body(html: object, limits: ReadLimits) -> bytes:

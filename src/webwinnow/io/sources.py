@@ -32,7 +32,11 @@ SEEKING: Final = frozenset({Content.WACZ, Content.PARQUET})  # read from their e
 
 
 def open_pages(
-    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
+    inputs: Sequence[str | Path],
+    *,
+    on_problem: ProblemListener,
+    limits: ReadLimits | None = None,
+    label: str | None = None,
 ) -> Iterator[PageRecord]:
     """Read the pages of all inputs in their order, numbered from 0 (`ordinal`).
 
@@ -41,6 +45,7 @@ def open_pages(
     is missing, empty of pages or of another kind.
 
     The URL of an HTML file is its path below the folder that was given, or the path as given; "" on standard input.
+    `label` names the column of JSONL and Parquet that labels pages.
 
     A page that cannot be handed over (over a limit, damaged) is yielded with `refused`. An input that breaks midway is
     read up to there, `on_problem` is told in a sentence that names it, and the next input follows. If in the end there
@@ -51,7 +56,7 @@ def open_pages(
     if sum(str(given) == STDIN for given in inputs) > 1:
         raise InputError("standard input (-) is given twice; it can be read only once")
     limits = limits or ReadLimits()
-    sources = [_source(given, limits) for given in inputs]
+    sources = [_source(given, limits, label) for given in inputs]
     return _numbered(sources, on_problem)
 
 
@@ -78,21 +83,21 @@ def _numbered(sources: list[_Source], on_problem: ProblemListener) -> Iterator[P
         raise InputError("nothing could be read: " + "; ".join(problems))
 
 
-def _source(given: str | Path, limits: ReadLimits) -> _Source:
+def _source(given: str | Path, limits: ReadLimits, label: str | None) -> _Source:
     """Look at one input and say how to read it; `InputError` where that cannot be."""
     if str(given) == STDIN:
-        return partial(_File("standard input", "", limits).read_pipe, lambda: nullcontext(sys.stdin.buffer))
+        return partial(_File("standard input", "", limits, label).read_pipe, lambda: nullcontext(sys.stdin.buffer))
     path = Path(given)
     try:
         if path.is_dir():
             check_folder(path)
-            return partial(_read_folder, path, limits)
+            return partial(_read_folder, path, limits, label)
         if path.is_file():
-            file = _File(str(given), path.as_posix(), limits)
+            file = _File(str(given), path.as_posix(), limits, label)
             file.check(path)
             return partial(file.read, path)
         if path.exists():
-            return partial(_File(str(given), "", limits).read_pipe, lambda: path.open("rb"))
+            return partial(_File(str(given), "", limits, label).read_pipe, lambda: path.open("rb"))
     except OSError as error:
         raise InputError(f"{given}: cannot be read ({error.strerror})") from error
     raise InputError(f"{given}: no such file or folder")
@@ -104,7 +109,7 @@ def list_files(
     """The files that `open_pages` would read, in its order, for others to read; `InputError` for a pipe."""
     for given in inputs:
         path = Path(given)
-        _source(given, limits or ReadLimits())
+        _source(given, limits or ReadLimits(), None)
         if str(given) == STDIN or not (path.is_file() or path.is_dir()):
             raise InputError(f"{given}: is a pipe, which only the local engine reads; give files or folders")
         if path.is_file():
@@ -117,17 +122,18 @@ def list_files(
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of pages: its name for people, the URL of its page, should it be one, and where it lies."""
+    """A file of pages: its name for people, the URL of its page, should it be one, where it lies, what labels pages."""
 
     name: str
     url: str
     path: str
     in_folder: bool = False
+    label: str | None = None
 
     def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """Read its pages. In a folder an HTML file that is none is a refused page, another that is none a problem."""
         try:
-            yield from _File(self.name, self.url, limits).read(Path(self.path), on_problem)
+            yield from _File(self.name, self.url, limits, self.label).read(Path(self.path), on_problem)
         except (InputError, MissingExtra) as error:
             if not self.in_folder:
                 raise
@@ -137,19 +143,23 @@ class PageFile:
                 on_problem(str(error))
 
 
-def _read_folder(folder: Path, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
+def _read_folder(
+    folder: Path, limits: ReadLimits, label: str | None, on_problem: ProblemListener
+) -> Iterator[PageRecord]:
     """Read what `walk` finds."""
     for path in walk(folder, on_problem):
-        yield from PageFile(str(path), relative_url(path, folder), str(path), in_folder=True).read(limits, on_problem)
+        file = PageFile(str(path), relative_url(path, folder), str(path), in_folder=True, label=label)
+        yield from file.read(limits, on_problem)
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file or pipe to read: its name for people, and the URL of its page, should it be one."""
+    """A file or pipe to read: its name for people, the URL of its page, should it be one, the column of labels."""
 
     name: str
     url: str
     limits: ReadLimits
+    label: str | None = None
 
     def check(self, path: Path) -> None:
         """Look at the beginning of a file: `InputError` where nothing of ours is in it."""
@@ -205,11 +215,11 @@ class _File:
             case Content.WARC:
                 return read_warc(stream, name=self.name, limits=self.limits, on_problem=on_problem)
             case Content.JSONL:
-                return read_jsonl(stream, name=self.name, limits=self.limits, on_problem=on_problem)
+                return read_jsonl(stream, name=self.name, limits=self.limits, on_problem=on_problem, label=self.label)
             case Content.WACZ:
                 return read_wacz(file, name=self.name, limits=self.limits, on_problem=on_problem)
             case Content.PARQUET:
-                return read_parquet(file, name=self.name, limits=self.limits, on_problem=on_problem)
+                return read_parquet(file, name=self.name, limits=self.limits, on_problem=on_problem, label=self.label)
 
     def _spool(self, stream: UnpackedStream, file: IO[bytes]) -> None:
         size = 0

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import whole_file
+from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
 from webwinnow.pipeline.settings import Progress, RunSettings
-from webwinnow.pipeline.store import RunStore
+from webwinnow.pipeline.store import PageRow, RunStore
+from webwinnow.records import PageRecord
+from webwinnow.site.weights import FeatureWeights
 from webwinnow.treebytes import tree_from_bytes
 from webwinnow.vectors import VectorBuilder, VectorSettings, learn_weights
 
-__all__ = ["write_features"]
+__all__ = ["Weighed", "parsed_pages", "weighed_pages", "write_features"]
+
+Weighed = tuple[PageRow, PageTree | None, FeatureWeights | None]
+"""A page, its tree unless it failed, and what its site makes of features where the weighting asks the site."""
 
 
 def write_features(
@@ -37,6 +44,23 @@ def write_features(
     tell = on_progress or (lambda _stage, _done, _total: None)
     builder = VectorBuilder(vectors)
     failed = 0
+    with parsed_pages(pages, settings, tmp=tmp, tell=tell) as store:
+        total = store.page_count()
+        for row, tree, weights in weighed_pages(store, settings, vectors):
+            failed += tree is None
+            builder.add(row.page_id or row.url, tree, weights)
+            tell("clean", len(builder.page_ids), total)
+    matrix = builder.matrix()
+    with whole_file(out.resolve()) as file:
+        matrix.save(file)
+    return len(matrix.page_ids), len(matrix.vocabulary), failed
+
+
+@contextmanager
+def parsed_pages(
+    pages: Iterator[PageRecord], settings: RunSettings, *, tmp: Path | None, tell: Progress
+) -> Iterator[RunStore]:
+    """A store of these pages, parsed, for as long as it is open."""
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
         RunStore(Path(folder) / "run", {}, resume=False) as store,
@@ -45,17 +69,14 @@ def write_features(
             settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
         ) as pool:
             parse_all(pages, store, pool, settings, tell)
-        total = store.page_count()
-        for site, _ in list(store.sites()):
-            chosen = store.chosen_of(site, settings.learn_pages) if vectors.weighting == "cst" else []
-            trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
-            weights = learn_weights(trees, vectors.weights) if chosen else None
-            for row in store.pages_of(site):
-                tree = None if row.ref is None else tree_from_bytes(store.read(row.ref))
-                failed += tree is None
-                builder.add(row.page_id or row.url, tree, weights)
-                tell("clean", len(builder.page_ids), total)
-    matrix = builder.matrix()
-    with whole_file(out.resolve()) as file:
-        matrix.save(file)
-    return len(matrix.page_ids), len(matrix.vocabulary), failed
+        yield store
+
+
+def weighed_pages(store: RunStore, settings: RunSettings, vectors: VectorSettings) -> Iterator[Weighed]:
+    """Pages in the order (site, input ordinal)."""
+    for site, _ in list(store.sites()):
+        chosen = store.chosen_of(site, settings.learn_pages) if vectors.weighting == "cst" else []
+        trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
+        weights = learn_weights(trees, vectors.weights) if chosen else None
+        for row in store.pages_of(site):
+            yield row, None if row.ref is None else tree_from_bytes(store.read(row.ref)), weights

@@ -107,6 +107,7 @@ class Pool:
             thread.join()
         for worker in self._workers:
             worker.end()
+        self._answers.put(WebwinnowError("the workers were stopped"))  # for whoever still waits
 
     def _serve(self, worker: _Worker) -> None:
         """One worker's thread: tasks one after the other, with as many processes as it takes."""

@@ -25,6 +25,7 @@ from webwinnow.links import page_edges
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
+from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, page_sketch, telling_runs
@@ -33,7 +34,7 @@ from webwinnow.site.epochs import join_epoch
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
-from webwinnow.site.table import ModelTable, open_models
+from webwinnow.site.table import open_models
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -41,27 +42,9 @@ __all__ = ["Workshop", "failed_page"]
 SHOWN_REPEATS = 5
 """Most repeated blocks that a site reports to the summary."""
 SHOWN_CHARACTERS = 80
-OPEN_MODELS = 16
-"""Models that a worker holds at a time."""
 
 Ref = tuple[int, int]
 """Where a packed tree lies in the spool: offset and length."""
-
-
-class _KnownSites:
-    """The models of a folder or table; those asked for last stay open: a crawl goes from site to site and back."""
-
-    def __init__(self, folder: ModelFolder | ModelTable) -> None:
-        self.folder = folder
-        self.open: dict[str, SiteKnowledge | None] = {}
-
-    def model(self, site: str) -> SiteKnowledge | None:
-        """The model of a site; None for a site that the folder does not know."""
-        found = self.open.pop(site) if site in self.open else self.folder.find(site)
-        self.open[site] = found
-        if len(self.open) > OPEN_MODELS:
-            del self.open[next(iter(self.open))]
-        return found
 
 
 class Workshop:
@@ -77,10 +60,15 @@ class Workshop:
         self.spool: int | None = None
         self.spool_path = ""
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
-        self.known = None if self.settings.models is None else _KnownSites(open_models(Path(self.settings.models)))
+        self.known = None if self.settings.models is None else KnownSites(open_models(Path(self.settings.models)))
+        self.desk: PageDesk | None = None
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
         """Do one item of a task."""
+        if kind == "page":
+            if self.desk is None:
+                self.desk = PageDesk(self.settings.limits, KnownSites(ModelFolder(Path(shared), make=True)))
+            return self.desk.clean(*item)
         if kind == "parse":
             return self.parse(*item)
         if kind == "learn":

@@ -22,7 +22,7 @@ from webwinnow.report.dials import DIALS
 from webwinnow.report.layout import SHOWN_TAGS
 from webwinnow.report.sites import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 
-__all__ = ["MOST_BYTES", "report_html"]
+__all__ = ["MOST_BYTES", "policy_hash", "report_html", "viewer_part"]
 
 MOST_BYTES = 20_000_000
 """No report is larger; pages for which there is no room are left out, and the report says so."""
@@ -54,21 +54,21 @@ def report_html(
     for s, site in enumerate(sites):
         blobs.append(_blob(f"tree-{s}", site.tree))
         blobs += [_blob(f"page-{s}-{p}", page) for p, page in enumerate(site.pages)]
-    style, frame = _part("viewer.css"), _part("frame.css")
-    script = '"use strict";\n(() => {\n' + "\n".join(map(_part, SCRIPTS)) + "})();\n"
+    style, frame = viewer_part("viewer.css"), viewer_part("frame.css")
+    script = '"use strict";\n(() => {\n' + "\n".join(map(viewer_part, SCRIPTS)) + "})();\n"
     names = ", ".join(site.about["name"] for site in sites[:3]) + (", …" if len(sites) > 3 else "")
     slots = {
         "title": escape(f"{names} · webwinnow inspect"),
         "policy": escape(
             "default-src 'none'; base-uri 'none'; form-action 'none'; "
-            f"script-src {_hash(script)}; style-src {_hash(style)} {_hash(frame)}"
+            f"script-src {policy_hash(script)}; style-src {policy_hash(style)} {policy_hash(frame)}"
         ),
         "style": style,
         "frame": frame,
         "script": script,
         "data": "\n".join(blobs),
     }
-    return _SLOT.sub(lambda slot: slots[slot[1]], _part("viewer.html"))
+    return _SLOT.sub(lambda slot: slots[slot[1]], viewer_part("viewer.html"))
 
 
 def _method(name: str) -> dict[str, Any]:
@@ -96,11 +96,12 @@ def _signs(names: Sequence[str]) -> list[str]:
     return signs
 
 
-def _part(name: str) -> str:
+def viewer_part(name: str) -> str:
+    """The text of a file in `viewer/`."""
     return (files("webwinnow.report") / "viewer" / name).read_text(encoding="utf-8")
 
 
-def _hash(part: str) -> str:
+def policy_hash(part: str) -> str:
     """A part as a content security policy names it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(part.encode()).digest()).decode('ascii')}'"
 

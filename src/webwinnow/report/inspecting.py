@@ -85,10 +85,14 @@ def write_report(
     settings: ReportSettings | None = None,
     *,
     tmp: Path | None = None,
+    shown_inputs: Sequence[str] | None = None,
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Inspected:
-    """Inspect a collection and write the report, one HTML file. The same input gives the same report."""
+    """Inspect a collection and write the report, one HTML file. The same input gives the same report.
+
+    `shown_inputs` are what the report's command lines call the inputs, where that is not what they are called here.
+    """
     settings = settings or ReportSettings()
     run = RunSettings(
         method="sst", site_by=settings.site_by, limits=settings.limits, jobs=settings.jobs, keep_trees=True
@@ -128,7 +132,7 @@ def write_report(
     sites = [found[site] for site in sorted(found)]
     if not any(site.pages for site in sites):
         raise InputError("there is no page to show: none of the inputs could be read")
-    command = shlex.join(["webwinnow", "clean", *map(str, inputs)])
+    command = shlex.join(["webwinnow", "clean", *(shown_inputs or map(str, inputs))])
     if settings.site_by != SiteKey():
         segments = f":{settings.site_by.segments}" if settings.site_by.segments else ""
         command += f" --site-by {settings.site_by.by}{segments}"

@@ -43,6 +43,13 @@ class ModelFolder:
         """Where the sums of a site lie."""
         return self.path / (_file_name(site) + SUMS_SUFFIX)
 
+    def written(self, site: str) -> int | None:
+        """When the model of a site was written, in nanoseconds; None for a site that the folder does not know."""
+        try:
+            return self.model_path(site).stat().st_mtime_ns
+        except OSError:
+            return None
+
     def find(self, site: str) -> SiteKnowledge | None:
         """The model of a site; None for a site that the folder does not know."""
         path = self.model_path(site)

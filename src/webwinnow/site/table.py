@@ -34,12 +34,16 @@ class ModelTable:
         if self._first != sorted(self._first):
             raise ModelError(f"{path} is damaged: its sites are not in order; pack the models again")
 
+    def written(self, site: str) -> int | None:
+        """When the table was opened for a site that it knows: it does not change while it is open."""
+        return 0 if self._place(site) is not None else None
+
     def find(self, site: str) -> SiteKnowledge | None:
         """The model of a site; None for a site that the table does not know."""
-        group = bisect_right(self._first, site) - 1
-        if group < 0 or site not in (sites := self._sites(group)):
+        place = self._place(site)
+        if place is None:
             return None
-        packed = self._column(group, "model")[sites.index(site)].as_py()
+        packed = self._column(place[0], "model")[place[1]].as_py()
         model = SiteKnowledge.from_bytes(packed, f"{self.path}: {site}")
         if model.site != site:
             raise ModelError(f"{self.path} has the model of {model.site!r} for {site!r}; learn the site again")
@@ -50,6 +54,13 @@ class ModelTable:
         for group in range(self._table.num_row_groups):
             for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
                 yield SiteKnowledge.from_bytes(packed.as_py(), f"{self.path}: {site}")
+
+    def _place(self, site: str) -> tuple[int, int] | None:
+        """The row group of a site, and its row there."""
+        group = bisect_right(self._first, site) - 1
+        if group < 0 or site not in (sites := self._sites(group)):
+            return None
+        return group, sites.index(site)
 
     def _sites(self, group: int) -> list[str]:
         sites: list[str] = self._column(group, "site").to_pylist()

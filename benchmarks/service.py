@@ -1,0 +1,145 @@
+"""The service under load on loopback: 50 clients for a minute on `/page`, beside the library's own speed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+CLIENTS = 50
+SECONDS = 60.0
+PAGES = 300
+LONGEST = 1_000_000
+
+
+def load(data: Path) -> list[tuple[str, str]]:
+    """Pages of pages-wcxb, asked for over and over; what the same work costs without a server, in one process."""
+    table = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, PAGES).to_pylist()
+    pages = [
+        {"url": row["url"], "html": row["html"].decode("utf-8", "replace")}
+        for row in table
+        if len(row["html"]) < LONGEST
+    ]
+    own = _library(pages)
+    with tempfile.TemporaryDirectory() as folder:
+        port = _free_port()
+        command = [sys.executable, "-m", "webwinnow", "serve", "--folder", folder, "--port", str(port)]
+        server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        try:
+            base = f"http://127.0.0.1:{port}"
+            asyncio.run(_ready(base, pages[0]))
+            asyncio.run(_ask(base, pages, SECONDS / 6))
+            before = _memory(server.pid)
+            told = asyncio.run(_ask(base, pages, SECONDS))
+            after = _memory(server.pid)
+        finally:
+            server.terminate()
+            server.wait()
+    times = sorted(told["seconds"])
+    speed, cores = len(times) / SECONDS, len(os.sched_getaffinity(0))
+    shares = ", ".join(f"{1000 * times[int(len(times) * share)]:.0f}" for share in (0.5, 0.95, 0.99))
+    return [
+        ("clients, seconds, answers, errors", f"{CLIENTS}, {SECONDS:.0f}, {len(times):,}, **{told['errors']}**"),
+        ("pages/s; the library in one process", f"{speed:.0f}; {own:.0f}"),
+        (f"ratio for each of {cores} cores, which the clients share", f"**{speed / own / cores:.2f}**"),
+        ("latency, ms: median, 95 %, 99 %", shares),
+        ("one client alone, ms: median", f"{1000 * told['alone']:.1f}"),
+        ("server and workers, MB: after 10 s, after 70 s", f"{before / 1e6:.0f}, **{after / 1e6:.0f}**"),
+    ]
+
+
+def _library(pages: list[dict[str, str]]) -> float:
+    """Pages a second of the same work in one process, without a server."""
+    code = """
+import json, sys, time
+from pathlib import Path
+from webwinnow.cleaning import CleaningSettings
+from webwinnow.parse import ParseLimits
+from webwinnow.pipeline.onepage import KnownSites, PageDesk
+from webwinnow.site.folder import ModelFolder
+from dataclasses import asdict
+import tempfile
+pages = json.load(sys.stdin)
+desk = PageDesk(ParseLimits(), KnownSites(ModelFolder(Path(tempfile.mkdtemp()), make=True)))
+asked = {"site_by": "host", "models": True, "method": "combined", "task": "content", "also": [], "explain": False}
+asked["cleaning"] = asdict(CleaningSettings())
+for page in pages[:20]:
+    desk.clean(page["url"], page["html"].encode(), "text/html; charset=utf-8", asked)
+started = time.perf_counter()
+for page in pages:
+    desk.clean(page["url"], page["html"].encode("utf-8", "replace"), "text/html; charset=utf-8", asked)
+print(len(pages) / (time.perf_counter() - started))
+"""
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(pages), capture_output=True, text=True, check=True
+    )
+    return float(done.stdout)
+
+
+async def _ready(base: str, page: dict[str, str]) -> None:
+    import httpx
+
+    async with httpx.AsyncClient(base_url=base, timeout=60) as client:
+        for _ in range(600):
+            try:
+                if (await client.post("/page", json=page)).status_code == 200:
+                    return
+            except httpx.TransportError:
+                await asyncio.sleep(0.1)
+    raise RuntimeError("the server did not start")
+
+
+async def _ask(base: str, pages: list[dict[str, str]], seconds: float) -> dict[str, Any]:
+    """All clients at once, each asking for one page after the other; then one of them alone."""
+    import httpx
+
+    times: list[float] = []
+    errors = 0
+    until = time.monotonic() + seconds
+
+    async def one(client: httpx.AsyncClient, first: int) -> None:
+        nonlocal errors
+        number = first
+        while time.monotonic() < until:
+            started = time.perf_counter()
+            try:
+                answer = await client.post("/page", json=pages[number % len(pages)])
+                errors += answer.status_code != 200
+            except httpx.HTTPError:
+                errors += 1
+            times.append(time.perf_counter() - started)
+            number += 7
+
+    limits = httpx.Limits(max_connections=CLIENTS)
+    async with httpx.AsyncClient(base_url=base, timeout=60, limits=limits) as client:
+        await asyncio.gather(*(one(client, n * 11) for n in range(CLIENTS)))
+        alone = []
+        for page in pages[:30]:
+            started = time.perf_counter()
+            await client.post("/page", json=page)
+            alone.append(time.perf_counter() - started)
+    return {"seconds": times, "errors": errors, "alone": statistics.median(alone)}
+
+
+def _memory(pid: int) -> int:
+    """Resident bytes of a process and its children."""
+    found = subprocess.run(["ps", "-o", "rss=", "--pid", str(pid), "--ppid", str(pid)], capture_output=True, text=True)  # noqa: PLW1510
+    return 1024 * sum(map(int, found.stdout.split()))
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port

@@ -1,0 +1,83 @@
+"""`Exchange`: a request and its response, the bytes as they went over the wire."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from webwinnow.io.http import HTML_TYPES, media_type
+
+__all__ = ["Exchange", "FetchFailed", "claims_another_type", "head_end", "headers_of", "status_of"]
+
+_HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+_STATUS: Final = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFailed:
+    """A page that did not come, and why. `may_pass`: it is worth another attempt. `refused`: we did not want it."""
+
+    reason: str
+    may_pass: bool = False
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and the response to it.
+
+    `request` and `response` are the bytes as sent and received, header and body, chunks and packing included; interim
+    responses (1xx) left out. `address` is where the connection went. `whole` is False where the body was not read to
+    its end because nobody wants it.
+    """
+
+    request: bytes
+    response: bytes
+    address: str
+    fetched_at: str
+    whole: bool = True
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return status_of(self.response)
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """The headers of the response."""
+        return headers_of(self.response[: head_end(self.response)])
+
+    @property
+    def body(self) -> bytes:
+        """The body as sent: chunked and packed where the headers say so."""
+        return self.response[head_end(self.response) :]
+
+    def header(self, name: str) -> str:
+        """The first header of this name, "" where there is none."""
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+
+def head_end(response: bytes) -> int:
+    """Where the header ends and the body begins."""
+    found = _HEAD_END.search(response)
+    return found.end() if found else len(response)
+
+
+def status_of(response: bytes) -> int:
+    """The status code that a response begins with, 0 where it does not."""
+    found = _STATUS.match(response)
+    return int(found[1]) if found else 0
+
+
+def headers_of(head: bytes) -> list[tuple[str, str]]:
+    """The headers of a response, as written."""
+    lines = re.sub(rb"\r?\n[ \t]+", b" ", head).splitlines()[1:]
+    pairs = (line.decode("latin-1").partition(":") for line in lines if b":" in line)
+    return [(name.strip(), value.strip()) for name, _, value in pairs]
+
+
+def claims_another_type(content_type: str) -> bool:
+    """Whether a Content-Type says that this is no page."""
+    kind = media_type(content_type)
+    return bool(kind) and kind not in HTML_TYPES

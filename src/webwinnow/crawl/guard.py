@@ -1,0 +1,180 @@
+"""`AddressGuard`: which addresses a connection may go to. Needs no crawler: whoever fetches for strangers can ask it.
+
+A name is resolved once, what came back is checked, and the connection goes to that very address: a name that answers
+otherwise the second time (DNS rebinding) wins nothing. The same holds for each redirect, for robots.txt, and for
+addresses that are written as numbers of any form.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from webwinnow.errors import InputError, SettingsError
+
+__all__ = ["AddressGuard", "AddressRefused", "Peer", "Route", "why_refused"]
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+BAD_PORTS: Final = frozenset(
+    map(
+        int,
+        """
+        0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123
+        135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993
+        995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080
+        """.split(),
+    )
+)
+"""Ports of other services, which a browser does not speak HTTP to either (WHATWG Fetch, port blocking)."""
+NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+"""IPv4 addresses as a network without IPv4 writes them (RFC 6052): as good as the address inside."""
+MOST_ADDRESSES: Final = 4
+"""Addresses of one name that are tried."""
+_ROUTE: Final = re.compile(r"(\*\.)?([^\s=:/*]+)=(?:\[([^\]]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")
+
+
+class AddressRefused(InputError):
+    """A connection that may not be made, and why."""
+
+
+class Peer(NamedTuple):
+    """Where a connection goes: an address in numbers that was checked, and a port."""
+
+    address: str
+    port: int
+
+
+class Route(NamedTuple):
+    """Where to connect for a host, in place of what its name resolves to: `port` None for the port of the URL.
+
+    `host` may begin with "*." for all names below.
+    """
+
+    host: str
+    address: str
+    port: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Route:
+        """Read HOST=ADDRESS, HOST=ADDRESS:PORT or HOST=[IPV6]:PORT, where HOST may begin with "*."."""
+        found = _ROUTE.fullmatch(text.strip())
+        try:
+            if found is None:
+                raise ValueError
+            address = str(ipaddress.ip_address(found[3] or found[4]))
+            port = None if found[5] is None else int(found[5])
+            if port is not None and not 0 < port < 1 << 16:
+                raise ValueError
+        except ValueError:
+            raise SettingsError(
+                f"{text!r} does not say where to connect; expected HOST=ADDRESS[:PORT], as in docs.test=127.0.0.1:8080"
+            ) from None
+        return cls((found[1] or "") + found[2].lower(), address, port)
+
+    def serves(self, host: str) -> bool:
+        """Whether connections for this host go here."""
+        return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressGuard:
+    """Resolves hosts and refuses what is not on the public Internet.
+
+    `allow_private` allows everything; `allow` only these networks more ("10.1.0.0/16", "127.0.0.1"). `routes` say where
+    to connect for some hosts, as curl's --resolve and --connect-to; what they name is checked like any address.
+    """
+
+    allow_private: bool = False
+    allow: tuple[str, ...] = ()
+    routes: tuple[Route, ...] = ()
+
+    def __post_init__(self) -> None:
+        for network in self.allow:
+            try:
+                ipaddress.ip_network(network)
+            except ValueError as error:
+                raise SettingsError(f"{network!r} is no network ({error}); expected one such as 10.1.0.0/16") from None
+
+    def peers(self, host: str, port: int) -> tuple[Peer, ...]:
+        """The checked addresses of a host, to be tried in this order; `AddressRefused` where there is none.
+
+        Blocks for as long as the name server takes. An `OSError` where the name has no address.
+        """
+        route = next((route for route in self.routes if route.serves(host.lower())), None)
+        if route is not None:
+            addresses, port = [route.address], route.port or port
+        else:
+            addresses = resolved(host, port)
+        if port in BAD_PORTS:
+            raise AddressRefused(f"port {port} is not for web pages")
+        allowed = [address for address in addresses if self.permits(address)]
+        if not allowed:
+            named = addresses[0] if _is_number(host) else f"{host} ({addresses[0]})"
+            raise AddressRefused(f"{named} is {why_refused(addresses[0])}")
+        return tuple(Peer(address, port) for address in allowed[:MOST_ADDRESSES])
+
+    def permits(self, address: str) -> bool:
+        """Whether a connection to an address in numbers may be made, or kept."""
+        return self.allow_private or why_refused(address) is None or self._is_allowed(address)
+
+    def _is_allowed(self, address: str) -> bool:
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in ipaddress.ip_network(network) for network in self.allow)
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """The addresses of a host in numbers, each once; numbers in whatever form become the usual one."""
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    except UnicodeError as error:  # a label that is empty or too long
+        raise OSError(f"{host} is no host name ({error})") from None
+    return list(dict.fromkeys(str(where[0]) for *_, where in found))
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def why_refused(address: str) -> str | None:
+    """Why an address is not one of the public Internet; None where it is."""
+    try:
+        found: Address = ipaddress.ip_address(address)
+    except ValueError:
+        return "no address"
+    if isinstance(found, ipaddress.IPv6Address):
+        inside = _embedded(found)
+        if inside is not None:
+            return _why_not_public(inside)
+    return _why_not_public(found)
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that an IPv6 address stands for: mapped, 6to4 or NAT64."""
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _why_not_public(address: Address) -> str | None:
+    if address.is_loopback:
+        return "a loopback address"
+    if address.is_link_local:
+        return "a link-local address"
+    if address.is_multicast:
+        return "a multicast address"
+    if address.is_unspecified or address.is_reserved:
+        return "a reserved address"
+    if not address.is_global or getattr(address, "is_site_local", False):
+        return "a private address"
+    return None

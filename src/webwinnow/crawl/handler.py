@@ -1,0 +1,332 @@
+"""How Scrapy downloads here: over connections that go to checked addresses, every byte recorded, all of it bounded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from OpenSSL import SSL
+from scrapy import Request
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.defer import maybe_deferred_to_future
+from service_identity import VerificationError
+from twisted.internet import error
+from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
+from twisted.internet.interfaces import IProtocolFactory, IStreamClientEndpoint
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.internet.task import deferLater
+from twisted.internet.threads import deferToThread
+from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
+from twisted.python.failure import Failure
+from twisted.web.client import (
+    URI,
+    Agent,
+    BrowserLikePolicyForHTTPS,
+    HTTPConnectionPool,
+    ResponseDone,
+    ResponseFailed,
+)
+from twisted.web.http import PotentialDataLoss, _DataLoss
+from twisted.web.http_headers import Headers
+from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
+from zope.interface import implementer
+
+from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type, head_end, status_of
+from webwinnow.crawl.frontier import Visit
+from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
+from webwinnow.crawl.robots import ROBOTS_BYTES
+from webwinnow.crawl.settings import CrawlSettings
+
+__all__ = ["RESULT", "VISIT", "GuardedHandler"]
+
+VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
+"""Under these names of a request's `meta` the visit goes in, and the `Exchange` or `FetchFailed` comes out."""
+MOST_HEADER_BYTES: Final = 1 << 18
+"""Bytes of a response's header. Ours: servers themselves take 8 to 64 KB of a request's."""
+IDLE_CONNECTION: Final = 60
+"""Seconds that a connection is kept for the next request."""
+Key = tuple[bytes, bytes, int]
+
+
+class GuardedHandler(BaseDownloadHandler):
+    """A Scrapy download handler for http and https. A response always comes: what went wrong is in the meta."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        from twisted.internet import reactor  # noqa: PLC0415 (there is none before Scrapy has installed it)
+
+        spider: Any = crawler.spider
+        self.settings: CrawlSettings = spider.session.settings
+        self.reactor: Any = reactor
+        self.connections: dict[Key, Recorder] = {}
+        self.tls: Any = BrowserLikePolicyForHTTPS()
+        self.pool: Any = HTTPConnectionPool(reactor, persistent=True)
+        self.pool.maxPersistentPerHost = 1
+        self.pool.cachedConnectionTimeout = IDLE_CONNECTION
+
+    async def download_request(self, request: Request) -> Response:
+        """Wait until the host may be asked, then fetch."""
+        visit: Visit = request.meta[VISIT]
+        wait = visit.ready_at - time.monotonic()
+        if wait > 0:
+            await maybe_deferred_to_future(deferLater(self.reactor, wait))
+        request.meta[RESULT] = await maybe_deferred_to_future(Fetch(self, visit).run())
+        return Response(request.url, request=request)
+
+    async def close(self) -> None:
+        """Close the connections that are open."""
+        for connection in list(self.connections.values()):
+            connection.abort()
+
+
+@implementer(IAgentEndpointFactory)
+class Fetch:
+    """One request: its limits, its timers, and the connection that it goes over."""
+
+    def __init__(self, handler: GuardedHandler, visit: Visit) -> None:
+        self.handler = handler
+        self.settings = handler.settings
+        self.visit = visit
+        self.limit = 4 * ROBOTS_BYTES if visit.page is None else self.settings.max_size
+        uri = URI.fromBytes(visit.url.encode("ascii"))
+        self.key: Key = (uri.scheme, uri.host, uri.port)
+        self.cause: FetchFailed | None = None
+
+    def run(self) -> Deferred[Exchange | FetchFailed]:
+        """Fetch; what goes wrong is the result, never an exception."""
+        open_already = self.handler.connections.get(self.key)
+        if open_already is not None:
+            open_already.begin(self)
+        later, silence, whole = self.handler.reactor.callLater, self.settings.timeout, self.settings.page_seconds
+        running: Deferred[Any] = self._exchange()
+        self.idle: Any = later(silence, self._give_up, running, f"silent for {silence:g} s")
+        late: Any = later(whole, self._give_up, running, f"took longer than {whole:g} s")
+
+        def end(result: Any) -> Any:
+            for timer in (self.idle, late):
+                if timer.active():
+                    timer.cancel()
+            return self._failed(result) if isinstance(result, Failure) else result
+
+        return running.addBoth(end)
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:  # noqa: N802
+        """What the HTTP client connects with, if it has no open connection to the host."""
+        secure = self.handler.tls.creatorForNetloc(uri.host, uri.port) if uri.scheme == b"https" else None
+        endpoint: Any = GuardedEndpoint(self, uri.host.decode("ascii"), uri.port, secure)
+        found: IStreamClientEndpoint = endpoint
+        return found
+
+    def heard(self) -> None:
+        """Something came from the server."""
+        if self.idle.active():
+            self.idle.reset(self.settings.timeout)
+
+    def refuse_more(self, recorder: Recorder) -> None:
+        """More comes than is wanted."""
+        self.cause = FetchFailed(f"has more than {self.limit:,} bytes", refused=True)
+        recorder.abort()
+
+    def _give_up(self, running: Deferred[Any], reason: str) -> None:
+        self.cause = FetchFailed(reason, may_pass=True)
+        running.cancel()
+
+    @inlineCallbacks
+    def _exchange(self) -> Generator[Deferred[Any], Any, Exchange]:
+        headers = Headers(
+            {
+                "User-Agent": [self.settings.user_agent],
+                "Accept": ["text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"],
+                "Accept-Encoding": ["gzip, deflate, br"],
+            }
+        )
+        began = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        agent: Any = Agent.usingEndpointFactory(self.handler.reactor, self, self.handler.pool)
+        response = yield agent.request(b"GET", self.visit.url.encode("ascii"), headers, None)
+        recorder = self.handler.connections[self.key]
+        unwanted = self._is_unwanted(response)
+        if response.length is not UNKNOWN_LENGTH and response.length > self.limit and not unwanted:
+            self.refuse_more(recorder)
+            raise FetchOver
+        if unwanted:
+            recorder.abort()
+        else:
+            done: Deferred[None] = Deferred(lambda _: recorder.abort())
+            response.deliverBody(_Body(done))
+            yield done
+            if self.cause is not None:
+                raise FetchOver
+        return Exchange(
+            request=bytes(recorder.sent),
+            response=_final_response(bytes(recorder.received)),
+            address=recorder.peer,
+            fetched_at=began,
+            whole=not unwanted,
+        )
+
+    def _is_unwanted(self, response: Any) -> bool:
+        """Whether a response is no page, so that its body need not come: it may be a film."""
+        if self.visit.page is None or response.code != 200:
+            return False
+        types = response.headers.getRawHeaders(b"content-type", [b""])
+        return claims_another_type(types[0].decode("latin-1"))
+
+    def _failed(self, failure: Failure) -> FetchFailed:
+        if self.cause is not None:
+            return self.cause
+        problem: BaseException | None = failure.value
+        while isinstance(problem, ResponseFailed) and problem.reasons:
+            problem = problem.reasons[0].value
+        match problem:
+            case AddressRefused():
+                return FetchFailed(str(problem), refused=True)
+            case NameUnknown():
+                return FetchFailed("the host name has no address", may_pass=True)
+            case error.TimeoutError() | error.TCPTimedOutError():
+                return FetchFailed("no connection in time", may_pass=True)
+            case error.ConnectionRefusedError():
+                return FetchFailed("the connection was refused", may_pass=True)
+            case error.ConnectError():
+                return FetchFailed("no connection", may_pass=True)
+            case error.ConnectionDone() | error.ConnectionLost() | PotentialDataLoss() | _DataLoss():
+                return FetchFailed("cut off", may_pass=True)
+            case SSL.Error() | VerificationError():
+                return FetchFailed("its certificate or encryption is not good")
+        return FetchFailed(f"no HTTP ({type(problem).__name__})", may_pass=True)
+
+
+class NameUnknown(Exception):
+    """A host name without an address."""
+
+
+class FetchOver(Exception):
+    """A fetch that we end; why stands in its `cause`."""
+
+
+class _Body(Protocol):
+    """Waits for the end of a body; the recorder keeps what comes."""
+
+    def __init__(self, done: Deferred[None]) -> None:
+        self.done = done
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802
+        """Nothing: it is kept already."""
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802
+        if self.done.called:
+            return
+        if reason.check(ResponseDone, PotentialDataLoss):  # the latter: no length was given, and the connection closed
+            self.done.callback(None)
+        else:
+            self.done.errback(reason)
+
+
+class Recorder(ProtocolWrapper):
+    """A connection whose bytes are kept, those of the present request; bounded."""
+
+    def __init__(self, factory: Any, wrapped: Any) -> None:
+        super().__init__(factory, wrapped)
+        self.peer = ""
+        self.begin(factory.fetch)
+
+    def begin(self, fetch: Fetch) -> None:
+        """The next request goes over this connection."""
+        self.sent, self.received = bytearray(), bytearray()
+        self.fetch = fetch
+        self.in_body = False
+
+    def makeConnection(self, transport: Any) -> None:  # noqa: N802
+        self.peer = transport.getPeer().host
+        if not self.fetch.settings.guard.permits(self.peer):  # the address was checked: a second lock on the door
+            self.fetch.cause = FetchFailed(f"{self.peer} is {why_refused(self.peer)}", refused=True)
+            transport.abortConnection()
+        self.fetch.handler.connections[self.fetch.key] = self
+        super().makeConnection(transport)
+
+    def write(self, data: bytes) -> None:
+        self.sent += data
+        super().write(data)
+
+    def writeSequence(self, data: list[bytes]) -> None:  # noqa: N802
+        self.sent += b"".join(data)
+        super().writeSequence(data)
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802
+        self.received += data
+        self.fetch.heard()
+        if not self.in_body and len(self.received) > MOST_HEADER_BYTES:
+            self.in_body = head_end(bytes(self.received)) <= MOST_HEADER_BYTES
+        allowed = self.fetch.limit + MOST_HEADER_BYTES if self.in_body else MOST_HEADER_BYTES
+        if len(self.received) > allowed:
+            self.received.clear()
+            self.fetch.refuse_more(self)
+            return
+        super().dataReceived(data)
+
+    def abort(self) -> None:
+        """Close at once."""
+        if self.transport is not None:
+            self.transport.abortConnection()
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802
+        connections = self.fetch.handler.connections
+        if connections.get(self.fetch.key) is self:
+            del connections[self.fetch.key]
+        super().connectionLost(reason)
+
+
+class RecordingFactory(WrappingFactory):
+    """Puts a `Recorder` around the connection that the HTTP client makes."""
+
+    protocol: Any = Recorder
+    noisy = False
+
+    def __init__(self, wrapped: Any, fetch: Fetch) -> None:
+        super().__init__(wrapped)
+        self.fetch = fetch
+
+
+@implementer(IStreamClientEndpoint)
+class GuardedEndpoint:
+    """Resolves and checks a host, and connects to what was checked, one address after the other."""
+
+    def __init__(self, fetch: Fetch, host: str, port: int, secure: Any) -> None:
+        self.fetch = fetch
+        self.host = host
+        self.port = port
+        self.secure = secure
+
+    @inlineCallbacks
+    def connect(self, protocol_factory: IProtocolFactory) -> Generator[Deferred[Any], Any, Any]:
+        """Connect; gives the HTTP client's own protocol."""
+        guard = self.fetch.settings.guard
+        try:
+            peers: tuple[Peer, ...] = yield deferToThread(guard.peers, self.host, self.port)
+        except OSError as problem:
+            raise NameUnknown(str(problem)) from None
+        for place, peer in enumerate(peers, start=1):
+            try:
+                recorder = yield self._endpoint(peer).connect(RecordingFactory(protocol_factory, self.fetch))
+            except error.ConnectError:
+                if place == len(peers):
+                    raise
+            else:
+                return recorder.wrappedProtocol
+        raise NameUnknown(self.host)
+
+    def _endpoint(self, peer: Peer) -> Any:
+        kind: Any = TCP6ClientEndpoint if ":" in peer.address else TCP4ClientEndpoint
+        endpoint = kind(self.fetch.handler.reactor, peer.address, peer.port, self.fetch.settings.timeout)
+        return endpoint if self.secure is None else wrapClientTLS(self.secure, endpoint)
+
+
+def _final_response(received: bytes) -> bytes:
+    """The response itself, without interim ones (1xx) before it."""
+    while 100 <= status_of(received) < 200:
+        received = received[head_end(received) :]
+    return received

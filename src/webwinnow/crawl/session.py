@@ -1,0 +1,220 @@
+"""`CrawlSession`: what is done with a response: rules, redirects, retries, pages to the WARC file. Knows no Scrapy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type
+from webwinnow.crawl.frontier import Frontier, Visit
+from webwinnow.crawl.robots import ROBOTS_BYTES, Rules
+from webwinnow.crawl.scope import page_address
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.store import CrawlStore, Fate
+from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.errors import InputError, PageRefused
+from webwinnow.io.http import decode_http_body, media_type
+from webwinnow.io.limits import ReadLimits
+from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html
+from webwinnow.urls import resolve
+
+__all__ = ["Answer", "CrawlSession", "PageToJudge"]
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+MAY_PASS: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Status codes after which another attempt makes sense; those from 520 on are what reverse proxies send."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageToJudge:
+    """A page whose links somebody else chooses."""
+
+    about: dict[str, Any]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The choice: see `follow.Next`."""
+
+    links: list[str]
+    sites: list[str]
+    leave_site: bool
+
+
+class CrawlSession:
+    """One run of a crawl. `next` gives a visit to make, `finish` takes what came of it."""
+
+    def __init__(
+        self,
+        settings: CrawlSettings,
+        store: CrawlStore,
+        warc: WarcFile,
+        ask: Callable[[PageToJudge], Awaitable[Answer]],
+        tell: Callable[[int, int], None],
+    ) -> None:
+        self.settings = settings
+        self.store = store
+        self.warc = warc
+        self.ask = ask
+        self.tell = tell
+        self.frontier = Frontier(settings, store, time.monotonic)
+        self.limits = ReadLimits(max_page_bytes=settings.max_size)
+        self.started = time.monotonic()
+        self.received = 0
+
+    def next(self) -> Visit | None:
+        """The next visit to make, if there is one now."""
+        self._check_limits()
+        return self.frontier.next()
+
+    def has_work(self) -> bool:
+        """Whether there is something to do, now or later."""
+        self._check_limits()
+        return self.frontier.has_work()
+
+    def _check_limits(self) -> None:
+        limits = self.settings
+        if limits.seconds is not None and time.monotonic() - self.started >= limits.seconds:
+            self.frontier.stop("the limit of time is reached")
+        if limits.max_bytes is not None and self.received >= limits.max_bytes:
+            self.frontier.stop("the limit of bytes is reached")
+
+    async def finish(self, visit: Visit, result: Exchange | FetchFailed) -> None:
+        """Settle a visit, and what it brought, as one transaction."""
+        if isinstance(result, Exchange):
+            self.received += len(result.response)
+        if visit.page is None:
+            failed, wait = self._read_rules(visit, result)
+        elif isinstance(result, FetchFailed):
+            failed, wait = self._fail(visit, result), 0.0
+        else:
+            failed, wait = await self._read_page(visit, result)
+        self.frontier.leave(visit, failed=failed, wait=wait)
+        self.store.commit()
+        self.tell(self.frontier.stored, self.frontier.wanted)
+
+    # robots.txt
+
+    def _read_rules(self, visit: Visit, result: Exchange | FetchFailed) -> tuple[bool, float]:
+        if isinstance(result, FetchFailed):
+            if result.may_pass and self.frontier.rules_again(visit):
+                return True, 0.0
+            told = result.reason if result.refused else f"robots.txt could not be read ({result.reason})"
+            self.frontier.rule(visit, Rules(closed=told, failed=not result.refused))
+            return result.may_pass, 0.0
+        if result.status in REDIRECTS and (target := resolve(visit.url, result.header("location"))) is not None:
+            if self.frontier.redirect_rules(visit, target):
+                return False, 0.0
+            self.frontier.rule(visit, Rules())
+            return False, 0.0
+        if result.status in MAY_PASS and self.frontier.rules_again(visit):
+            return True, _retry_after(result)
+        try:
+            body = decode_http_body(result.headers, result.body, ReadLimits(max_page_bytes=4 * ROBOTS_BYTES))
+            self.frontier.rule(visit, Rules.of(result.status, body))
+        except PageRefused as refusal:
+            self.frontier.rule(visit, Rules(closed=f"robots.txt could not be read ({refusal})", failed=True))
+        return False, 0.0
+
+    # Pages
+
+    def _fail(self, visit: Visit, result: FetchFailed) -> bool:
+        """A page that did not come: again, or never; whether the host is to blame."""
+        if not result.may_pass or not self.frontier.again(visit):
+            self.frontier.settle(visit, Fate.REFUSED if result.refused else Fate.FAILED, result.reason)
+        return result.may_pass
+
+    async def _read_page(self, visit: Visit, exchange: Exchange) -> tuple[bool, float]:
+        status = exchange.status
+        if status in REDIRECTS and exchange.header("location"):
+            self._redirect(visit, exchange)
+        elif status in MAY_PASS:
+            self._fail(visit, FetchFailed(f"status {status}", may_pass=True))
+            return True, _retry_after(exchange)
+        elif status != 200:
+            self.frontier.settle(visit, Fate.FAILED, f"status {status}", fetched_at=exchange.fetched_at)
+        else:
+            await self._keep(visit, exchange)
+        return False, 0.0
+
+    def _redirect(self, visit: Visit, exchange: Exchange) -> None:
+        assert visit.page is not None
+        target = resolve(visit.url, exchange.header("location")) or ""
+        why_not = self.frontier.redirect(visit.page, target)
+        if why_not is not None:
+            self.frontier.settle(visit, Fate.REFUSED, why_not, fetched_at=exchange.fetched_at)
+            return
+        end = self.warc.append(visit.url, exchange)
+        self.frontier.settle(visit, Fate.REDIRECTED, page_address(target), fetched_at=exchange.fetched_at, warc_end=end)
+
+    async def _keep(self, visit: Visit, exchange: Exchange) -> None:
+        page = visit.page
+        assert page is not None
+        content_type = exchange.header("content-type")
+        try:
+            if claims_another_type(content_type):
+                raise NotHtml(media_type(content_type))
+            body = decode_http_body(exchange.headers, exchange.body, self.limits)
+            _check_html(body, content_type)
+        except NotHtml as other:
+            self.frontier.settle(visit, Fate.SKIPPED, str(other), fetched_at=exchange.fetched_at)
+            return
+        except PageRefused as refusal:
+            self.frontier.settle(visit, Fate.REFUSED, str(refusal), fetched_at=exchange.fetched_at)
+            return
+        about = {
+            "url": page.url,
+            "content_type": content_type or None,
+            "fetched_at": exchange.fetched_at,
+            "site": page.site,
+            "depth": page.depth,
+            "referrer": self.store.url(page.referrer),
+        }
+        answer = await self.ask(PageToJudge(about, body))
+        end = self.warc.append(page.url, exchange)
+        self.frontier.settle(
+            visit, Fate.STORED, size=len(exchange.response), fetched_at=exchange.fetched_at, warc_end=end
+        )
+        self.frontier.add_links(page, answer.links)
+        for start in answer.sites:
+            address = page_address(start)
+            if address is not None:
+                self.frontier.add_site(address)
+        if answer.leave_site:
+            self.frontier.close_site(page.site, "left: enough was seen of the site")
+
+
+class NotHtml(InputError):
+    """A response that is no page, by its type or by its bytes."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(f"not HTML ({kind})")
+
+
+def _check_html(body: bytes, content_type: str) -> None:
+    """Raise `NotHtml` for what is plainly something else, whatever the server calls it."""
+    if not content_type:
+        if not looks_like_html(body):
+            raise NotHtml("no type, and it does not look like HTML")
+        return
+    try:
+        content = content_of(body[:HEAD_BYTES], "page.html")
+    except InputError as error:
+        raise NotHtml(str(error).removeprefix("page.html: is ").partition(";")[0].partition(":")[0]) from None
+    if content is not Content.HTML:
+        raise NotHtml(content.value)
+
+
+def _retry_after(exchange: Exchange) -> float:
+    """Seconds that a server asks to be left alone (RFC 9110, 10.2.3)."""
+    asked = exchange.header("retry-after").strip()
+    if asked.isascii() and asked.isdigit():
+        return float(asked[:6])
+    try:
+        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return 0.0

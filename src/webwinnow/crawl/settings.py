@@ -1,0 +1,83 @@
+"""What a crawl may be told, as one frozen object."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from webwinnow import _version
+from webwinnow.crawl.guard import AddressGuard, Route
+from webwinnow.errors import SettingsError
+
+__all__ = ["CrawlSettings", "ScopeKind", "Strategy"]
+
+Strategy = Literal["random", "breadth"]
+ScopeKind = Literal["below", "host", "domain", "any"]
+
+USER_AGENT: Final = f"webwinnow/{_version.__version__}"
+MB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSettings:
+    """How to crawl. A site is what is reached from one start page.
+
+    - `pages`: pages stored of each site (thesis 4.2.4: k pages; 500 are enough, 5.3).
+    - `strategy`: `random` draws the next page from all that are known and not read yet, with `seed`; `breadth` reads
+      them in the order of their distance from the start page (Sites, Definition 1).
+    - `scope`: `below` the folder of the start page (Definition 1), same `host`, same registered `domain`, or `any`.
+    - `depth`: links from the start page at most; None for no limit.
+    - `delay`: seconds between the end of a response and the next request to that host; robots.txt may ask for more.
+    - `hosts`: hosts spoken to at the same time; to one host there is never more than one request.
+    - `timeout`: seconds of silence after which a server is given up; `page_seconds`: seconds for a whole response.
+    - `retries`: further attempts at a page after a failure that may pass; `backoff`: seconds that a host is left alone
+      after one, doubled with each.
+    - `max_size`: bytes of a page as sent, and unpacked; `max_bytes`: bytes received in all; `seconds`: time in all.
+    - `robots`: whether robots.txt is asked and obeyed.
+    - `guard`: which addresses connections may go to.
+    """
+
+    pages: int = 500
+    strategy: Strategy = "random"
+    seed: int = 0
+    scope: ScopeKind = "below"
+    depth: int | None = None
+    delay: float = 1.0
+    hosts: int = 16
+    timeout: float = 20.0
+    page_seconds: float = 120.0
+    retries: int = 2
+    backoff: float = 2.0
+    max_size: int = 10 * MB
+    max_bytes: int | None = None
+    seconds: float | None = None
+    robots: bool = True
+    user_agent: str = USER_AGENT
+    guard: AddressGuard = field(default_factory=AddressGuard)
+
+    def __post_init__(self) -> None:
+        for name in ("pages", "hosts", "timeout", "page_seconds", "max_size", "max_bytes", "seconds"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise SettingsError(f"{name} is {value}: expected a number above 0")
+        for name in ("depth", "delay", "retries", "backoff"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise SettingsError(f"{name} is {value}: expected 0 or more")
+        if self.strategy not in get_args(Strategy):
+            raise SettingsError(f"no strategy {self.strategy!r}; expected {', '.join(get_args(Strategy))}")
+        if self.scope not in get_args(ScopeKind):
+            raise SettingsError(f"no scope {self.scope!r}; expected {', '.join(get_args(ScopeKind))}")
+        if not self.user_agent.isascii() or not self.user_agent.isprintable() or not self.user_agent.strip():
+            raise SettingsError(f"user_agent is {self.user_agent!r}: expected a line of ASCII")
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values that `from_plain` reads back."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> CrawlSettings:
+        """Read what `to_plain` wrote, or its JSON."""
+        guard = plain["guard"]
+        routes = tuple(Route(*route) for route in guard["routes"])
+        return cls(**plain | {"guard": AddressGuard(**guard | {"allow": tuple(guard["allow"]), "routes": routes})})

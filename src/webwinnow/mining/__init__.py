@@ -1,0 +1,1 @@
+"""Mining of pages as feature vectors, cleaned or raw: classes and clusters. Nothing here sees a tree."""

@@ -1,0 +1,317 @@
+"""Classes of pages from their feature vectors: a linear SVM (thesis 5.1.2); chi-square with k-NN (DocView 7.1).
+
+Both are in the manner of scikit-learn: a constructor that only stores settings, `fit`, `predict`, `predict_proba`, and
+what was learned with a trailing `_`, all of it plain arrays. Rows are pages (a CSR matrix of scipy), columns features.
+Only `LinearSVM.fit` needs scikit-learn; scipy does the rest (extra `mining`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.docview.category import chi_square
+from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.mining.folds import FOLDS, Folds, choose_folds
+
+__all__ = [
+    "ChiSquareNeighbours",
+    "Classifier",
+    "LinearSVM",
+    "best_features",
+    "probabilities",
+    "slope_of",
+    "sparse_rows",
+]
+
+Rows = Any
+"""A CSR matrix or array of scipy, which has no types."""
+Labels = Sequence[str] | NDArray[np.str_]
+
+SVM_FEATURES = 100_000
+"""Columns that an SVM keeps at most, by chi-square: a bound on the size of a model, which few collections meet."""
+KNN_FEATURES = 5_000
+NEIGHBOURS = 15
+"""As the categories of a DocView have them (`docview.category`)."""
+COST = 1.0
+"""C of the SVM; scikit-learn's, which suits rows of length 1."""
+MOST_ROUNDS = 5_000
+CELLS = 1 << 22
+"""Cells of a dense table that are worked on at once."""
+STEEPEST = 1e3
+"""The range of slopes is from its inverse to this."""
+
+
+class Classifier:
+    """What both share: checks, folds, held-out pages, and the slope that makes probabilities of scores.
+
+    `fit` learns from all pages. If `folds` is 2 or more it also learns as often without one fold, by site where sites
+    are given and allow it (`choose_folds`), and fits the slope on the scores of held-out pages; `held_out_` has their
+    probabilities, the slope of each fold fitted on the others. With fewer folds there is neither, and the slope is 1.
+    """
+
+    def __init__(self, *, features: int, folds: int = FOLDS, seed: int = 0) -> None:
+        if features < 1:
+            raise SettingsError(f"features is {features}: expected 1 or more")
+        self.features = features
+        self.folds = folds
+        self.seed = seed
+        self.classes_: NDArray[np.str_]
+        self.prior_: NDArray[np.float64]
+        self.columns_: NDArray[np.int64]
+        self.width_: int
+        self.slope_ = 1.0
+        self.folds_: Folds | None = None
+        self.held_out_: NDArray[np.float64] | None = None
+
+    def fit(self, matrix: Rows, labels: Labels, sites: Labels | None = None) -> Self:
+        """Learn the classes of pages. One class alone is learned too: every page is of it."""
+        rows = _csr(matrix)
+        named = np.asarray(labels, np.str_)
+        if rows.shape[0] != len(named) or not len(named) or (sites is not None and len(sites) != len(named)):
+            raise SettingsError(f"{rows.shape[0]} rows and {len(named)} labels: expected one for each, and some")
+        self.classes_, truth = np.unique(named, return_inverse=True)
+        truth = truth.astype(np.int64)
+        self._fit(rows, truth)
+        self.slope_, self.held_out_ = 1.0, None
+        self.folds_ = choose_folds(truth, sites, most=self.folds, seed=self.seed) if len(self.classes_) > 1 else None
+        if self.folds_ is not None:
+            scores = self._held_out(rows, truth, self.folds_)
+            self.slope_ = slope_of(scores, truth)
+            self.held_out_ = np.zeros_like(scores)
+            for fold in range(self.folds_.count):
+                inside = self.folds_.number == fold
+                slope = slope_of(scores[~inside], truth[~inside])
+                self.held_out_[inside] = probabilities(scores[inside], slope)
+        return self
+
+    def predict_proba(self, matrix: Rows) -> NDArray[np.float64]:
+        """The probability of each class, as `classes_`; of a page without a known feature, the shares in training."""
+        rows = self._known(matrix)
+        found = probabilities(self._scores(rows), self.slope_)
+        found[np.diff(rows.indptr) == 0] = self.prior_
+        return found
+
+    def predict(self, matrix: Rows) -> NDArray[np.str_]:
+        """The likeliest class of each page."""
+        found: NDArray[np.str_] = self.classes_[self.predict_proba(matrix).argmax(axis=1)]
+        return found
+
+    def known(self, matrix: Rows) -> NDArray[np.bool_]:
+        """Which pages have a feature that was learned from."""
+        found: NDArray[np.bool_] = np.diff(self._known(matrix).indptr) > 0
+        return found
+
+    def _fit(self, rows: Rows, truth: NDArray[np.int64]) -> None:
+        self.prior_ = np.bincount(truth, minlength=len(self.classes_)) / len(truth)
+        self.width_ = rows.shape[1]
+        self.columns_ = best_features(rows, truth, self.features)
+        self._learn(_unit(rows[:, self.columns_]), truth)
+
+    def _known(self, matrix: Rows) -> Rows:
+        rows = _csr(matrix)
+        if rows.shape[1] != self.width_:
+            raise SettingsError(f"rows of {rows.shape[1]} columns: expected {self.width_}, as in training")
+        return _unit(rows[:, self.columns_])
+
+    def _held_out(self, rows: Rows, truth: NDArray[np.int64], folds: Folds) -> NDArray[np.float64]:
+        """The scores of each page from the pages of the other folds; minus infinity for classes that those lack."""
+        scores = np.full((len(truth), len(self.classes_)), -np.inf)
+        for fold in range(folds.count):
+            inside = folds.number == fold
+            there, known = np.unique(truth[~inside], return_inverse=True)
+            part = self._like()
+            part.classes_ = self.classes_[there]
+            part._fit(rows[~inside], known.astype(np.int64))
+            scores[np.ix_(inside, there)] = part._scores(part._known(rows[inside]))
+        return scores
+
+    def _like(self) -> Classifier:
+        raise NotImplementedError
+
+    def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
+        raise NotImplementedError
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+
+class LinearSVM(Classifier):
+    """One hyperplane a class against all others (thesis 5.1.2), over rows of length 1.
+
+    A score is the margin m, `<w, x> + b` (6-5). The probability of a class c is `exp(a m_c) / sum_k exp(a m_k)`, with a
+    slope `a` fitted by likelihood on held-out pages: for two classes this is Platt's sigmoid (1999) without an offset.
+    One slope serves all classes, so that it can be learned where classes have few pages, and the class of the widest
+    margin is the likeliest.
+    """
+
+    def __init__(self, *, features: int = SVM_FEATURES, cost: float = COST, folds: int = FOLDS, seed: int = 0) -> None:
+        super().__init__(features=features, folds=folds, seed=seed)
+        if not cost > 0:
+            raise SettingsError(f"cost is {cost}: expected more than 0")
+        self.cost = cost
+        self.weight_: NDArray[np.float32]
+        self.bias_: NDArray[np.float64]
+
+    def _like(self) -> LinearSVM:
+        return LinearSVM(features=self.features, cost=self.cost, folds=0, seed=self.seed)
+
+    def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
+        if len(self.classes_) == 1 or not rows.shape[1]:
+            self.weight_ = np.zeros((len(self.classes_), rows.shape[1]), np.float32)
+            self.bias_ = np.log(self.prior_)
+            return
+        try:
+            from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 (an optional extra)
+            from sklearn.svm import LinearSVC  # noqa: PLC0415
+        except ImportError:
+            raise MissingExtra("training a classifier", "mining") from None
+        machine = LinearSVC(C=self.cost, dual="auto", max_iter=MOST_ROUNDS, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(_short(rows), truth)
+        weight, bias = machine.coef_, machine.intercept_
+        if len(self.classes_) == 2:  # one hyperplane for both
+            weight, bias = np.concatenate((-weight, weight)), np.concatenate((-bias, bias))
+        self.weight_, self.bias_ = weight.astype(np.float32), bias.astype(np.float64)
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.round(rows @ self.weight_.T.astype(np.float64) + self.bias_, 6)
+        return found
+
+
+class ChiSquareNeighbours(Classifier):
+    """The nearest training pages by cosine vote, each with its cosine, over the features that chi-square ranks first.
+
+    A score is a class's share of the votes. As in Yang and Liu 1999, which DocView follows; see `CategoryModel`.
+    """
+
+    def __init__(
+        self, *, features: int = KNN_FEATURES, neighbours: int = NEIGHBOURS, folds: int = FOLDS, seed: int = 0
+    ) -> None:
+        super().__init__(features=features, folds=folds, seed=seed)
+        if neighbours < 1:
+            raise SettingsError(f"neighbours is {neighbours}: expected 1 or more")
+        self.neighbours = neighbours
+        self.rows_: Rows
+        self.truth_: NDArray[np.int64]
+
+    def _like(self) -> ChiSquareNeighbours:
+        return ChiSquareNeighbours(features=self.features, neighbours=self.neighbours, folds=0, seed=self.seed)
+
+    def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
+        self.rows_, self.truth_ = rows, truth
+
+    def _scores(self, rows: Rows) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = np.zeros((rows.shape[0], len(self.classes_)))
+        step = max(CELLS // max(len(self.truth_), 1), 1)
+        for start in range(0, rows.shape[0], step):
+            like = np.round((rows[start : start + step] @ self.rows_.T).toarray(), 6)
+            for at, row in enumerate(like, start=start):
+                near = _nearest(row, self.neighbours)
+                votes = np.bincount(self.truth_[near], weights=row[near], minlength=len(self.classes_))
+                found[at] = votes / votes.sum() if votes.any() else self.prior_
+        return np.round(found, 6, out=found)
+
+
+def best_features(rows: Rows, truth: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """The columns of the greatest chi-square over the classes, ascending; ties by column, those of no page left out."""
+    sparse = _sparse()
+    there = sparse.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+    of_feature = np.bincount(rows.indices, minlength=rows.shape[1])
+    met = np.flatnonzero(of_feature)
+    if len(met) <= most:
+        return met
+    of_class = np.bincount(truth).astype(np.float64)
+    belongs = sparse.csr_array((np.ones(len(truth)), (truth, np.arange(len(truth)))), shape=(len(of_class), len(truth)))
+    together = (belongs @ there).T.tocsr()
+    best = np.zeros(len(met))
+    step = max(CELLS // len(of_class), 1)
+    for start in range(0, len(met), step):
+        part = met[start : start + step]
+        found = chi_square(together[part].toarray(), of_feature[part].astype(np.float64), of_class, len(truth))
+        best[start : start + step] = found.max(axis=1)
+    return np.sort(met[np.lexsort((met, -np.round(best, 6)))[:most]])
+
+
+def probabilities(scores: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+    """`exp(a s_c) / sum_k exp(a s_k)` of each row; a score of minus infinity has none."""
+    odds = np.exp(slope * (scores - scores.max(axis=1, keepdims=True)))
+    found: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+    return found
+
+
+def slope_of(scores: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
+    """The slope under which the classes that pages have are likeliest, by bisection: the likelihood is concave in it.
+
+    As with Platt, the target of n pages in k classes is not 1 but `(n + 1) / (n + k)`, so that pages which are told
+    without a mistake do not make it infinite. Pages of a class without a score have no say.
+    """
+    pages = np.flatnonzero(np.isfinite(scores[np.arange(len(truth)), truth]))
+    if not len(pages):
+        return 1.0
+    scores, truth = scores[pages], truth[pages]
+    finite = np.isfinite(scores)
+    known = np.where(finite, scores, 0.0)
+    count = finite.sum(axis=1)
+    spread = known.sum(axis=1) / (len(pages) + count)
+    target = known[np.arange(len(truth)), truth] * len(pages) / (len(pages) + count) + spread
+    low, high = np.log(1 / STEEPEST), np.log(STEEPEST)
+    while high - low > 1e-4:
+        slope = (low + high) / 2
+        if (target - (probabilities(scores, float(np.exp(slope))) * known).sum(axis=1)).sum() > 0:
+            low = slope
+        else:
+            high = slope
+    return round(float(np.exp((low + high) / 2)), 6)
+
+
+def _nearest(like: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """The places of the greatest values, the first ones among equals."""
+    if len(like) <= most:
+        return np.arange(len(like))
+    least = np.partition(like, -most)[-most]
+    above = np.flatnonzero(like > least)
+    return np.concatenate((above, np.flatnonzero(like == least)[: most - len(above)]))
+
+
+def sparse_rows(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], width: int) -> Rows:
+    """Arrays as a CSR array of so many columns."""
+    return _sparse().csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+
+
+def _csr(matrix: Rows) -> Rows:
+    """A matrix as CSR without cells that are 0 or no number."""
+    rows = _sparse().csr_array(matrix, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    if not np.isfinite(rows.data).all():
+        raise SettingsError("some features have weights that are no finite numbers")
+    rows.eliminate_zeros()
+    return rows
+
+
+def _unit(rows: Rows) -> Rows:
+    """Rows of length 1; empty ones stay so."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    length = np.sqrt(np.bincount(row, weights=np.square(rows.data), minlength=rows.shape[0]))
+    return _sparse().csr_array((rows.data / length[row], rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _short(rows: Rows) -> Rows:
+    """Rows with indexes of 32 bits, which liblinear wants."""
+    if rows.nnz > np.iinfo(np.int32).max:
+        raise SettingsError(f"{rows.nnz:,} cells are more than a linear SVM takes; keep fewer features")
+    parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return _sparse().csr_array(parts, shape=rows.shape)
+
+
+def _sparse() -> Any:
+    try:
+        from scipy import sparse  # noqa: PLC0415 (an optional extra)
+    except ImportError:
+        raise MissingExtra("classification", "mining") from None
+    return sparse

@@ -1,0 +1,410 @@
+"""Classify a collection: vectors site by site as `features` has them, then train, or tell the classes of new pages.
+
+At training the labels of pages come with them, or from a file. Cross-validation holds out whole sites where it can:
+what a page says must be told from how its site looks. A site that no training page came from is learned from its own
+pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError, SettingsError
+from webwinnow.io import Field, FieldKind, check_output, open_pages, output_format, write_output
+from webwinnow.io.labels import check_label_column, read_labels
+from webwinnow.io.schema import Fields
+from webwinnow.mining.classify import (
+    COST,
+    KNN_FEATURES,
+    NEIGHBOURS,
+    SVM_FEATURES,
+    ChiSquareNeighbours,
+    LinearSVM,
+    sparse_rows,
+)
+from webwinnow.mining.classmodel import METHODS, ClassModel
+from webwinnow.mining.classscores import ClassScores, Reliability
+from webwinnow.mining.folds import FOLDS, Folds
+from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
+from webwinnow.pipeline.features import Weighed, parsed_pages, weighed_pages
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import PageRow
+from webwinnow.records import PageRecord
+from webwinnow.site.weights import WeightSettings
+from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
+
+__all__ = ["Applied", "ClassifySettings", "Mistake", "Trained", "apply_classes", "class_fields", "train_classes"]
+
+PAGES_AT_ONCE = 1000
+"""Pages that are told at once, so that memory does not grow with the input."""
+NAMES_TOLD = 5
+MOST_MISTAKES = 50
+NO_FEATURES = "the page says nothing that counts"
+NOT_MET = "nothing that the page says was met in training"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifySettings:
+    """How to train.
+
+    - `method`: `svm` (thesis 5.1.2) or `knn` (DocView 7.1).
+    - `features`: columns kept at most, by chi-square; None for the method's own number.
+    - `cost`: C of the SVM; `neighbours`: pages that vote.
+    - `separator`: what parts the names of a path in a label; "" for labels that are none.
+    - `vectors`: how pages become vectors.
+    - `folds`, `seed`: of cross-validation.
+    """
+
+    method: str = "svm"
+    features: int | None = None
+    cost: float = COST
+    neighbours: int = NEIGHBOURS
+    separator: str = SEPARATOR
+    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(weights=WeightSettings(mapped=True)))
+    folds: int = FOLDS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise SettingsError(f"no method {self.method!r}; there are: {', '.join(METHODS)}")
+        self.classifier()
+
+    def classifier(self) -> LinearSVM | ChiSquareNeighbours:
+        """A classifier that is to be fitted."""
+        if self.method == "svm":
+            wide = self.features if self.features is not None else SVM_FEATURES
+            return LinearSVM(features=wide, cost=self.cost, folds=self.folds, seed=self.seed)
+        wide = self.features if self.features is not None else KNN_FEATURES
+        return ChiSquareNeighbours(features=wide, neighbours=self.neighbours, folds=self.folds, seed=self.seed)
+
+
+class Mistake(NamedTuple):
+    """A held-out page that was told wrong, by its id or URL."""
+
+    page: str
+    site: str
+    label: str
+    told: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trained:
+    """A model, how well held-out pages were told at each level, and what is to be known of the input.
+
+    `folds` is None where nothing could be held out; then there are no scores. `mistakes` are the surest ones.
+    """
+
+    model: ClassModel
+    pages: Counter[str]
+    sites: int
+    folds: Folds | None
+    scores: tuple[ClassScores, ...]
+    reliability: Reliability | None
+    mistakes: tuple[Mistake, ...]
+    remarks: tuple[str, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """All numbers as JSON has them."""
+        folds = self.folds
+        return {
+            "pages": dict(self.pages),
+            "sites": self.sites,
+            "folds": None if folds is None else {"by": folds.by, "count": folds.count, "why": folds.why},
+            "levels": [scores.to_plain() for scores in self.scores],
+            "probabilities": None if self.reliability is None else self.reliability.to_plain(),
+            "remarks": list(self.remarks),
+        }
+
+
+def train_classes(
+    inputs: Sequence[str | Path],
+    settings: ClassifySettings,
+    run: RunSettings,
+    *,
+    label: str | None = None,
+    labels: Path | None = None,
+    site_by: str = "host",
+    tmp: Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Trained:
+    """Learn classes from pages whose label stands in the column `label`, or in the file `labels`.
+
+    All pages of a site tell what its words weigh; those with a label and with features are learned from. `InputError`
+    where there is none.
+    """
+    if (label is None) == (labels is None):
+        raise SettingsError("expected either the name of a column of labels, or a file of labels")
+    if label is not None:
+        check_label_column(inputs, label)
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    known = {} if labels is None else read_labels(labels)
+    tidy = Taxonomy([], settings.separator).tidy
+    label_of: dict[int, str] = {}
+
+    def noted(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
+        for page in pages:
+            found = page.label or known.get(page.page_id or "") or known.get(page.url)
+            if found is not None and (named := tidy(found)):
+                label_of[page.ordinal] = named
+            yield page
+
+    builder = VectorBuilder(settings.vectors)
+    rows: list[PageRow] = []
+    counts: Counter[str] = Counter()
+    sites: set[str] = set()
+    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None), label=label)
+    with parsed_pages(noted(pages), run, tmp=tmp, tell=tell) as store:
+        total = store.page_count()
+        errors = store.errors(1)
+        for done, (row, tree, weights) in enumerate(weighed_pages(store, run, settings.vectors), start=1):
+            sites.add(row.site)
+            if tree is None:
+                counts["failed"] += 1
+            elif row.ordinal not in label_of:
+                counts["without_label"] += 1
+            else:
+                builder.add(row.page_id or row.url, tree, weights)
+                rows.append(row)
+            tell("weigh", done, total)
+    counts["all"] = total
+    full = np.array([len(features) > 0 for features, _ in builder.rows], np.bool_)
+    counts["empty"] = int((~full).sum())
+    rows = [row for row, is_full in zip(rows, full, strict=True) if is_full]
+    counts["learned"] = len(rows)
+    if not rows:
+        raise InputError(_nothing(counts, label, labels))
+    tell("train", 0, None)
+    return _trained(builder.matrix(), full, rows, label_of, settings, site_by, counts, len(sites), errors)
+
+
+def _nothing(counts: Counter[str], label: str | None, labels: Path | None) -> str:
+    where = f"in column {label!r}" if labels is None else f"in {labels} (by page_id or url)"
+    return (
+        f"no page to learn from: of {counts['all']:,} pages {counts['without_label']:,} have no label {where}, "
+        f"{counts['empty']:,} are empty, {counts['failed']:,} could not be read"
+    )
+
+
+def _trained(
+    matrix: FeatureMatrix,
+    full: NDArray[np.bool_],
+    rows: list[PageRow],
+    label_of: Mapping[int, str],
+    settings: ClassifySettings,
+    site_by: str,
+    counts: Counter[str],
+    sites: int,
+    errors: Sequence[tuple[str, int]],
+) -> Trained:
+    """Fit, and hold what was told of held-out pages against their labels."""
+    vectors = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))[full]
+    labels = [label_of[row.ordinal] for row in rows]
+    classifier = settings.classifier().fit(vectors, labels, [row.site for row in rows])
+    taxonomy = Taxonomy(classifier.classes_.tolist(), settings.separator)
+    scores: tuple[ClassScores, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    reliability = None
+    if classifier.held_out_ is not None:
+        topics, certain = taxonomy.predict(classifier.held_out_)
+        told = [[taxonomy.names[level][topic] for topic in topics[:, level]] for level in range(taxonomy.depth)]
+        scores = tuple(
+            ClassScores.of([taxonomy.at(name, level) for name in labels], told[level], taxonomy.names[level])
+            for level in range(taxonomy.depth)
+        )
+        reliability = Reliability.of(classifier.held_out_, np.searchsorted(classifier.classes_, labels))
+        mistakes = _mistakes(rows, labels, told[-1], certain[:, -1])
+    model = ClassModel.of(
+        settings.method, classifier, matrix, settings.vectors, separator=settings.separator, site_by=site_by
+    )
+    trained = Trained(
+        model=model,
+        pages=counts,
+        sites=sites,
+        folds=classifier.folds_,
+        scores=scores,
+        reliability=reliability,
+        mistakes=mistakes,
+        remarks=tuple(_remarks(counts, errors, labels, [row.site for row in rows], classifier.folds_)),
+    )
+    plain = trained.to_plain()
+    levels = [{name: level[name] for name in ("accuracy", "macro_f")} for level in plain["levels"]]
+    about = {name: plain[name] for name in ("pages", "sites", "folds", "probabilities")} | {"levels": levels}
+    return replace(trained, model=replace(model, about=about))
+
+
+def _mistakes(
+    rows: Sequence[PageRow], labels: Sequence[str], told: Sequence[str], certain: NDArray[np.float64]
+) -> tuple[Mistake, ...]:
+    """The pages told wrong that the classifier was surest of: wrong labels are among them."""
+    wrong = [n for n, (label, found) in enumerate(zip(labels, told, strict=True)) if label != found]
+    wrong.sort(key=lambda n: (-round(float(certain[n]), 6), rows[n].site, rows[n].ordinal))
+    return tuple(
+        Mistake(rows[n].page_id or rows[n].url, rows[n].site, labels[n], told[n], round(float(certain[n]), 6))
+        for n in wrong[:MOST_MISTAKES]
+    )
+
+
+def _remarks(
+    counts: Counter[str],
+    errors: Sequence[tuple[str, int]],
+    labels: Sequence[str],
+    sites: Sequence[str],
+    folds: Folds | None,
+) -> Iterator[str]:
+    """What a person should know of the input, a sentence each."""
+    if counts["without_label"]:
+        yield f"{_pages(counts['without_label'])} without a label: passed over"
+    if counts["empty"]:
+        yield f"{_pages(counts['empty'])} with a label and without features ({NO_FEATURES}): passed over"
+    if counts["failed"]:
+        yield f"{_pages(counts['failed'])} could not be read ({errors[0][0] if errors else 'no reason known'})"
+    pages = Counter(labels)
+    if len(pages) == 1:
+        yield f"one class only, {labels[0]!r}: the model says it of every page, and there is nothing to score"
+        return
+    if folds is None:
+        yield "nothing was held out: there are no scores, and probabilities are not calibrated"
+    alone = sorted(name for name, count in pages.items() if count == 1)
+    if alone:
+        yield f"{_classes(alone)} of one page: while it is held out, nothing is known of them"
+    sites_of: dict[str, set[str]] = {}
+    for name, site in zip(labels, sites, strict=True):
+        sites_of.setdefault(name, set()).add(site)
+    local = sorted(name for name, found in sites_of.items() if len(found) == 1 and pages[name] > 1)
+    if local and len(set(sites)) > 1:
+        by_site = folds is not None and folds.by == "site"
+        why = (
+            "while the site is held out nothing is known of them, and their scores are 0"
+            if by_site
+            else "their scores may tell how well the site is known, not the class"
+        )
+        yield f"{_classes(local)} on one site only: {why}"
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'s' * (count != 1)}"
+
+
+def _classes(names: Sequence[str]) -> str:
+    told = ", ".join(names[:NAMES_TOLD]) + (", …" if len(names) > NAMES_TOLD else "")
+    return f"{len(names):,} class{'es' * (len(names) != 1)} ({told})"
+
+
+# Telling
+
+
+class Applied(NamedTuple):
+    """How many pages were told what, by class, and how many were empty or failed."""
+
+    pages: int
+    labels: Counter[str]
+    empty: int
+    failed: int
+
+
+def class_fields(depth: int) -> Fields:
+    """What `classify apply` writes for each page; a level has a label and a probability where labels are paths."""
+    levels = [
+        field
+        for level in range(1, depth + 1 if depth > 1 else 1)
+        for field in (
+            Field(f"level_{level}", about="the topic at this level"),
+            Field(f"level_{level}_probability", FieldKind.NUMBER, about="of that topic, the sum over its classes"),
+        )
+    ]
+    return (
+        Field("page_id", about="as the input had it"),
+        Field("url", about="the page's address"),
+        Field("site", about="the site that the page was taken to belong to"),
+        Field("outcome", about="what became of the page", values=("labelled", "empty", "failed")),
+        Field("reason", about="why it has no label"),
+        Field("label", about="the class of the page"),
+        Field("probability", FieldKind.NUMBER, about="of that class"),
+        Field("second", about="the likeliest of the other classes"),
+        Field("second_probability", FieldKind.NUMBER, about="of that class"),
+        *levels,
+    )
+
+
+def apply_classes(
+    model: ClassModel,
+    inputs: Sequence[str | Path],
+    out: str | Path,
+    run: RunSettings,
+    *,
+    format: str | None = None,
+    tmp: Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> Applied:
+    """Write a line for each page, in the order (site, input ordinal), with its class and how likely that is."""
+    wanted = output_format(out, format)
+    if wanted not in ("jsonl", "csv", "parquet"):
+        raise SettingsError(f"classes are written as jsonl, csv or parquet, not {wanted}")
+    check_output(out, wanted)
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    counts: Counter[str] = Counter()
+    labels: Counter[str] = Counter()
+
+    def counted(records: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for record in records:
+            counts[record["outcome"]] += 1
+            if record["label"] is not None:
+                labels[record["label"]] += 1
+            yield record
+
+    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
+    with parsed_pages(pages, run, tmp=tmp, tell=tell) as store:
+        total = store.page_count()
+        weighed = _counting(weighed_pages(store, run, model.vectors), total, tell)
+        parts = iter(lambda: list(islice(weighed, PAGES_AT_ONCE)), [])
+        records = (record for part in parts for record in _told(model, part))
+        write_output(counted(records), out, wanted, fields=class_fields(model.taxonomy.depth))
+    return Applied(total, labels, counts["empty"], counts["failed"])
+
+
+def _counting(weighed: Iterator[Weighed], total: int, tell: Progress) -> Iterator[Weighed]:
+    for done, page in enumerate(weighed, start=1):
+        tell("weigh", done, total)
+        yield page
+
+
+def _told(model: ClassModel, pages: Sequence[Weighed]) -> Iterator[dict[str, Any]]:
+    """The records of some pages."""
+    builder = VectorBuilder(model.vectors)
+    for row, tree, weights in pages:
+        builder.add(row.page_id or row.url, tree, weights)
+    said = [len(features) > 0 for features, _ in builder.rows]
+    vectors = model.rows(builder)
+    known = model.classifier.known(vectors)
+    probability = model.classifier.predict_proba(vectors)
+    taxonomy = model.taxonomy
+    topics, certain = taxonomy.predict(probability)
+    for n, (row, _, _) in enumerate(pages):
+        record: dict[str, Any] = {"page_id": row.page_id, "url": row.url, "site": row.site, "label": None}
+        if row.ref is None:
+            yield record | {"outcome": "failed", "reason": row.error}
+        elif not known[n]:
+            yield record | {"outcome": "empty", "reason": NOT_MET if said[n] else NO_FEATURES}
+        else:
+            chosen = topics[n].tolist()
+            label = taxonomy.names[-1][chosen[-1]]
+            record |= {"outcome": "labelled", "label": label, "probability": round(float(certain[n, -1]), 6)}
+            if len(taxonomy.classes) > 1:
+                others = np.where(model.classifier.classes_ == label, -1.0, probability[n])
+                second = int(others.argmax())
+                record |= {"second": taxonomy.classes[second], "second_probability": round(float(others[second]), 6)}
+            for level, topic in enumerate(chosen if taxonomy.depth > 1 else [], start=1):
+                record[f"level_{level}"] = taxonomy.names[level - 1][topic]
+                record[f"level_{level}_probability"] = round(float(certain[n, level - 1]), 6)
+            yield record

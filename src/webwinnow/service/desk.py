@@ -1,0 +1,88 @@
+"""Single pages, cleaned in worker processes under watch: what hangs is killed, and the server goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import asdict
+
+from webwinnow.errors import WebwinnowError
+from webwinnow.parse import ParseLimits
+from webwinnow.pipeline import RunSettings
+from webwinnow.pipeline.pool import Pool, Task
+from webwinnow.service.jobs import QueueFull
+from webwinnow.service.options import CleanOptions
+from webwinnow.service.settings import ServiceSettings
+
+__all__ = ["PageCounter", "PageFailed"]
+
+
+class PageFailed(WebwinnowError):
+    """A page could not be read."""
+
+
+class PageCounter:
+    """Where pages are handed in and their records handed out. Used from one event loop."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        run = RunSettings(method="none", limits=ParseLimits(max_bytes=settings.page_bytes))
+        self._pool = Pool(
+            settings.processes, run.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
+        )
+        self._waiting: dict[int, asyncio.Future[bytes]] = {}
+        self._next = 0
+
+    @property
+    def waiting(self) -> int:
+        """Pages handed in and not out."""
+        return len(self._waiting)
+
+    def open(self) -> None:
+        """Start the workers."""
+        self.settings.models_folder.mkdir(parents=True, exist_ok=True)
+        self._pool.__enter__()
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._hand_out, args=(loop,), daemon=True).start()
+
+    def close(self) -> None:
+        """Stop the workers; pages that still wait fail."""
+        self._pool.close()
+        for number in list(self._waiting):
+            self._answer(number, b"", "the server is being stopped")
+
+    async def clean(
+        self, url: str, body: bytes, content_type: str | None, options: CleanOptions, *, explain: bool
+    ) -> bytes:
+        """The record of a page as JSON. `PageFailed` for one that cannot be read, `QueueFull` for one too many."""
+        if self.waiting >= self.settings.waiting_pages:
+            raise QueueFull(f"{self.waiting} pages wait already; try again in a moment")
+        asked = options.model_dump(include=set(CleanOptions.model_fields))
+        asked |= {"cleaning": asdict(options.cleaning()), "explain": explain}
+        number, self._next = self._next, self._next + 1
+        future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = future
+        item = (url, body, content_type, asked)
+        self._pool.submit(Task(number, "page", str(self.settings.models_folder), [item]))
+        return await future
+
+    def _hand_out(self, loop: asyncio.AbstractEventLoop) -> None:
+        """A thread of its own waits for the answers."""
+        while True:
+            try:
+                answer = self._pool.answer()
+            except WebwinnowError:
+                return
+            try:
+                loop.call_soon_threadsafe(self._answer, answer.task.name, answer.value, answer.error)
+            except RuntimeError:
+                return  # the loop is closed, and nobody waits
+
+    def _answer(self, number: int, value: bytes, error: str | None) -> None:
+        future = self._waiting.pop(number, None)
+        if future is None or future.done():
+            return
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(PageFailed(error))

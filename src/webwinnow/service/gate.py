@@ -1,0 +1,185 @@
+"""The gate before every request: for which host, from which page, with which token, how long a body and how slow.
+
+What passes is answered with headers that let nothing of a cleaned page run or load; what it cost is counted and logged,
+by the name of the route and never by what was asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import time
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webwinnow.service.metrics import Metrics
+from webwinnow.service.settings import ServiceSettings
+
+__all__ = ["COOKIE", "Gate", "is_token"]
+
+COOKIE = "webwinnow_token"
+SMALL_BODY = 64_000
+"""The longest body where nothing long is expected."""
+GRACE_SECONDS = 10.0
+"""A body may take so long whatever its rate."""
+OPEN_PATHS = frozenset({"/health", "/login", "/static/style.css"})
+"""What is answered without a token: that the server lives, and how to show one."""
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+"""Sent with every answer that does not say otherwise itself."""
+log = logging.getLogger("webwinnow.service")
+
+
+class Gate:
+    """ASGI middleware around the whole service."""
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics) -> None:
+        self.app, self.settings, self.metrics = app, settings, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on with the body and the answer under watch."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                told = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in told)]
+            await send(message)
+
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        try:
+            refused = self._refused(scope, headers)
+            if refused is None:
+                await self.app(scope, self._watched(scope, headers, receive), answer)
+            else:
+                await _refuse(answer, *refused, scope, headers)
+        finally:
+            route = getattr(scope.get("route"), "path", "(none)")
+            seconds = time.perf_counter() - started
+            self.metrics.request(_method(scope), route, status, seconds)
+            log.info("%s %s %d %.0f ms", _method(scope), route, status, seconds * 1000)
+
+    def _refused(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
+        """The status and the reason of a request that does not pass."""
+        if _host_name(headers.get(b"host", "")) not in self.settings.host_names:
+            return 403, "this server is not called by that name; start it with --name NAME to allow it"
+        if scope["method"] not in SAFE_METHODS and not _from_here(headers):
+            return 403, "a page of another site may not ask this"
+        if self.settings.token is not None and scope["path"] not in OPEN_PATHS:
+            shown = _shown_token(headers)
+            if shown is None:
+                return 401, "a token is required: send it as 'Authorization: Bearer TOKEN'"
+            if not is_token(shown, self.settings.token):
+                return 401, "the token is wrong"
+        length = headers.get(b"content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            return 400, "the content length is no number"
+        if int(length) > self._most_bytes(scope):
+            return 413, f"the body is longer than {self._most_bytes(scope):,} bytes"
+        return None
+
+    def _most_bytes(self, scope: Scope) -> int:
+        """The longest body of a route."""
+        path = scope["path"]
+        if scope["method"] == "POST" and path in ("/jobs", "/sites"):
+            return self.settings.upload_bytes
+        if path in ("/page", "/inspect", "/view/page"):
+            return 2 * self.settings.page_bytes + SMALL_BODY  # JSON and forms write a page longer than it is
+        return SMALL_BODY
+
+    def _watched(self, scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
+        """`receive` that counts what comes and cuts off what is too long or too slow."""
+        most, taken, started = self._most_bytes(scope), 0, time.monotonic()
+
+        async def watched() -> Message:
+            nonlocal taken
+            passed = time.monotonic() - started
+            if passed > GRACE_SECONDS and taken < (passed - GRACE_SECONDS) * self.settings.body_rate:
+                raise HTTPException(408, "the body comes too slowly")
+            try:
+                async with asyncio.timeout(self.settings.idle_seconds):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, "the body stopped coming") from None
+            taken += len(message.get("body", b""))
+            if taken > most:
+                raise HTTPException(413, f"the body is longer than {most:,} bytes")
+            return message
+
+        has_body = b"content-length" in headers or b"transfer-encoding" in headers
+        return watched if has_body else receive
+
+
+def is_token(shown: str, token: str) -> bool:
+    """Whether a token is the right one, told in the same time whichever it is."""
+    return hmac.compare_digest(shown.encode("utf-8", "replace"), token.encode())
+
+
+def _shown_token(headers: dict[bytes, str]) -> str | None:
+    kind, _, shown = headers.get(b"authorization", "").partition(" ")
+    if kind.lower() == "bearer" and shown.strip():
+        return shown.strip()
+    try:
+        cookie = SimpleCookie(headers.get(b"cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if cookie is None else cookie.value
+
+
+def _host_name(host: str) -> str:
+    """The name of a Host header, without its port."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _from_here(headers: dict[bytes, str]) -> bool:
+    """Whether a request comes from one of our own pages or from a program; browsers tell where a page's come from."""
+    site = headers.get(b"sec-fetch-site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = headers.get(b"origin")
+    return origin is None or urlsplit(origin).netloc.lower() == headers.get(b"host", "").lower()
+
+
+def _method(scope: Scope) -> str:
+    return scope["method"] if scope["method"] in HTTP_METHODS else "(other)"
+
+
+HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT"})
+
+
+async def _refuse(send: Send, status: int, reason: str, scope: Scope, headers: dict[bytes, str]) -> None:
+    """Answer in a line; a person without a token is led to where to show it."""
+    wants_page = "text/html" in headers.get(b"accept", "") and scope["method"] == "GET"
+    told: list[tuple[bytes, bytes]] = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    if status == HTTPStatus.UNAUTHORIZED:
+        told.append((b"www-authenticate", b"Bearer"))
+        if wants_page:
+            status, told = 303, [(b"location", b"/login")]
+    body = json.dumps({"error": reason}).encode()
+    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,123 @@
+"""What the routes work with: the service's settings, jobs, workers and counters, as one object of the application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from webwinnow.crawl import CrawlSettings
+from webwinnow.crawl.fetch import fetch_page
+from webwinnow.crawl.guard import AddressGuard
+from webwinnow.errors import WebwinnowError
+from webwinnow.service.desk import PageCounter, PageFailed
+from webwinnow.service.jobs import Job, JobStore, QueueFull
+from webwinnow.service.metrics import Metrics
+from webwinnow.service.options import PageRequest
+from webwinnow.service.runner import JobRunner
+from webwinnow.service.settings import ServiceSettings
+from webwinnow.site.folder import ModelFolder
+
+__all__ = ["Parts", "parts_of", "told_wrong"]
+
+SHOWN_WRONGS = 5
+MOST_FETCHES = 4
+"""Pages fetched at the same time; each is a process."""
+FETCH_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The parts of a running service."""
+
+    settings: ServiceSettings
+    jobs: JobStore
+    runner: JobRunner
+    counter: PageCounter
+    metrics: Metrics
+    fetching: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_FETCHES))
+
+    def job(self, name: str) -> Job:
+        """The job of an id; 404 if there is none."""
+        found = self.jobs.find(name)
+        if found is None:
+            raise HTTPException(404, "there is no such job")
+        return found
+
+    def result(self, name: str, step: str, file: str) -> Path:
+        """What a step of a job left; 404 while it has not."""
+        path = self.jobs.result(self.job(name), step, file)
+        if path is None:
+            raise HTTPException(404, f"the job has no {file} yet, or it failed; ask /jobs/ID how it stands")
+        return path
+
+    def models(self) -> Iterator[Path]:
+        """The files of all models."""
+        folder = self.settings.models_folder
+        return ModelFolder(folder, make=True).models() if folder.is_dir() else iter(())
+
+    def check_disk(self) -> None:
+        """507 if the folder holds as much as it may."""
+        held = sum(path.stat().st_size for path in self.settings.folder.rglob("*") if path.is_file())
+        if held >= self.settings.disk_bytes:
+            raise HTTPException(507, f"the folder of this server holds {held:,} bytes; remove jobs that are done")
+
+    async def clean(self, asked: PageRequest) -> bytes:
+        """The record of a page, or its decisions, as JSON."""
+        body, content_type, url = await self._given(asked)
+        if len(body) > self.settings.page_bytes:
+            raise HTTPException(413, f"the page is longer than {self.settings.page_bytes:,} bytes")
+        try:
+            cleaned = await self.counter.clean(url, body, content_type, asked, explain=asked.explain)
+        except PageFailed as error:
+            self.metrics.pages.labels("failed").inc()
+            raise HTTPException(422, f"the page could not be read: {error}") from None
+        except QueueFull as error:
+            raise HTTPException(429, str(error)) from None
+        self.metrics.pages.labels("cleaned").inc()
+        return cleaned
+
+    async def _given(self, asked: PageRequest) -> tuple[bytes, str | None, str]:
+        """The page that is handed in, or fetched: its bytes, its content type, its address."""
+        if asked.html is not None:
+            return asked.html.encode("utf-8", "replace"), "text/html; charset=utf-8", asked.url
+        if not asked.url:
+            raise HTTPException(422, "expected html, or url to fetch")
+        if not self.settings.fetch:
+            raise HTTPException(422, "this server fetches no pages; send html")
+        if self.fetching.locked():
+            raise HTTPException(429, "too many pages are being fetched; try again in a moment")
+        async with self.fetching:
+            try:
+                page = await run_in_threadpool(fetch_page, asked.url, self.crawling)
+            except WebwinnowError as error:
+                raise HTTPException(422, str(error)) from None
+        return page.body, page.content_type, page.url
+
+    @property
+    def crawling(self) -> CrawlSettings:
+        """How a single page is fetched."""
+        return CrawlSettings(
+            page_seconds=FETCH_SECONDS,
+            retries=0,
+            max_size=self.settings.page_bytes,
+            guard=AddressGuard(allow_private=self.settings.allow_private),
+        )
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the service that a request is for."""
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+def told_wrong(errors: Sequence[Any]) -> str:
+    """What is wrong with a request, in a line; never what it held."""
+    told = [f"{'.'.join(str(part) for part in error['loc']) or 'body'}: {error['msg']}" for error in errors]
+    return "; ".join(told[:SHOWN_WRONGS]).encode("utf-8", "replace").decode()

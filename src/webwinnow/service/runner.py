@@ -1,0 +1,144 @@
+"""The queue of jobs: one process at a time, watched, ended when it is not wanted, started again after a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from webwinnow.service.jobs import ACTIVE, Job, JobState, JobStore, QueueFull
+from webwinnow.service.settings import ServiceSettings
+
+__all__ = ["JobRunner"]
+
+STARTS_ALLOWED = 3
+"""A job whose process went down with the server so often is given up."""
+LOG_SHOWN = 1_000
+log = logging.getLogger("webwinnow.service")
+
+
+class JobRunner:
+    """Runs the jobs of a store, one after the other; `start` takes up what an earlier server left."""
+
+    def __init__(self, store: JobStore, settings: ServiceSettings) -> None:
+        self.store, self.settings = store, settings
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._running: Job | None = None
+
+    def start(self) -> None:
+        """Queue again what was running when the last server ended, and begin."""
+        for job in list(self.store):
+            state = self.store.state(job)
+            if state.status != "running":
+                continue
+            if state.starts >= STARTS_ALLOWED:
+                self._over(job, "failed", f"its process was ended {state.starts} times before it was done")
+            else:
+                log.info("job %s goes on after a restart", job.id)
+                self.store.set_state(job, replace(state, status="queued"))
+        self._task = asyncio.create_task(self._serve())
+
+    async def stop(self) -> None:
+        """End the running process; its job goes on with the next server."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        self._end_process()
+        if self._process is not None:
+            await self._process.wait()
+
+    def check_room(self) -> None:
+        """`QueueFull` if a job more would be too many."""
+        waiting = sum(self.store.state(job).status in ACTIVE for job in self.store)
+        if waiting >= self.settings.queued_jobs:
+            raise QueueFull(f"{waiting} jobs wait already; try again when one is done")
+
+    def put(self, job: Job) -> None:
+        """Take a job into the queue."""
+        self.store.add(job)
+        log.info("job %s queued: %s", job.id, job.kind)
+        self._wake.set()
+
+    def cancel(self, job: Job) -> None:
+        """End a job that is not over."""
+        if self.store.state(job).status in ACTIVE:
+            self._over(job, "cancelled", None)
+            if self._running is not None and self._running.id == job.id:
+                self._end_process()
+
+    def remove(self, job: Job) -> None:
+        """Take away a job that is over."""
+        self.store.remove(job)
+        log.info("job %s removed", job.id)
+
+    async def _serve(self) -> None:
+        while True:
+            waiting = self.store.waiting()
+            if not waiting:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            self._running = waiting[0]
+            try:
+                await self._run(waiting[0])
+            finally:
+                self._running = None
+
+    async def _run(self, job: Job) -> None:
+        folder, before = self.store.path(job), self.store.state(job)
+        started = replace(before, status="running", starts=before.starts + 1, started=before.started or time.time())
+        self.store.set_state(job, started)
+        log.info("job %s started", job.id)
+        with (folder / "log.txt").open("wb") as words:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "webwinnow.service.work",
+                str(folder),
+                str(self.settings.models_folder),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=words,
+                start_new_session=True,
+            )
+            try:
+                status = await self._process.wait()
+            finally:
+                self._end_process()
+        self._process = None
+        if self.store.find(job.id) is None or self.store.state(job).status != "running":
+            return  # cancelled meanwhile
+        if status == 0:
+            self._over(job, "done", None)
+        else:
+            self._over(job, "failed", last_words(folder / "log.txt") or f"its process ended with status {status}")
+
+    def _over(self, job: Job, status: str, error: str | None) -> None:
+        assert status in ("done", "failed", "cancelled")
+        state: JobState = replace(self.store.state(job), status=status, error=error, finished=time.time())  # type: ignore[arg-type]
+        self.store.set_state(job, state)
+        log.info("job %s %s", job.id, status)
+
+    def _end_process(self) -> None:
+        """Kill the process and all those it started."""
+        if self._process is not None and self._process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def last_words(path: Path) -> str | None:
+    """The last line that a process wrote before it failed."""
+    try:
+        lines = path.read_bytes()[-LOG_SHOWN:].decode("utf-8", "replace").strip().splitlines()
+    except OSError:
+        return None
+    return lines[-1] if lines else None

@@ -1,0 +1,92 @@
+"""What the service may be told, as one frozen object."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from webwinnow.errors import SettingsError
+
+__all__ = ["ServiceSettings", "is_loopback"]
+
+SHORTEST_TOKEN = 16
+"""Characters of a token: fewer could be guessed."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceSettings:
+    """How to serve.
+
+    - `folder`: where jobs, their results and the models live; what is there outlives the server.
+    - `host`, `port`: where to listen. Beyond loopback a `token` is asked of every request.
+    - `names`: more host names by which the service is called; a request for another host is refused.
+    - `inputs`: folders on this machine out of which a job may name its input; none by default.
+    - `fetch`: whether pages may be fetched by URL (through the crawler's guard); `allow_private` lifts the guard.
+    - `page_bytes`, `upload_bytes`: the longest page, and the longest crawl file.
+    - `page_seconds`, `worker_memory`: what one page may take.
+    - `waiting_pages`, `queued_jobs`: longer queues are refused, not kept.
+    - `idle_seconds`, `body_rate`: a body that pauses longer, or comes slower (bytes a second), is cut off.
+    - `disk_bytes`: jobs and models together; a new job is refused beyond that.
+    - `workers`: processes for single pages, and those of a job; 0 for one a core.
+    """
+
+    folder: Path
+    host: str = "127.0.0.1"
+    port: int = 8765
+    token: str | None = None
+    names: tuple[str, ...] = ()
+    inputs: tuple[Path, ...] = ()
+    fetch: bool = True
+    allow_private: bool = False
+    page_bytes: int = 10_000_000
+    upload_bytes: int = 4_000_000_000
+    page_seconds: float = 20.0
+    worker_memory: int = 3 << 30
+    waiting_pages: int = 256
+    queued_jobs: int = 20
+    idle_seconds: float = 20.0
+    body_rate: int = 4_000
+    disk_bytes: int = 50_000_000_000
+    workers: int = 0
+
+    def __post_init__(self) -> None:
+        if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
+            raise SettingsError(f"the token is too short: expected {SHORTEST_TOKEN} ASCII characters or more")
+        if self.token is None and not is_loopback(self.host):
+            raise SettingsError(f"{self.host} is reached from other machines: a token is required")
+        for name in ("page_bytes", "upload_bytes", "page_seconds", "waiting_pages", "queued_jobs", "idle_seconds"):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
+
+    @property
+    def jobs_folder(self) -> Path:
+        """Where jobs live, a folder each."""
+        return self.folder / "jobs"
+
+    @property
+    def models_folder(self) -> Path:
+        """Where the models of sites live."""
+        return self.folder / "models"
+
+    @property
+    def processes(self) -> int:
+        """How many worker processes run."""
+        return self.workers or len(os.sched_getaffinity(0))
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The host names that a request may be for."""
+        own = {self.host.strip("[]").lower(), *(name.lower() for name in self.names)}
+        return frozenset(own | {"localhost", "127.0.0.1", "::1"})

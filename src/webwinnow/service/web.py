@@ -1,0 +1,263 @@
+"""The web page: server-rendered views over the same jobs, records, reports and search that programs use."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+
+from webwinnow._version import __version__
+from webwinnow.cleaning import DEFAULT_METHOD, METHODS
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
+from webwinnow.errors import WebwinnowError
+from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
+from webwinnow.search.snippet import Snippet
+from webwinnow.service.api import LONGEST_QUERY, JobTold, job_told, sites
+from webwinnow.service.gate import COOKIE, POLICY, is_token
+from webwinnow.service.jobs import Job
+from webwinnow.service.options import PageRequest
+from webwinnow.service.parts import Parts, parts_of, told_wrong
+from webwinnow.urls import is_web_link
+
+__all__ = ["router", "static_files"]
+
+PAGES_SHOWN = 50
+FRAME_POLICY = POLICY + "; frame-src 'self'"
+STEP_WORDS = {
+    "clean": "cleaning",
+    "learn": "learning the sites",
+    "parquet": "writing Parquet",
+    "inspect": "drawing the inspector",
+    "index": "making the search index",
+    "clusters": "finding clusters",
+}
+STAGE_WORDS = {
+    "parse": "reading and parsing",
+    "learn": "learning site by site",
+    "clean": "cleaning site by site",
+    "replicas": "finding replicas",
+    "write": "writing",
+    "index": "indexing",
+}
+
+router = APIRouter()
+PartsHere = Annotated[Parts, Depends(parts_of)]
+_pages = Environment(
+    loader=PackageLoader("webwinnow.service"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+def static_files() -> StaticFiles:
+    """Our styles and our script."""
+    return StaticFiles(packages=[("webwinnow.service", "static")])
+
+
+def _moment(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _marked(snippet: Snippet) -> Markup:
+    """A snippet with the words of the query marked; its text is escaped piece by piece."""
+    shown, at = Markup(), 0
+    for start, end in snippet.marks:
+        shown += escape(snippet.text[at:start]) + Markup("<mark>{}</mark>").format(snippet.text[start:end])
+        at = end
+    return shown + escape(snippet.text[at:])
+
+
+_pages.filters["moment"] = _moment
+_pages.filters["marked"] = _marked
+_pages.filters["number"] = lambda value: f"{value:,}"
+_pages.tests["web_link"] = is_web_link
+_pages.globals.update(version=__version__, step_words=STEP_WORDS, stage_words=STAGE_WORDS)
+
+
+def _shown(name: str, status: int = 200, *, policy: str | None = None, **values: Any) -> HTMLResponse:
+    headers = {} if policy is None else {"Content-Security-Policy": policy}
+    return HTMLResponse(_pages.get_template(name).render(**values), status, headers)
+
+
+@router.get("/")
+async def home(parts: PartsHere) -> HTMLResponse:
+    """Drop a crawl, name a folder, see the jobs."""
+    return _shown(
+        "home.html",
+        here="jobs",
+        jobs=[job_told(parts, job) for job in parts.jobs],
+        inputs=[str(root) for root in parts.settings.inputs],
+        methods=METHODS,
+        tasks=TASKS,
+        most=parts.settings.upload_bytes,
+    )
+
+
+@router.get("/view/jobs/{job}")
+async def job_page(job: str, parts: PartsHere) -> HTMLResponse:
+    """A job: its progress while it runs, then what came out."""
+    found = parts.job(job)
+    return _shown("job.html", here="jobs", job=job_told(parts, found), left=_left(parts, found))
+
+
+@router.get("/view/jobs/{job}/pages")
+async def pages_page(job: str, parts: PartsHere, start: Annotated[int, Query(ge=0, le=10**9)] = 0) -> HTMLResponse:
+    """The records of a job, a screen at a time."""
+    path = parts.result(job, "clean", "records.jsonl")
+    rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), start, start + PAGES_SHOWN + 1)))
+    return _shown(
+        "pages.html", here="jobs", job=_told(parts, job), rows=rows[:PAGES_SHOWN], start=start, shown=PAGES_SHOWN,
+        more=len(rows) > PAGES_SHOWN,
+    )  # fmt: skip
+
+
+@router.get("/view/jobs/{job}/record")
+async def record_page(job: str, parts: PartsHere, at: Annotated[int, Query(ge=0, le=10**9)]) -> HTMLResponse:
+    """One record: what was kept of a page."""
+    path = parts.result(job, "clean", "records.jsonl")
+    rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), at, at + 1)))
+    if not rows:
+        raise HTTPException(404, "there is no such record")
+    return _shown("record.html", here="jobs", job=_told(parts, job), record=rows[0], at=at)
+
+
+@router.get("/view/jobs/{job}/replicas")
+async def replicas_page(job: str, parts: PartsHere) -> HTMLResponse:
+    """Pages that are copies of others, by the page that stays."""
+    path = parts.result(job, "clean", "records.jsonl")
+    groups = await run_in_threadpool(_replicas, path)
+    return _shown("replicas.html", here="jobs", job=_told(parts, job), groups=groups)
+
+
+@router.get("/view/jobs/{job}/inspect")
+async def inspect_page(job: str, parts: PartsHere) -> HTMLResponse:
+    """The inspector, in a frame that can ask this server nothing."""
+    parts.result(job, "inspect", "report.html")
+    return _shown("inspect.html", here="jobs", job=_told(parts, job), policy=FRAME_POLICY)
+
+
+@router.get("/view/jobs/{job}/search")
+async def search_page(
+    job: str,
+    parts: PartsHere,
+    q: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
+    start: Annotated[int, Query(ge=0, le=10_000)] = 0,
+) -> HTMLResponse:
+    """Search the clean pages of a job."""
+    index = IndexFolder(parts.result(job, "index", "index"))
+    found, trouble = SearchResult([], 0, 0.0), None
+    if q.strip():
+        try:
+            found = await run_in_threadpool(search, index, q, SearchSettings(limit=20, offset=start))
+        except WebwinnowError as error:
+            trouble = str(error)
+    return _shown(
+        "search.html", here="jobs", job=_told(parts, job), q=q, found=found, trouble=trouble, start=start, shown=20
+    )
+
+
+@router.get("/view/sites")
+async def sites_page(parts: PartsHere) -> HTMLResponse:
+    """The sites that this server knows."""
+    return _shown("sites.html", here="sites", sites=await sites(parts))
+
+
+@router.get("/view/page")
+async def one_page_form() -> HTMLResponse:
+    """Where to paste a page."""
+    return _shown("page.html", here="page", methods=METHODS, tasks=TASKS, asked=None, answer=None, trouble=None)
+
+
+@router.post("/view/page")
+async def one_page(request: Request, parts: PartsHere) -> HTMLResponse:
+    """A pasted page, cleaned, with the decision on each block."""
+    told = _form(await request.body())
+    answer, trouble, asked = None, None, None
+    try:
+        asked = PageRequest(
+            html=told.get("html") or None,
+            url=told.get("url", ""),
+            method=told.get("method", DEFAULT_METHOD),
+            task=told.get("task", DEFAULT_TASK),
+            explain=True,
+        )
+        answer = json.loads(await parts.clean(asked))
+    except ValidationError as error:
+        trouble = told_wrong(error.errors(include_url=False, include_input=False))
+    except HTTPException as error:
+        trouble = str(error.detail)
+    status = 200 if trouble is None else 422
+    return _shown(
+        "page.html", status, here="page", methods=METHODS, tasks=TASKS, asked=asked, answer=answer, trouble=trouble
+    )
+
+
+@router.get("/login")
+async def login_form() -> HTMLResponse:
+    """Where a person shows the token."""
+    return _shown("login.html", here="login", trouble=None)
+
+
+@router.post("/login")
+async def login(request: Request, parts: PartsHere) -> Response:
+    """Take the token and keep it in a cookie that scripts cannot read."""
+    shown = _form(await request.body()).get("token", "").strip()
+    if parts.settings.token is None or not is_token(shown, parts.settings.token):
+        return _shown("login.html", 401, here="login", trouble="The token is wrong.")
+    answer = RedirectResponse("/", 303)
+    secure = request.url.scheme == "https"
+    answer.set_cookie(COOKIE, shown, httponly=True, samesite="strict", secure=secure, max_age=30 * 86_400)
+    return answer
+
+
+# What the views share
+
+
+def _told(parts: Parts, job: str) -> JobTold:
+    return job_told(parts, parts.job(job))
+
+
+def _left(parts: Parts, job: Job) -> dict[str, bool]:
+    """Which results there are."""
+    files = {
+        "records": ("clean", "records.jsonl"),
+        "parquet": ("parquet", "records.parquet"),
+        "inspect": ("inspect", "report.html"),
+        "index": ("index", "index"),
+    }
+    return {name: parts.jobs.result(job, step, file) is not None for name, (step, file) in files.items()}
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open("rb") as lines:
+        yield from map(json.loads, lines)
+
+
+def _replicas(path: Path) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The replicas by the page that they are copies of, largest group first."""
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in _rows(path):
+        if row["replica_of"] is not None:
+            groups[row["replica_of"]].append({name: row[name] for name in ("url", "page_id", "title", "site")})
+    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
+def _form(body: bytes) -> dict[str, str]:
+    """The fields of a form, each once."""
+    try:
+        fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in fields.items()}

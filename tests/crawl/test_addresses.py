@@ -1,0 +1,124 @@
+"""Connections go to addresses that were checked: private ones refused, names that change their mind, TLS."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import json
+import ssl
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from webserver import Reply, WebServer
+
+from webwinnow.crawl import CrawlSettings, crawl
+
+PAGE = "<!doctype html><p>Page <a href=/b>b</a><a href=/c>c</a>"
+
+
+def test_nothing_on_this_machine_is_asked_unless_allowed(tmp_path: Path) -> None:
+    with WebServer({"/": PAGE}) as server:
+        hosts = ["localhost", "127.0.0.1", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"]
+        starts = [f"http://{host}:{server.port}/" for host in hosts]
+        found = crawl(starts, tmp_path / "a.warc.gz", CrawlSettings(delay=0, retries=0), log=tmp_path / "log.jsonl")
+    assert server.log == []
+    assert (found.stored, found.refused, found.known) == (0, len(starts), len(starts))
+    reasons = [json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert all(reason.endswith(("is a loopback address", "is a reserved address")) for reason in reasons)
+
+
+REBINDING = """
+import socket
+
+asked = {host: 0 for host in ("rebind.test",)}
+resolve = socket.getaddrinfo
+
+
+def answer(host, port, *more, **options):
+    if host != "rebind.test":
+        return resolve(host, port, *more, **options)
+    asked[host] += 1
+    address = "127.0.0.1" if asked[host] <= 2 else "127.0.0.2"
+    with open(NOTES, "a") as notes:
+        notes.write(address + "\\n")
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))]
+
+
+socket.getaddrinfo = answer
+"""
+
+
+def test_a_name_that_turns_to_a_private_address_later_wins_nothing(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patched = tmp_path / "patched"
+    patched.mkdir()
+    (patched / "sitecustomize.py").write_text(f"NOTES = {str(tmp_path / 'notes')!r}\n{REBINDING}", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(patched))
+    with (
+        WebServer({"/": PAGE, "/b": PAGE, "/c": PAGE}, keep_alive=False) as server,
+        WebServer({"/b": PAGE, "/c": PAGE}, address="127.0.0.2", port=server.port) as inner,
+    ):
+        start = f"http://rebind.test:{server.port}/"
+        found = crawl([start], tmp_path / "a.warc.gz", settings_for(retries=0), log=tmp_path / "log.jsonl")
+    assert [line.asked.path for line in server.log] == ["/robots.txt", "/"]
+    assert inner.log == []
+    assert (found.stored, found.refused) == (1, 2)
+    # A connection is one question to the name server: what was checked is what was connected to.
+    assert (tmp_path / "notes").read_text().split() == ["127.0.0.1"] * 2 + ["127.0.0.2"] * 2
+    reasons = {json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()}
+    assert reasons == {None, "rebind.test (127.0.0.2) is a loopback address"}
+
+
+def test_proxies_of_the_environment_are_not_used_and_certificates_are_checked(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = certified(tmp_path, "good.test")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    pages = {"/": PAGE, "/b": PAGE, "/c": Reply(b"", status=404)}
+    with WebServer(pages, secure=context) as server, WebServer() as proxy:
+        for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        starts = ["https://good.test/", "https://other.test/"]
+        found = crawl(starts, tmp_path / "a.warc.gz", settings_for(server, retries=0), log=tmp_path / "log.jsonl")
+    fates = {line["url"]: line for line in map(json.loads, (tmp_path / "log.jsonl").read_text().splitlines())}
+    assert fates["https://good.test/b"]["fate"] == "stored"
+    assert fates["https://other.test/"]["fate"] == "failed"
+    assert "certificate" in fates["https://other.test/"]["reason"]
+    assert {line.asked.host for line in server.log} == {"good.test"}
+    assert proxy.log == []
+    assert found.stored == 2
+
+
+def certified(folder: Path, name: str) -> ssl.SSLContext:
+    """A server's context with a certificate for this name that its own file vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    names = [x509.DNSName(name), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "certificate.pem"
+    path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    secret = folder / "key.pem"
+    secret.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path, secret)
+    return context

@@ -1,0 +1,152 @@
+"""A crawl that is killed, in whatever way, goes on: no page is lost, and none is in the WARC file twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from webserver import Asked, Reply, WebServer
+
+from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
+from webwinnow.errors import InputError, SettingsError
+
+PAGES = 60
+PATIENCE = 60.0
+COMMAND = [sys.executable, "-m", "webwinnow", "crawl"]
+
+
+def numbered(asked: Asked) -> Reply:
+    """Sixty pages, each with links to the two behind it and back to the start."""
+    name = asked.path.strip("/") or "0"
+    if not name.isdigit() or int(name) >= PAGES:
+        return Reply(b"", status=404)
+    links = [2 * int(name) + 1, 2 * int(name) + 2]
+    body = "".join(f"<p>Page {name} <a href=/{link}>{link}</a>" for link in links if link < PAGES)
+    return Reply(f"<!doctype html><a href=/>0</a>{body}".encode(), wait=0.03)
+
+
+class Watcher:
+    """Follows every link, and remembers what it was shown."""
+
+    learns = True
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def next(self, page: CrawledPage) -> Next:
+        self.seen.append(page.record.url)
+        return Next(page.links)
+
+
+def start(server: WebServer, out: Path, *more: str) -> subprocess.Popen[bytes]:
+    options = ["-o", str(out), "--delay", "0", "--allow", "127.0.0.1", "--resolve", server.route(), *more]
+    return subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, start_new_session=True)
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(0.01)
+
+
+def child_of(process: subprocess.Popen[bytes]) -> int:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+    return int(children[0])
+
+
+def is_alive(number: int) -> bool:
+    try:
+        return Path(f"/proc/{number}/stat").read_text(encoding="ascii").split()[2] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="asks /proc which process is the child")
+def test_kill_and_resume_loses_no_page_and_stores_none_twice(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], stored_pages: Callable[[Path], Counter[str]]
+) -> None:
+    out = tmp_path / "site.warc.gz"
+    with WebServer(answer=numbered) as server:
+        # 1. The command is killed: its child ends too.
+        process = start(server, out, "http://a.test/")
+        wait_for(lambda: len(server.log) > 10)
+        child = child_of(process)
+        process.kill()
+        process.communicate()
+        wait_for(lambda: not is_alive(child))
+        seen = len(server.log)
+        assert seen < PAGES
+
+        # 2. The child is killed, in the middle of a record.
+        process = start(server, out, "--resume")
+        wait_for(lambda: len(server.log) > seen + 10)
+        os.kill(child_of(process), signal.SIGKILL)
+        _, told = process.communicate()
+        assert process.returncode == 2
+        assert b"--resume goes on" in told
+        with out.open("ab") as file:
+            file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff half a record")
+
+        # 3. Ctrl-C: what is there can be read.
+        seen = len(server.log)
+        process = start(server, out, "--resume")
+        wait_for(lambda: len(server.log) > seen + 10)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate()
+        assert process.returncode == 130, told
+        assert b"--resume goes on" in told
+        stored = stored_pages(out)
+        assert 20 < len(stored) < PAGES
+
+        # 4. To the end.
+        watcher = Watcher()
+        summary = crawl([], out, settings_for(server), resume=True, follow=watcher)
+
+    every = {"http://a.test/", *(f"http://a.test/{number}" for number in range(1, PAGES))}
+    assert stored_pages(out) == Counter(every)
+    assert summary.stored == PAGES
+    assert set(watcher.seen) == every
+    assert len(watcher.seen) == PAGES
+    assert set(stored) <= set(watcher.seen[: len(stored)])  # those of before were shown first
+    asked = Counter(line.asked.url for line in server.log if not line.asked.path.endswith(".txt"))
+    assert set(asked) == every
+    assert sum(asked.values()) <= PAGES + 3  # what was on its way when it was killed, each time, and nothing else
+
+
+def test_a_crawl_is_not_written_over(tmp_path: Path, settings_for: Callable[..., CrawlSettings]) -> None:
+    out = tmp_path / "site.warc.gz"
+    out.write_bytes(b"precious")
+    with pytest.raises(SettingsError, match="does not write over"):
+        crawl(["http://a.test/"], out, settings_for())
+    assert out.read_bytes() == b"precious"
+
+
+def test_what_cannot_be_resumed_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no crawl to go on with"):
+        crawl([], tmp_path / "site.warc.gz", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("starts", "name", "expected"),
+    [
+        (["nonsense"], "a.warc.gz", "no web address"),
+        (["ftp://a.test/"], "a.warc.gz", "no web address"),
+        (["http://a.test/"], "a.zip", r"\.warc\.gz"),
+        (["http://a.test/"], "no/a.warc.gz", "does not exist"),
+        ([], "a.warc.gz", "no start page"),
+    ],
+)
+def test_what_cannot_be_begun_is_told_before_anything_is_made(
+    tmp_path: Path, starts: list[str], name: str, expected: str
+) -> None:
+    with pytest.raises(SettingsError, match=expected):
+        crawl(starts, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

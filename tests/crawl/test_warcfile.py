@@ -1,0 +1,86 @@
+"""The WARC file: records that can be cut off and gone on with; exchanges as they went over the wire; messages."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from webwinnow.crawl.exchange import Exchange, claims_another_type, headers_of
+from webwinnow.crawl.messages import Message, read_message, write_message
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.errors import SettingsError
+
+EXCHANGE = Exchange(
+    b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-Long: a\r\n b\r\n\r\n<p>Page\r\n\r\n<p>End",
+    "192.0.2.1",
+    "2026-01-02T03:04:05Z",
+)
+
+
+@pytest.mark.parametrize("name", ["a.warc.gz", "a.warc"])
+def test_what_stands_behind_the_last_whole_record_can_be_cut(
+    tmp_path: Path, stored_pages: Callable[[Path], Counter[str]], name: str
+) -> None:
+    path = tmp_path / name
+    warc = WarcFile(path)
+    warc.begin(CrawlSettings())
+    end = warc.append("http://a.test/", EXCHANGE)
+    warc.append("http://a.test/b", EXCHANGE)
+    warc.close()
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 10)
+    warc = WarcFile(path)
+    warc.cut(end)
+    warc.append("http://a.test/c", EXCHANGE)
+    warc.close()
+    assert stored_pages(path) == Counter(["http://a.test/", "http://a.test/c"])
+
+
+def test_an_exchange_is_read_from_its_bytes() -> None:
+    assert EXCHANGE.status == 200
+    assert EXCHANGE.headers == [("Content-Type", "text/html"), ("X-Long", "a b")]
+    assert EXCHANGE.header("content-type") == "text/html"
+    assert EXCHANGE.body == b"<p>Page\r\n\r\n<p>End"
+
+
+def test_headers_with_bare_line_ends_and_without_a_colon_are_read() -> None:
+    assert headers_of(b"HTTP/1.0 200\nA: b\nrubbish\nC:d\n\n") == [("A", "b"), ("C", "d")]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "another"),
+    [("", False), ("text/html; charset=x", False), ("Application/XHTML+xml", False), ("image/png", True)],
+)
+def test_the_content_type_tells_what_is_no_page(content_type: str, another: bool) -> None:
+    assert claims_another_type(content_type) == another
+
+
+def test_messages_come_through_a_stream_and_its_end_is_seen() -> None:
+    stream = io.BytesIO()
+    messages = [Message("page", {"url": "http://a.test/\n"}, b"\n\0<p>"), Message("go", {})]
+    for message in messages:
+        write_message(stream, message)
+    whole = stream.getvalue()
+    stream.seek(0)
+    assert [read_message(stream), read_message(stream), read_message(stream)] == [*messages, None]
+    assert read_message(io.BytesIO(whole[:7])) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"pages": 0}, {"delay": -1}, {"strategy": "best"}, {"scope": "all"}, {"user_agent": "a\nb"}, {"seconds": 0}],
+)
+def test_settings_without_a_meaning_are_told(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        CrawlSettings(**wrong)  # type: ignore[arg-type]
+
+
+def test_settings_come_back_from_plain_values() -> None:
+    settings = CrawlSettings(pages=3, seconds=1.5)
+    assert CrawlSettings.from_plain(settings.to_plain()) == settings

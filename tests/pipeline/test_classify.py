@@ -1,0 +1,179 @@
+"""`webwinnow classify` the way a user runs it, on small sites made here."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from webwinnow import InputError, SettingsError
+from webwinnow.mining.classmodel import ClassModel
+from webwinnow.pipeline import RunSettings
+from webwinnow.pipeline.classify import ClassifySettings, apply_classes, train_classes
+
+SITES = ("a.example", "b.example", "c.example")
+CARS = "=<script>cars"
+"""A class that a spreadsheet must not run, nor a browser."""
+WORDS = {
+    "pets/cats": "kitten whisker purr meow tabby litter".split(),
+    "pets/dogs": "puppy bark leash kennel terrier fetch".split(),
+    CARS: "gearbox wheel motor clutch petrol axle".split(),
+}
+
+
+RUN = RunSettings(method="none", jobs=1, keep_trees=True)
+
+
+def page(site: str, number: int, label: str | None) -> dict[str, object]:
+    menu = "".join(f"<li><a href='/s{k}'>{site.replace('.', ' ')} menu</a>" for k in range(4))
+    words = WORDS[label] if label is not None else []
+    story = " ".join(words[(number + k) % 6] for k in range(4)) if words else "nothing known stands here"
+    html = f"<title>t</title><body><ul>{menu}</ul><main><p>{story}</p></main><footer>About {site}</footer>"
+    found = {"url": f"http://{site}/{number}", "page_id": f"{site}/{number}", "html": html}
+    return found if label is None else found | {"topic": label}
+
+
+def labelled(sites=SITES, each: int = 6) -> list[dict[str, object]]:
+    """Pages of each class on each site, in turn."""
+    return [
+        page(site, number, label)
+        for site in sites
+        for number, label in enumerate(label for _ in range(each) for label in WORDS)
+    ]
+
+
+@pytest.fixture
+def trained(webwinnow, write_crawl, tmp_path):
+    """A model, its report and scores, trained as a user would: some pages have no label, say nothing or are no page."""
+    pages = labelled()
+    pages.append(page("a.example", 90, None))
+    pages.append(page("a.example", 91, CARS) | {"html": "<body>"})
+    crawl = write_crawl(pages)
+    with crawl.open("a") as lines:
+        lines.write("no json\n")
+    done = webwinnow(
+        *("classify", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz"),
+        *("--report", tmp_path / "r.html", "--scores", tmp_path / "s.json", "--jobs", 1),
+    )
+    return done, tmp_path / "m.npz"
+
+
+def test_classes_are_learned_scored_by_site_and_told_of_pages_of_new_sites(
+    trained, webwinnow, write_crawl, records, tmp_path
+):
+    done, model = trained
+    assert done.returncode == 1  # one line is no page
+    assert "5 folds" not in done.stderr
+    assert "3 folds by site" in done.stderr
+    assert "1 page without a label" in done.stderr
+    assert "1 page with a label and without features" in done.stderr
+    assert "1 page could not be read" in done.stderr
+    told = json.loads((tmp_path / "s.json").read_text())
+    assert told["pages"] == {"failed": 1, "without_label": 1, "all": 57, "empty": 1, "learned": 54}
+    assert [len(level["classes"]) for level in told["levels"]] == [2, 3]
+    assert all(level["accuracy"] == 1 for level in told["levels"])
+    assert 0 <= told["probabilities"]["brier"] < 0.5
+
+    report = (tmp_path / "r.html").read_text()
+    assert "<svg" in report
+    assert "<script" not in report.lower()
+    assert "=&lt;script&gt;cars" in report
+    assert "Confusion matrix, level 2" in report
+
+    new = [*labelled(["new.example"], 2), page("new.example", 50, CARS) | {"html": ""}, {"url": "http://new.example/x"}]
+    new.append(page("other.example", 1, None) | {"html": "<p>zzyzx</p>"})
+    out = tmp_path / "o.jsonl"
+    applied = webwinnow("classify", "apply", model, write_crawl(new, "new.jsonl"), "-o", out, "--jobs", 1)
+    assert applied.returncode == 1
+    assert "9 pages: 6 labelled, 2 empty, 1 failed" in applied.stderr
+    found = records(out)
+    assert [line["url"] for line in found] == [line["url"] for line in new]
+    for line, truth in zip(found, new, strict=True):
+        if line["outcome"] == "labelled":
+            assert line["label"] == truth["topic"]
+            assert 0.5 < line["probability"] <= line["level_1_probability"] <= 1
+            assert line["level_1"] == truth["topic"].split("/")[0]
+            assert line["level_2"] == line["label"]
+            assert line["second"] != line["label"]
+    outcomes = [(line["outcome"], line["label"], line["reason"]) for line in found[6:]]
+    assert outcomes[0] == ("empty", None, "the page says nothing that counts")
+    assert outcomes[1][0] == "failed"
+    assert outcomes[2] == ("empty", None, "nothing that the page says was met in training")
+
+    table = tmp_path / "o.csv"
+    assert apply_classes(ClassModel.load(model), [tmp_path / "new.jsonl"], table, RUN).failed == 1
+    with table.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 9
+    assert rows[2]["label"] == f"'{CARS}"
+
+
+def test_labels_may_stand_in_a_file_and_neighbours_vote(webwinnow, write_crawl, records, tmp_path):
+    pages = labelled()
+    named = tmp_path / "labels.csv"
+    with named.open("w", newline="") as lines:
+        writer = csv.writer(lines)
+        writer.writerow(["url", "label"])
+        writer.writerows((found["url"], found.pop("topic")) for found in pages)
+    crawl, model, out = write_crawl(pages), tmp_path / "m.npz", tmp_path / "o.jsonl"
+    done = webwinnow(
+        *("classify", "train", crawl, "--labels", named, "-o", model, "--method", "knn"),
+        *("--separator", "", "--weighting", "tfidf", "--jobs", 1),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "accuracy 1.000" in done.stderr
+    apply_classes(ClassModel.load(model), [crawl], out, RUN)
+    found = records(out)
+    assert "level_1" not in found[0]
+    assert {line["label"] for line in found} == set(WORDS)
+
+
+def test_one_class_only_is_told_and_learned(write_crawl):
+    pages = [found for found in labelled() if found["topic"] == "pets/cats"]
+    done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")
+    assert "one class only, 'pets/cats'" in done.remarks[0]
+    assert done.model.classifier.classes_.tolist() == ["pets/cats"]
+    assert (done.folds, done.scores) == (None, ())
+
+
+def test_classes_of_one_page_and_of_one_site_are_told(write_crawl):
+    pages = [*labelled(each=2), page("a.example", 80, CARS) | {"topic": "rare"}]
+    pages += [page("b.example", n, CARS) | {"topic": "local"} for n in (81, 82)]
+    done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")
+    assert done.remarks[0].startswith("1 class (rare) of one page")
+    assert done.remarks[1].startswith("1 class (local) on one site only")
+    assert done.folds is not None
+    assert done.folds.by == "site"
+
+
+def test_column_that_is_not_there_is_exit_2_and_lists_those_that_are(webwinnow, write_crawl, tmp_path):
+    done = webwinnow("classify", "train", write_crawl(labelled(each=1)), "--label", "tpoic", "-o", tmp_path / "m.npz")
+    assert done.returncode == 2
+    assert "no column 'tpoic'" in done.stderr
+    assert "url, page_id, html, topic" in done.stderr
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_no_page_with_a_label_is_an_error_that_counts(write_crawl, tmp_path):
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"url": "http://elsewhere.example/", "label": "x"}\n')
+    with pytest.raises(InputError, match=r"of 9 pages 9 have no label in .*labels\.jsonl"):
+        train_classes([write_crawl(labelled(each=1))], ClassifySettings(), RUN, labels=labels)
+
+
+def test_senseless_settings_are_refused(tmp_path):
+    with pytest.raises(SettingsError, match="either the name of a column of labels, or a file"):
+        train_classes([tmp_path], ClassifySettings(), RUN)
+    with pytest.raises(SettingsError, match="there are: svm, knn"):
+        ClassifySettings(method="oracle")
+    with pytest.raises(SettingsError, match="expected 1 or more"):
+        ClassifySettings(method="knn", neighbours=0)
+
+
+def test_file_that_is_no_model_is_exit_2(webwinnow, write_crawl, tmp_path):
+    crawl = write_crawl(labelled(each=1))
+    done = webwinnow("classify", "apply", crawl, crawl, "-o", tmp_path / "o.jsonl")
+    assert done.returncode == 2
+    assert "no model of classes" in done.stderr
+    assert "Traceback" not in done.stderr

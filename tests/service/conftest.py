@@ -1,0 +1,174 @@
+"""A real server in a process of its own, and small crawls to hand in."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+
+START_SECONDS = 90
+JOB_SECONDS = 180
+WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
+FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+
+
+def prose(chance: random.Random, words: int) -> str:
+    return " ".join(f"{chance.choice(WORDS)}{chance.randrange(400)}" for _ in range(words)).capitalize() + "."
+
+
+def article(number: int) -> str:
+    chance = random.Random(number)
+    said = "".join(f"<p>{prose(chance, 60)}</p>" for _ in range(4))
+    return f"""<!doctype html><html lang=en><title>Report {number}</title><body>
+      <ul class=menu><li><a href=/>Home</a><li><a href=/news>News</a><li><a href=/about>About us</a></ul>
+      <div class=main><h1>Report {number} on {prose(chance, 3)}</h1>{said}</div>
+      <div class=foot><p>All rights reserved by the example company, founded in another century.</p></div>"""
+
+
+def crawl(pages: int, site: str = "news.example") -> bytes:
+    rows = ({"url": f"http://{site}/{n}.html", "page_id": f"p{n}", "html": article(n)} for n in range(pages))
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+class Server:
+    """A server and a client of it."""
+
+    def __init__(self, folder: Path, *options: str, token: str | None = None) -> None:
+        self.folder, self.options, self.token = folder, options, token
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        self.client = httpx.Client(base_url=self.base, timeout=60, headers=headers)
+        self.log = folder.with_name(folder.name + ".log")
+
+    def start(self) -> Server:
+        command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(self.folder), "--port", str(self.port)]
+        env = os.environ | ({} if self.token is None else {"WEBWINNOW_TOKEN": self.token})
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen([*command, "--workers", "1", *self.options], stderr=log, env=env)
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                if self.client.get("/health").status_code == 200:
+                    return self
+            except httpx.TransportError:
+                time.sleep(0.1)
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        """As `kill -9`: nothing is cleared up."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        self.client.close()
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+
+    def hand_in(self, body: bytes, name: str = "crawl.jsonl", where: str = "/jobs", **options: Any) -> dict[str, Any]:
+        asked = {"name": name, **options}
+        answer = self.client.post(
+            where, content=body, params=asked, headers={"Content-Type": "application/octet-stream"}
+        )
+        assert answer.status_code == 201, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def job(self, name: str) -> dict[str, Any]:
+        told: dict[str, Any] = self.client.get(f"/jobs/{name}").json()
+        return told
+
+    def wait(self, name: str, until: Callable[[dict[str, Any]], bool] | None = None) -> dict[str, Any]:
+        over = until or (lambda told: told["status"] not in ("queued", "running"))
+        latest = time.monotonic() + JOB_SECONDS
+        while time.monotonic() < latest:
+            told = self.job(name)
+            if over(told):
+                return told
+            time.sleep(0.05)
+        raise AssertionError(f"the job is not over: {told}")
+
+
+@pytest.fixture(scope="session")
+def make_crawl() -> Callable[..., bytes]:
+    return crawl
+
+
+@pytest.fixture(scope="session")
+def make_page() -> Callable[[int], str]:
+    return article
+
+
+@pytest.fixture
+def make_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts servers that end with the test."""
+    started: list[Server] = []
+
+    def make(*options: str, token: str | None = None) -> Server:
+        server = Server(tmp_path / f"data{len(started)}", *options, token=token)
+        started.append(server)
+        return server.start()
+
+    yield make
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that the shared server may read, with a link out of it."""
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "crawl.jsonl").write_bytes(crawl(3))
+    (folder / "out").symlink_to("/etc")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[Server]:
+    """One server for all tests that leave it as it was."""
+    options = ("--inputs", str(inputs), "--page-bytes", "300000", "--upload-bytes", "3000000", "--page-seconds", "8")
+    running = Server(tmp_path_factory.mktemp("service") / "data", *options).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def done(server: Server) -> dict[str, Any]:
+    """A job that is done."""
+    told = server.wait(server.hand_in(crawl(12), "news.jsonl")["id"])
+    assert told["status"] == "done", told
+    return told
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -1,0 +1,190 @@
+"""The REST service as a program calls it: a real server, real requests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from typer.testing import CliRunner
+
+from webwinnow.cli.app import app
+from webwinnow.io.schema import json_schema
+
+
+def test_a_page_comes_back_as_its_record(server: Any, make_page: Callable[[int], str]) -> None:
+    answer = server.client.post("/page", json={"html": make_page(1), "url": "http://other.example/1"})
+    assert answer.status_code == 200
+    record = answer.json()
+    jsonschema.validate(record, json_schema())
+    assert record["title"].startswith("Report 1")
+    assert record["site"] == "other.example"
+    assert "About us" not in record["text"]
+
+
+def test_renderings_are_in_the_record_if_asked_for(server: Any) -> None:
+    html = "<article><h1>A title</h1><p>Some words that are long enough to be the text of a page.</p></article>"
+    record = server.client.post("/page", json={"html": html, "method": "none", "also": ["markdown", "html"]}).json()
+    assert record["markdown"].startswith("# A title")
+    assert "<p>" in record["html"]
+
+
+def test_inspect_tells_every_block_with_its_reason(server: Any, make_page: Callable[[int], str]) -> None:
+    told = server.client.post("/inspect", json={"html": make_page(2)}).json()
+    assert {decision["kept"] for decision in told["decisions"]} == {True, False}
+    assert all(decision["reason"] and decision["xpath"].startswith("/") for decision in told["decisions"])
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "word"),
+    [
+        ({"html": "x", "method": "magic"}, 422, "magic"),
+        ({"html": "x", "task": "magic"}, 422, "magic"),
+        ({"html": "x", "site_by": "magic"}, 422, "site_by"),
+        ({"html": "x", "more": 1}, 422, "more"),
+        ({"html": 3}, 422, "html"),
+        ({}, 422, "html"),
+        ({"html": "x" * 300_001}, 413, "longer"),
+    ],
+)
+def test_a_wrong_request_is_told_what_is_wrong(server: Any, body: dict[str, Any], status: int, word: str) -> None:
+    answer = server.client.post("/page", json=body)
+    assert answer.status_code == status
+    assert word in answer.json()["error"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"html": "' + b"x" * 100, b"null"])
+def test_a_body_that_is_no_json_is_refused(server: Any, body: bytes) -> None:
+    answer = server.client.post("/page", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "html", ["", "\0", "<div>" * 50_000, "<table>" * 3_000, '<a href="javascript:alert(1)">x</a>', "\U0001f33e" * 10]
+)
+def test_hostile_pages_get_a_record(server: Any, html: str) -> None:
+    answer = server.client.post("/page", json={"html": html})
+    assert answer.status_code == 200
+    jsonschema.validate(answer.json(), json_schema())
+
+
+def test_a_lone_surrogate_is_no_failure_of_the_server(server: Any) -> None:
+    answer = server.client.post("/page", content=b'{"html": "<p>\\ud800 words</p>"}')
+    assert answer.status_code in (200, 422)
+
+
+def test_a_job_leaves_the_bytes_that_clean_writes(
+    server: Any, done: dict[str, Any], make_crawl: Callable[..., bytes], tmp_path: Path
+) -> None:
+    (tmp_path / "in.jsonl").write_bytes(make_crawl(12))
+    result = CliRunner().invoke(app, ["clean", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl"), "-q"])
+    assert result.exit_code == 0
+    answer = server.client.get(f"/jobs/{done['id']}/records")
+    assert answer.content == (tmp_path / "out.jsonl").read_bytes()
+    assert "attachment" in answer.headers["content-disposition"]
+
+
+def test_a_job_sums_up_what_it_did(done: dict[str, Any]) -> None:
+    assert done["summary"]["pages"] == 12
+    assert done["summary"]["kept"] + done["summary"]["dropped"] + done["summary"]["failed"] == 12
+    assert all(trouble is None for trouble in done["steps"].values()), done["steps"]
+
+
+def test_records_come_as_parquet_too(server: Any, done: dict[str, Any]) -> None:
+    answer = server.client.get(f"/jobs/{done['id']}/records", params={"format": "parquet"})
+    rows = pq.read_table(BytesIO(answer.content)).to_pylist()
+    assert [row["page_id"] for row in rows] == [
+        json.loads(line)["page_id"] for line in server.client.get(f"/jobs/{done['id']}/records").text.splitlines()
+    ]
+
+
+def test_what_was_left_out_comes_with_reasons(server: Any, done: dict[str, Any]) -> None:
+    lines = server.client.get(f"/jobs/{done['id']}/rejected").text.splitlines()
+    assert lines
+    assert all(json.loads(line)["reason"] for line in lines)
+
+
+def test_the_clean_pages_can_be_searched(server: Any, done: dict[str, Any]) -> None:
+    found = server.client.get("/search", params={"job": done["id"], "q": '"report 7"'}).json()
+    assert found["hits"][0]["url"] == "http://news.example/7.html"
+    assert found["hits"][0]["snippet"]["text"]
+    wrong = server.client.get("/search", params={"job": done["id"], "q": "-report"})
+    assert wrong.status_code == 422
+
+
+def test_the_report_can_ask_the_server_nothing(server: Any, done: dict[str, Any]) -> None:
+    answer = server.client.get("/inspect", params={"job": done["id"]})
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "connect-src" not in answer.headers["content-security-policy"]
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_pages_can_be_listed_in_the_request(server: Any, make_page: Callable[[int], str]) -> None:
+    pages = [{"url": f"http://listed.example/{n}", "html": make_page(n)} for n in range(3)]
+    answer = server.client.post("/jobs", json={"pages": pages, "name": "three pages", "method": "page"})
+    assert answer.status_code == 201
+    told = server.wait(answer.json()["id"])
+    assert (told["status"], told["summary"]["pages"]) == ("done", 3)
+    records = server.client.get(f"/jobs/{told['id']}/records").text.splitlines()
+    assert {json.loads(line)["method"] for line in records} == {"page"}
+
+
+def test_learned_sites_serve_single_pages(
+    server: Any, make_crawl: Callable[..., bytes], make_page: Callable[[int], str]
+) -> None:
+    told = server.wait(server.hand_in(make_crawl(12, "learned.example"), where="/sites")["id"])
+    assert told["status"] == "done", told
+    sites = server.client.get("/sites").json()
+    assert [(site["site"], site["pages"]) for site in sites] == [("learned.example", 12)]
+    page = {"html": make_page(40), "url": "http://learned.example/40"}
+    with_model = server.client.post("/page", json=page).json()
+    assert "All rights reserved" not in with_model["text"]
+    assert "nothing is known" not in (with_model["reason"] or "")
+    assert "nothing is known" in server.client.post("/page", json=page | {"models": False}).json()["reason"]
+    assert server.client.get("/sites/learned.example").json()["pages"] == 12
+    assert server.client.delete("/sites/learned.example").status_code == 204
+    assert server.client.get("/sites").json() == []
+    assert "nothing is known" in server.client.post("/page", json=page).json()["reason"]
+
+
+def test_a_job_that_is_over_can_be_removed(server: Any, make_crawl: Callable[..., bytes]) -> None:
+    told = server.wait(server.hand_in(make_crawl(1))["id"])
+    assert server.client.delete(f"/jobs/{told['id']}").status_code == 200
+    assert server.client.get(f"/jobs/{told['id']}").status_code == 404
+    assert not (server.folder / "jobs" / told["id"]).exists()
+
+
+def test_a_file_that_is_no_crawl_fails_with_a_word(server: Any) -> None:
+    told = server.wait(server.hand_in(b"\x00\x01\x02" * 100, "noise.bin")["id"])
+    assert told["status"] == "failed"
+    assert told["error"]
+
+
+def test_unknown_things_are_not_found(server: Any) -> None:
+    for path in ("/jobs/0000000000000000", "/jobs/x/records", "/search?job=x&q=y", "/inspect?job=x", "/sites/x", "/no"):
+        answer = server.client.get(path)
+        assert answer.status_code == 404, path
+        assert answer.json()["error"]
+
+
+def test_health_and_metrics_tell_how_it_goes(server: Any, done: dict[str, Any]) -> None:
+    assert server.client.get("/health").json()["status"] == "ok"
+    families = {family.name: family for family in text_string_to_metric_families(server.client.get("/metrics").text)}
+    assert families["webwinnow_requests"].samples
+    counted = {sample.labels["status"]: sample.value for sample in families["webwinnow_jobs"].samples}
+    assert counted["done"] >= 1
+
+
+def test_the_log_names_jobs_and_never_what_pages_say(server: Any, done: dict[str, Any]) -> None:
+    server.client.post("/page", json={"html": "<p>a-very-secret-word in a page</p>", "url": "http://secret.example/"})
+    server.client.get("/search", params={"job": done["id"], "q": "another-secret"})
+    log = server.log.read_text()
+    assert f"job {done['id']} done" in log
+    assert "secret" not in log

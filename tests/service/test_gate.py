@@ -1,0 +1,231 @@
+"""What the service refuses, and what it outlives: foreign pages, wrong tokens, paths, long and slow bodies, bombs."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import socket
+import threading
+import time
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.exceptions import HTTPException
+from webserver import WebServer
+
+from webwinnow.errors import InputError, SettingsError
+from webwinnow.service.gate import Gate
+from webwinnow.service.jobs import allowed_input, safe_name
+from webwinnow.service.metrics import Metrics
+from webwinnow.service.settings import ServiceSettings, is_loopback
+
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "localhost@evil.example:80"])
+def test_a_request_for_another_host_is_refused(server: Any, host: str) -> None:
+    """A page of another site whose name is made to point here cannot reach the server by that name."""
+    answer = server.client.get("/jobs", headers={"Host": host})
+    assert answer.status_code in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:1"},
+    ],
+)
+def test_a_page_of_another_site_may_not_change_anything(server: Any, headers: dict[str, str]) -> None:
+    assert server.client.post("/page", json={"html": "x"}, headers=headers).status_code == 403
+    assert server.client.delete("/jobs/0000000000000000", headers=headers).status_code == 403
+
+
+def test_every_answer_says_what_a_browser_may_do_with_it(server: Any) -> None:
+    for path in ("/", "/jobs", "/no", "/static/app.js"):
+        headers = server.client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "server" not in headers
+
+
+def test_beyond_loopback_a_token_is_required() -> None:
+    assert is_loopback("127.0.0.1")
+    assert is_loopback("::1")
+    assert not is_loopback("0.0.0.0")
+    with pytest.raises(SettingsError, match="token"):
+        ServiceSettings(folder=Path("x"), host="0.0.0.0")
+    with pytest.raises(SettingsError, match="short"):
+        ServiceSettings(folder=Path("x"), token="short")
+
+
+def test_missing_and_wrong_tokens_are_refused(make_server: Callable[..., Any]) -> None:
+    server = make_server("--host", "127.0.0.1", token=TOKEN)
+    bare: dict[str, str] = {"Authorization": ""}
+    assert server.client.get("/jobs").status_code == 200
+    for shown in ("", "Bearer", "Bearer wrong-token-of-length", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \u00e4"):
+        for method, path in (("GET", "/jobs"), ("POST", "/page"), ("GET", "/"), ("GET", "/openapi.json")):
+            answer = server.client.request(method, path, headers={"Authorization": shown.encode()})
+            assert answer.status_code == 401, (shown, path)
+    assert server.client.get("/health", headers=bare).status_code == 200
+    led = server.client.get("/", headers={"Accept": "text/html", **bare})
+    assert (led.status_code, led.headers["location"]) == (303, "/login")
+    assert server.client.post("/login", data={"token": "wrong"}, headers=bare).status_code == 401
+    entered = server.client.post("/login", data={"token": TOKEN}, headers=bare)
+    assert entered.status_code == 303
+    assert {"HttpOnly", "SameSite=strict"} <= set(entered.headers["set-cookie"].split("; "))
+    assert server.client.get("/jobs", headers=bare).status_code == 200  # by the cookie
+    assert TOKEN not in server.log.read_text()
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../etc/passwd", "..\\..\\x", "/etc/passwd", ".hidden", "a\0b", "..", "", "é/ü"]
+)
+def test_an_upload_never_leaves_its_folder(server: Any, make_crawl: Callable[..., bytes], name: str) -> None:
+    told = server.hand_in(make_crawl(1), name)
+    files = list((server.folder / "jobs" / told["id"] / "input").iterdir())
+    assert [path.name for path in files] == [safe_name(name)]
+    assert server.client.delete(f"/jobs/{told['id']}").status_code == 200
+
+
+@pytest.mark.parametrize("named", ["../..", "/etc/passwd", "out/passwd", "out", "nothing", "a\0b", "~", "./../x"])
+def test_a_folder_outside_of_those_allowed_is_refused(server: Any, named: str) -> None:
+    answer = server.client.post("/jobs", json={"folder": named})
+    assert answer.status_code == 422
+    assert "root" not in answer.text
+
+
+def test_a_file_of_an_allowed_folder_is_cleaned(server: Any) -> None:
+    answer = server.client.post("/jobs", json={"folder": "crawl.jsonl"})
+    assert server.wait(answer.json()["id"])["summary"]["pages"] == 3
+
+
+def test_no_folder_is_read_unless_one_was_allowed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--inputs"):
+        allowed_input("x", ())
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/jobs/../jobs/x"]
+)
+def test_a_path_cannot_climb(server: Any, path: str) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as wire:
+        wire.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while chunk := wire.recv(65_536):
+            answer += chunk
+    assert answer.split()[1] in (b"404", b"405")
+    assert b"create_app" not in answer
+
+
+def test_long_bodies_are_refused_whether_or_not_they_say_how_long(server: Any) -> None:
+    assert server.client.post("/login", content=b"x" * 100_000).status_code == 413
+    assert server.client.post("/jobs", content=b"x" * 3_000_001).status_code == 413
+
+    def endless() -> Any:
+        for _ in range(40):
+            yield b"x" * 100_000
+
+    answer = server.client.post("/jobs", content=endless(), headers={"Content-Type": "application/octet-stream"})
+    assert answer.status_code == 413
+    assert not [job for job in server.client.get("/jobs").json() if job["status"] == "queued"]
+
+
+def test_an_empty_upload_is_refused(server: Any) -> None:
+    answer = server.client.post("/jobs", content=b"", headers={"Content-Type": "application/octet-stream"})
+    assert answer.status_code == 422
+
+
+def test_bombs_do_not_stop_the_server(server: Any) -> None:
+    page = json.dumps({"url": "http://bomb.example/", "html": "x" * 1_000}).encode()
+    packed = gzip.compress(page + b"\n" + b" " * 300_000_000)
+    assert len(packed) < 3_000_000
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
+        files.writestr("archive/data.warc", b"\0" * 200_000_000)
+    for body, name in ((packed, "bomb.jsonl.gz"), (archive.getvalue(), "bomb.wacz")):
+        told = server.wait(server.hand_in(body, name)["id"])
+        assert told["status"] in ("done", "failed")
+        assert (
+            told["status"] == "failed" or told["problems"] or told["summary"]["failed"] or told["summary"]["pages"] == 1
+        )
+    assert server.client.get("/health").status_code == 200
+
+
+def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
+    """In-process, with a short patience: a body that stops is answered 408 and the connection is free again."""
+    settings = ServiceSettings(folder=tmp_path, idle_seconds=0.05)
+    sent: list[dict[str, Any]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await receive()
+        except HTTPException as error:
+            await send({"type": "http.response.start", "status": error.status_code, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    async def never() -> Any:
+        await asyncio.sleep(60)
+
+    async def keep(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/page",
+        "headers": [(b"host", b"localhost"), (b"content-length", b"10")],
+    }
+    started = time.monotonic()
+    gate = Gate(app, settings, Metrics())
+    alone = threading.Thread(target=lambda: asyncio.run(gate(scope, never, keep)))  # the browser's loop may run here
+    alone.start()
+    alone.join()
+    assert sent[0]["status"] == 408
+    assert time.monotonic() - started < 30
+
+
+def test_a_page_that_hangs_fails_and_the_next_one_is_cleaned(make_server: Callable[..., Any]) -> None:
+    server = make_server("--page-seconds", "0.001")
+    answer = server.client.post("/page", json={"html": "<div>" * 20_000})
+    assert answer.status_code == 422
+    assert "longer than" in answer.json()["error"]
+    assert server.client.get("/health").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:{port}/health",
+        "http://localhost:{port}/health",
+        "http://[::ffff:127.0.0.1]:{port}/health",
+        "http://0x7f000001:{port}/health",
+        "http://169.254.169.254/latest/meta-data/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1/",
+        "http://",
+    ],
+)
+def test_an_address_inside_the_network_is_not_fetched(server: Any, url: str) -> None:
+    answer = server.client.post("/page", json={"url": url.format(port=server.port)})
+    assert answer.status_code == 422
+    assert "jobs_waiting" not in answer.text
+
+
+def test_a_page_is_fetched_where_that_is_allowed(
+    make_server: Callable[..., Any], make_page: Callable[[int], str]
+) -> None:
+    server = make_server("--allow-private")
+    with WebServer({"http://a.test/": make_page(3)}, answer=lambda _: make_page(3)) as site:
+        answer = server.client.post("/page", json={"url": f"http://127.0.0.1:{site.port}/"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["title"].startswith("Report 3")
+    closed = make_server("--no-fetch")
+    assert closed.client.post("/page", json={"url": "http://example.org/"}).status_code == 422
