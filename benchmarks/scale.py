@@ -23,7 +23,7 @@ SKEW = 1.2
 MOST = 2_000
 FILES = 8
 SHARES = {"local": (0.1, 0.3, 1.0), "ray": (0.1, 0.3, 1.0), "spark": (0.1, 0.3, 1.0)}
-COLUMNS = ("engine", "sites", "pages", "seconds", "pages/s", "peak memory", "records")
+COLUMNS = ("engine", "sites", "pages", "seconds", "CPU a page", "peak memory", "records")
 _WORDS = [f"word{k}" for k in range(20_000)]
 
 
@@ -66,16 +66,27 @@ def _below(pid: int) -> Iterator[int]:
         return
 
 
-def _resident(pid: int) -> int:
-    """Resident bytes of a process and all below it; memory that they share counts once (proportional set size)."""
-    total = 0
-    for one in _below(pid):
-        try:
-            told = Path(f"/proc/{one}/smaps_rollup").read_text()
-            total += int(told.split("\nPss:")[1].split()[0]) * 1024
-        except (OSError, IndexError):
-            continue
-    return total
+class _Watch:
+    """Resident bytes at most, and CPU seconds, of a process and all below it.
+
+    Memory that processes share counts once (proportional set size).
+    """
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.cpu: dict[int, float] = {}
+
+    def look(self, pid: int) -> None:
+        total = 0
+        for one in _below(pid):
+            try:
+                told = Path(f"/proc/{one}/smaps_rollup").read_text()
+                total += int(told.split("\nPss:")[1].split()[0]) * 1024
+                times = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+                self.cpu[one] = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+            except (OSError, IndexError):
+                continue
+        self.most = max(self.most, total)
 
 
 def measure(engine: str, share: float) -> tuple[str, ...]:
@@ -85,10 +96,10 @@ def measure(engine: str, share: float) -> tuple[str, ...]:
         out = Path(folder) / "out.jsonl"
         command = [sys.executable, "-c", "from webwinnow.cli import main; main()", "clean", *map(str, paths)]
         command += ["-o", str(out), "--jobs", "2", "--engine", engine, "-q"]
-        started, most = time.perf_counter(), 0
+        started, watch = time.perf_counter(), _Watch()
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ) as process:
             while process.poll() is None:
-                most = max(most, _resident(process.pid))
+                watch.look(process.pid)
                 time.sleep(0.5)
         seconds = time.perf_counter() - started
         records = 0
@@ -101,8 +112,8 @@ def measure(engine: str, share: float) -> tuple[str, ...]:
         f"{len(sizes(share)):,}",
         f"{pages:,}",
         f"{seconds:,.0f}",
-        f"{pages / seconds:,.0f}",
-        f"{most / 1e6:,.0f} MB",
+        f"{sum(watch.cpu.values()) / pages * 1e3:.2f} ms",
+        f"{watch.most / 1e6:,.0f} MB",
         f"{records:,}{'' if ok else ' (FAILED)'}",
     )
 
