@@ -31,6 +31,7 @@ class RayCarrier:
         if not ray.is_initialized():
             started: dict[str, Any] = {"address": address}
             if address is None:
+                os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would stand back for all others here
                 cores = jobs or len(os.sched_getaffinity(0))
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
             ray.init(**started, logging_level="ERROR", log_to_driver=False)

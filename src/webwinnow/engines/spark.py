@@ -23,7 +23,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from webwinnow.engines import job
-from webwinnow.engines.batches import BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
+from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
 from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for, note_unlearned
 from webwinnow.engines.plan import Plan
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind
@@ -33,12 +33,15 @@ __all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
 
 SETTINGS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_PAGES),
-    "spark.sql.parquet.columnarReaderBatchSize": str(BATCH_PAGES),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(4 * BATCH_BYTES),
+    "spark.sql.parquet.columnarReaderBatchSize": "64",
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
 }
 """Batches of pages, not of numbers: by default Spark would hold 4,096 trees at once."""
 ATTEMPTS: Final = 4
 """How often a task is tried; Spark's own default on a cluster, where `local[n]` alone would try once."""
+DRIVER_MEMORY: Final = "2g"
+"""Of a session started on this machine, whose driver is its executor too."""
 _TYPES: Final = {
     pa.int64(): "bigint",
     pa.float64(): "double",
@@ -61,6 +64,8 @@ class SparkCarrier:
         cores = jobs or len(os.sched_getaffinity(0))
         builder = SparkSession.builder.appName("webwinnow").master(master or f"local[{cores},{ATTEMPTS}]")
         builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+        if master is None:
+            builder = builder.config("spark.driver.memory", DRIVER_MEMORY)
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("ERROR")
         return cls(session)
