@@ -25,7 +25,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search,serve,crawl]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search,serve,crawl,thesaurus]' --group dev
 	touch $@
 
 # The report of `webwinnow inspect` is tested in a real browser, Debian's chromium. Where it cannot be installed those
@@ -34,6 +34,15 @@ browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	  || (apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null) \
 	  || echo "no Chromium here and none can be installed: tests in the browser will be skipped" >&2
+
+# Ray, Spark and datatrove are large: only `make test-all` and `make bench` want them. Spark needs Java 17 or later; where
+# there is none and none can be installed, what needs it says so or is skipped.
+$(VENV)/.engines: $(STAMP)
+	$(BIN)/python -m pip install --quiet --editable '.[ray,spark,datatrove]'
+	@command -v java >/dev/null \
+	  || (apt-get update -qq && apt-get install -qq -y --no-install-recommends default-jre-headless >/dev/null) \
+	  || echo "no Java here and none can be installed: tests of the engine spark will be skipped" >&2
+	touch $@
 
 $(VENV)/.bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group bench --group train
@@ -48,7 +57,7 @@ run: setup
 test: setup browser lint types
 	$(BIN)/python -m pytest -m "not slow"
 
-test-all: setup browser lint types
+test-all: setup browser $(VENV)/.engines lint types
 	$(BIN)/python -m pytest
 
 lint: setup
@@ -58,7 +67,7 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-bench: $(VENV)/.bench
+bench: $(VENV)/.bench $(VENV)/.engines
 	$(BIN)/python benchmarks/run.py
 
 $(VENV)/.train: $(STAMP)

@@ -19,7 +19,7 @@ LAYERS: dict[str, int] = {
             "_version errors arrays urls words dates records markup _kernels",
             "pagetree parse metadata render fingerprint blocks treebytes",
             "site cleaning pagemodel itemmodel templates",
-            "cleanpage links sitemodel estimators docview replicas vectors mining sitemining",
+            "cleanpage links sitemodel estimators docview replicas vectors weighting mining sitemining",
             "io crawl search pipeline engines",
             "experiments report service cli __main__",
         )

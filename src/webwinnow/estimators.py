@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage
@@ -23,14 +24,16 @@ from webwinnow.site.sums import TEXTS
 from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.sitemodel import SiteModel, tree_of
 from webwinnow.urls import SiteKey
-from webwinnow.vectors import VectorBuilder, VectorSettings
+from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 try:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array, csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError:
     raise MissingExtra("webwinnow.estimators", "mining") from None
+
+from webwinnow.weighting import UNKNOWN_SITE, CollectionWeights
 
 __all__ = ["SiteFeatureWeighter", "SiteTextCleaner"]
 
@@ -81,19 +84,23 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted by the compressed structure tree of each page's own site.
 
-    `site_by` as in `SiteKey`; `mapped` weighs as MapCST does (thesis 4.3.3) rather than exactly (5-10); `kinds` of
-    `words`, `images`, `links`; `stop_words` leaves those out; `learn_pages` pages of a site at most are learned.
+    `weighting` is `cst`, or `wplus` to weigh again by what all pages of `fit` show (docs/wplus.md); then the columns
+    after the words are topics. `site_by` as in `SiteKey`; `mapped` weighs as MapCST does (thesis 4.3.3) rather than
+    exactly (5-10); `kinds` of `words`, `images`, `links`; `stop_words` leaves those out; `learn_pages` pages of a site
+    at most are learned.
     """
 
     def __init__(
         self,
         *,
+        weighting: str = "cst",
         site_by: str = "host",
         mapped: bool = True,
         kinds: tuple[str, ...] = ("words",),
         stop_words: bool = True,
         learn_pages: int = LEARNED_PAGES,
     ) -> None:
+        self.weighting = weighting
         self.site_by = site_by
         self.mapped = mapped
         self.kinds = kinds
@@ -102,31 +109,53 @@ class SiteFeatureWeighter(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages and the features that have weight."""
+        if self.weighting not in ("cst", "wplus"):
+            raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, wplus")
         sited = self._sites(X)
         models = self._models(sited, frozenset({"cst"}))
         settings = WeightSettings(mapped=self.mapped)
         self.weights_: dict[str, FeatureWeights] = {
             site: model.feature_weights(settings) for site, model in models.items()
         }
-        self.vocabulary_ = self._gathered(sited).vocabulary()
+        gathered = self._gathered(sited)
+        self.vocabulary_ = gathered.vocabulary()
+        self.columns_ = list(self.vocabulary_.values())
+        self.site_codes_ = {site: code for code, site in enumerate(sorted(models))}
+        self.collection_: CollectionWeights | None = None
+        if self.weighting == "wplus":
+            self.collection_ = CollectionWeights.learn(_rows(gathered.site_matrix()), self._codes(sited), len(models))
+            self.columns_ += self.collection_.topic_names(self.columns_)
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
         """A row a page, a column a feature that was met in `fit`."""
         check_is_fitted(self)
-        found = self._gathered(self._sites(X)).matrix(self.vocabulary_)
-        return csr_matrix((found.data, found.indices, found.indptr), shape=(len(found.page_ids), len(self.vocabulary_)))
+        sited = self._sites(X)
+        rows = _rows(self._gathered(sited).site_matrix(self.vocabulary_))
+        if self.collection_ is not None:
+            rows = self.collection_.weigh(rows, self._codes(sited))
+        return csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # of 32 bits, which miners want
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The names of the columns."""
         check_is_fitted(self)
-        return np.array(list(self.vocabulary_.values()), object)
+        return np.array(self.columns_, object)
+
+    def _codes(self, sited: list[tuple[str, PageTree]]) -> NDArray[np.int64]:
+        return np.array([self.site_codes_.get(site, UNKNOWN_SITE) for site, _ in sited], np.int64)
 
     def _gathered(self, sited: list[tuple[str, PageTree]]) -> VectorBuilder:
-        builder = VectorBuilder(VectorSettings(kinds=tuple(self.kinds), stop_words=self.stop_words))
+        builder = VectorBuilder(
+            VectorSettings(weighting=self.weighting, kinds=tuple(self.kinds), stop_words=self.stop_words)
+        )
         for number, (site, tree) in enumerate(sited):
             builder.add(str(number), tree, self.weights_.get(site))
         return builder
+
+
+def _rows(matrix: FeatureMatrix) -> Any:
+    shape = (len(matrix.page_ids), len(matrix.vocabulary))
+    return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
 
 
 class SiteTextCleaner(_SiteEstimator):

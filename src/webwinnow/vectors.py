@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import name_hash
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import feature_names, page_features
 from webwinnow.site.finish import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.site.weights import FeatureWeights, WeightSettings
-from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words
+from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
 
-__all__ = ["FEATURE_KINDS", "FeatureMatrix", "VectorBuilder", "VectorSettings", "learn_weights"]
+__all__ = [
+    "FEATURE_KINDS",
+    "WEIGHTINGS",
+    "FeatureMatrix",
+    "VectorBuilder",
+    "VectorSettings",
+    "is_word",
+    "learn_weights",
+]
 
 FEATURE_KINDS = ("words", "images", "links")
+WEIGHTINGS = ("cst", "wplus", "tfidf")
 DEFAULT_LANGUAGE = "en"
+TITLE_WEIGHT = 2.0
+"""What standing in the page's title adds, in W+, to a word that weighs in the page (docs/wplus.md)."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -31,22 +43,28 @@ class VectorSettings:
 
     - `kinds`: of `words`, `images`, `links`; what is learned from the site counts all three.
     - `stop_words`: leave out the stop words of the page's language, words of one letter and those with digits.
-    - `weighting`: `cst`, or `tfidf` for counts times inverse document frequency over the collection.
+    - `weighting`: `cst`; `wplus`, the CST's weights weighed again by what the whole collection shows (extra `mining`);
+      or `tfidf` for counts times inverse document frequency over the collection.
     - `weights`: how the CST weighs.
     """
 
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     weighting: str = "cst"
-    weights: WeightSettings = field(default_factory=WeightSettings)
+    weights: WeightSettings = field(default_factory=lambda: WeightSettings(mapped=True))
 
     def __post_init__(self) -> None:
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
-        if self.weighting not in ("cst", "tfidf"):
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, tfidf")
+        if self.weighting not in WEIGHTINGS:
+            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+
+    @property
+    def learns_sites(self) -> bool:
+        """Whether pages are weighted by the tree of their site."""
+        return self.weighting != "tfidf"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,12 +108,14 @@ class VectorBuilder:
     def __init__(self, settings: VectorSettings | None = None) -> None:
         self.settings = settings or VectorSettings()
         self.page_ids: list[str] = []
+        self.sites: list[str] = []
         self.rows: list[tuple[Keys, NDArray[np.float64]]] = []
         self.names: dict[int, str] = {}
 
-    def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None) -> None:
+    def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None, *, site: str = "") -> None:
         """Add a page: weighted by its site, in full without weights, an empty row without a tree."""
         self.page_ids.append(page_id)
+        self.sites.append(site)
         if tree is None:
             self.rows.append((np.zeros(0, np.uint64), np.zeros(0)))
             return
@@ -104,6 +124,8 @@ class VectorBuilder:
         stops = stop_words(tree.head.language or DEFAULT_LANGUAGE) if self.settings.stop_words else frozenset()
         wanted = np.array([self._is_wanted(names[feature], stops) for feature in found[0].tolist()], np.bool_)
         features, values = found[0][wanted], found[1][wanted]
+        if self.settings.weighting == "wplus":
+            values = values + TITLE_WEIGHT * np.isin(features, _title_features(tree))
         self.names.update((feature, names[feature]) for feature in features.tolist())
         self.rows.append((features, values))
 
@@ -114,7 +136,19 @@ class VectorBuilder:
     def matrix(
         self, vocabulary: dict[int, str] | None = None, rarity: NDArray[np.float64] | None = None
     ) -> FeatureMatrix:
-        """All rows as one matrix; with a vocabulary, of its columns alone, and with the rarity of each if given."""
+        """All rows as one matrix, weighted as the settings say.
+
+        With a vocabulary, of its columns alone; with the rarity of each column, as another collection weighted them.
+        """
+        found = self.site_matrix(vocabulary)
+        if rarity is not None:
+            return replace(found, data=found.data * rarity[found.indices], rarity=rarity)
+        if self.settings.weighting == "tfidf":
+            return _weighted_by_rarity(found)
+        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
+
+    def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
+        """All rows, each as its own site weighs it; with a vocabulary, of its columns alone."""
         ordered = list((self.vocabulary() if vocabulary is None else vocabulary).items())
         if vocabulary is not None:
             known = np.sort(np.array(list(vocabulary), np.uint64))
@@ -131,12 +165,7 @@ class VectorBuilder:
             by_key[np.searchsorted(keys[by_key], features)].astype(np.int32) if len(keys) else features.astype(np.int32)
         )
         indptr = np.concatenate(([0], np.cumsum([len(row) for row, _ in self.rows], dtype=np.int64)))
-        if rarity is None and self.settings.weighting == "tfidf":
-            pages_with = np.bincount(indices, minlength=len(keys))
-            rarity = np.log((1 + len(self.rows)) / (1 + pages_with)) + 1
-        if rarity is not None:
-            data = data * rarity[indices]
-        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered], keys, rarity)
+        return FeatureMatrix(data, indices, indptr, self.page_ids, [name for _, name in ordered], keys)
 
     def _is_wanted(self, name: str, stops: frozenset[str]) -> bool:
         if name.startswith(LINK_PREFIX):
@@ -145,7 +174,33 @@ class VectorBuilder:
             return "images" in self.settings.kinds
         if "words" not in self.settings.kinds:
             return False
-        return not self.settings.stop_words or (_WORD.fullmatch(name) is not None and name not in stops)
+        return not self.settings.stop_words or is_word(name, stops)
+
+
+def is_word(name: str, stops: frozenset[str]) -> bool:
+    """Whether a feature is a word that counts: two letters at least, nothing but letters, no stop word."""
+    return _WORD.fullmatch(name) is not None and name not in stops
+
+
+def _weighted_by_rarity(matrix: FeatureMatrix) -> FeatureMatrix:
+    """The rows times the inverse document frequency of their features."""
+    pages_with = np.bincount(matrix.indices, minlength=len(matrix.vocabulary))
+    rarity = np.log((1 + len(matrix.page_ids)) / (1 + pages_with)) + 1
+    return replace(matrix, data=matrix.data * rarity[matrix.indices], rarity=rarity)
+
+
+def _title_features(tree: PageTree) -> Keys:
+    return np.array([name_hash(word) for word in set(words(tree.head.title))], np.uint64)
+
+
+def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
+    """The rows of a collection, weighed again by what all of them show."""
+    from webwinnow.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
+
+    data, indices, indptr, columns = weigh_collection(
+        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
+    )
+    return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
 
 
 def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:

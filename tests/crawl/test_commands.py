@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from webserver import Asked, Reply, WebServer, redirect
 
 from webwinnow.cli import app
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.io import open_pages
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
@@ -111,3 +111,11 @@ def test_real_sites_by_host_name_are_crawled_learned_and_cleaned_by_one_command_
     records = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert len(records) == 24
     assert len({record["site"] for record in records}) == 2
+
+
+def test_without_scrapy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    done = webwinnow("crawl", "http://a.test/", "-o", str(tmp_path / "a.warc"))
+    assert isinstance(done.exception, MissingExtra)
+    assert "webwinnow[crawl]" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []

@@ -111,6 +111,13 @@ def test_what_was_left_out_comes_with_reasons(server: Any, done: dict[str, Any])
     assert all(json.loads(line)["reason"] for line in lines)
 
 
+def test_the_pages_are_clustered(server: Any, done: dict[str, Any]) -> None:
+    lines = server.client.get(f"/jobs/{done['id']}/clusters").text.splitlines()
+    assert len(lines) == 12
+    answer = server.client.get(f"/jobs/{done['id']}/clusters", params={"format": "html"})
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 def test_the_clean_pages_can_be_searched(server: Any, done: dict[str, Any]) -> None:
     found = server.client.get("/search", params={"job": done["id"], "q": '"report 7"'}).json()
     assert found["hits"][0]["url"] == "http://news.example/7.html"

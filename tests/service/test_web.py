@@ -89,7 +89,7 @@ def test_nothing_of_a_page_runs_or_loads(server: Any, tab: Callable[..., Any]) -
     asked = {"pages": pages, "name": "<img src=x onerror=alert(1)>"}
     told = server.wait(server.client.post("/jobs", json=asked).json()["id"])
     where = f"{server.base}/view/jobs/{told['id']}"
-    for path in ("", "/pages", "/record?at=0", "/replicas", "/search?q=%3Cscript%3E+sentence", "/inspect"):
+    for path in ("", "/pages", "/record?at=0", "/replicas", "/search?q=%3Cscript%3E+sentence", "/inspect", "/clusters"):
         page = tab(where + path)
         page.wait_for_load_state("load")
         assert page.title() != "owned"

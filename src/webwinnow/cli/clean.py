@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -22,10 +21,13 @@ from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
+from webwinnow.errors import MissingExtra
+from webwinnow.io import check_output, output_format
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.pipeline.run import Engine
 from webwinnow.replicas import ReplicaSettings
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.table import open_models
 from webwinnow.templates import TemplateList
 from webwinnow.urls import SiteKey
 
@@ -68,7 +70,8 @@ def clean(
         Path | None, typer.Option(help="template: drop the templates of this list (webwinnow templates) instead.")
     ] = None,
     models: Annotated[
-        Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
+        Path | None,
+        typer.Option(help="Clean with the models of this folder or table (webwinnow learn)."),
     ] = None,
     favor: Annotated[
         Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
@@ -99,6 +102,10 @@ def clean(
         bool, typer.Option(help="Find replicas: replica_of in a record names the page of which it is one.")
     ] = True,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
+    engine: Annotated[str, typer.Option(help="Who does the work: local (this machine), ray or spark.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="ray, spark: the address of a running cluster; without, one is started here.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
     tmp: Annotated[
         Path | None, typer.Option(help="Where to keep the run's working files; beside the output if not given.")
@@ -149,7 +156,7 @@ def clean(
             template=TemplateSettings(found=None if templates is None else str(templates.absolute())),
             segments=SegmentSettings(by=blocks, threshold=entropy),
         ),
-        models=None if models is None else str(ModelFolder(models).path.absolute()),
+        models=None if models is None else str(open_models(models).path.absolute()),
         view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
         categories=None if categories is None else _checked(categories),
         task=task_of(task),
@@ -166,18 +173,20 @@ def clean(
         pages=pages, scope=scope_of(scope), delay=delay, guard=guard_of(allow_private, allow, resolve)
     )
     try:
+        check_output(out, output_format(out, format))
         with (
-            tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
             shown_progress(quiet=quiet) as progress,
+            crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,
         ):
             summary = run(
-                crawled_inputs(inputs, out, crawling, Path(folder), progress, resume=resume),
+                given,
                 out,
                 settings,
                 format=format,
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
+                engine=None if engine == "local" and address is None else _engine(engine, address, jobs),
                 on_progress=progress.update,
                 on_problem=progress.note,
             )
@@ -188,6 +197,15 @@ def clean(
         sys.stderr.write("\n".join(summary.lines()) + "\n")
     if summary.failed:
         raise typer.Exit(1)
+
+
+def _engine(name: str, address: str | None, jobs: int) -> Engine | None:
+    """The engine of a run; only now is pyarrow needed."""
+    try:
+        from webwinnow.engines import engine_named  # noqa: PLC0415 (an optional extra)
+    except ImportError as error:
+        raise MissingExtra(f"the engine {name}", name) from error
+    return engine_named(name, address=address, jobs=jobs)
 
 
 def _checked(categories: Path) -> str:

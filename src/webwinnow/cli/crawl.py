@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -187,31 +190,37 @@ def guard_of(allow_private: bool, allow: list[str] | None, resolve: list[str] | 
     return AddressGuard(allow_private=allow_private, allow=tuple(allow or ()), routes=routes)
 
 
+@contextmanager
 def crawled_inputs(
-    inputs: list[str], out: str, settings: CrawlSettings, folder: Path, progress: ProgressShown, *, resume: bool
-) -> list[str]:
-    """The inputs with the WARC file of a crawl in place of addresses: beside the output, and it stays; or in `folder`.
+    inputs: list[str], out: str, settings: CrawlSettings, progress: ProgressShown, *, resume: bool
+) -> Iterator[list[str]]:
+    """The inputs with the WARC file of a crawl in place of addresses: beside the output, where it stays, unless the
+    output is standard output.
 
     With `resume` a crawl that was cut off goes on, and one that had finished is not made again.
     """
     starts = [given for given in inputs if is_address(given)]
     if not starts:
-        return inputs
-    warc = folder / "crawl.warc.gz" if out == STDOUT else Path(out).with_name(f"{Path(out).name}.warc.gz")
-    unfinished = warc.with_name(f".{warc.name}.webwinnow-crawl").is_dir()
-    if not resume or unfinished or not warc.exists():
-        found = crawl_sites(
-            starts,
-            warc,
-            settings,
-            resume=resume and unfinished,
-            on_progress=progress.update,
-            on_problem=progress.note,
-        )
-        if not found.stored:
-            why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
-            raise InputError(f"{' '.join(starts)}: no page could be had: {why}")
-    return [str(warc), *(given for given in inputs if not is_address(given))]
+        yield inputs
+        return
+    with ExitStack() as folders:
+        if out == STDOUT:
+            warc = Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="webwinnow-"))) / "crawl.warc.gz"
+        else:
+            warc = Path(out).with_name(f"{Path(out).name}.warc.gz")
+        unfinished = warc.with_name(f".{warc.name}.webwinnow-crawl").is_dir()
+        if not resume or unfinished or not warc.exists():
+            _crawl_all(starts, warc, settings, progress, resume=resume and unfinished)
+        yield [str(warc), *(given for given in inputs if not is_address(given))]
+
+
+def _crawl_all(
+    starts: list[str], warc: Path, settings: CrawlSettings, progress: ProgressShown, *, resume: bool
+) -> None:
+    found = crawl_sites(starts, warc, settings, resume=resume, on_progress=progress.update, on_problem=progress.note)
+    if not found.stored:
+        why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
+        raise InputError(f"{' '.join(starts)}: no page could be had: {why}")
 
 
 def page_settings(guard: AddressGuard, max_size: int) -> CrawlSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import tempfile
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS
+from webwinnow.cleaning import method as cleaning_method
 from webwinnow.cli.progress import shown_progress
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.labelled import read_rows, telling_texts
 from webwinnow.experiments.replicas import Pair, replica_experiment
 from webwinnow.experiments.search import search_experiment, search_table
@@ -105,3 +107,178 @@ def search(
         file.write(search_table(results).encode())
     if not quiet:
         sys.stderr.write(search_table(results))
+
+
+@experiment.command()
+def mining(
+    data: Annotated[Path, typer.Option(help="Labelled pages: Parquet or JSONL with html, a label and a site.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for mining.html and the tables as CSV.")],
+    label: Annotated[str | None, typer.Option(help="The column that holds a page's class.")] = None,
+    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="With --label: only these rows; repeatable."),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TASK",
+            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
+        ),
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Cleaning methods by letter or name, as in N,T,S,W,C; all of them if left out.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=0, help="Runs of k-means; 0 for none.")] = 800,
+    configurations: Annotated[str, typer.Option(help="Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
+    neighbours: Annotated[bool, typer.Option(help="Chi-square and k-NN too.")] = True,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 for one a core. No result depends on it.")] = 0,
+    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="A folder for what is done: a killed run goes on, more methods cost themselves.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+) -> None:
+    """Mine labelled pages of several sites before and after every cleaning (thesis chapter 5; DocView, Figure 5).
+
+    SVM in configurations 1, 2, 3 for all pairs of classes and sites, k-means over many runs, chi-square with k-NN: the
+    same miners for pages cleaned by every method. One HTML page with findings, plots and tables, and CSV.
+
+    Examples:
+
+        webwinnow experiment mining --data pages.parquet --label topic --site host -o results
+
+        webwinnow experiment mining --data shops.parquet -o results --task 'makes: label where kind=car' --task kind
+    """
+    from webwinnow.experiments.mining import (  # noqa: PLC0415 (an optional extra)
+        DEFAULT_METHODS,
+        MiningSettings,
+        TaskSettings,
+        mining_experiment,
+        mining_html,
+        write_tables,
+    )
+    from webwinnow.experiments.mining.findings import finding  # noqa: PLC0415
+    from webwinnow.experiments.mining.tasks import condition  # noqa: PLC0415
+
+    if where and label is None:
+        raise SettingsError("--where goes with --label; a --task has its own conditions")
+    tasks = [] if label is None else [TaskSettings(label=label, where=tuple(map(condition, where or ())))]
+    tasks += [TaskSettings.parse(text) for text in task or ()]
+    if not tasks:
+        raise SettingsError("nothing to tell apart: give --label COLUMN, or --task")
+    settings = MiningSettings(
+        tasks=tuple(tasks),
+        site=site,
+        methods=DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
+        runs=runs,
+        configurations=_configurations(configurations),
+        neighbours=neighbours,
+        seed=seed,
+        jobs=jobs,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress:
+        results = mining_experiment(
+            data,
+            settings,
+            command=shlex.join(["webwinnow", *sys.argv[1:]]),
+            tmp=tmp,
+            keep=keep,
+            on_progress=progress.update,
+            on_problem=progress.note,
+        )
+    with whole_file(out.resolve() / "mining.html") as file:
+        file.write(mining_html(results).encode("utf-8", "replace"))
+    write_tables(results, out)
+    if not quiet:
+        for found in results.tasks:
+            sys.stderr.write(f"{found.task.name}: the thesis's finding: {finding(found).value}\n")
+            sys.stderr.writelines(f"{found.task.name}: {note}\n" for note in found.task.notes)
+        for left in results.left_out:
+            sys.stderr.write(f"{left.name}: nothing was mined. {' '.join(left.notes)}\n")
+        sys.stderr.write(f"the report is {out / 'mining.html'}\n")
+
+
+@experiment.command()
+def sites(
+    data: Annotated[Path, typer.Option(help="Labelled sites: Parquet or JSONL with url, html, a label and a site.")],
+    label: Annotated[str, typer.Option(help="The column that holds a site's topic.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for sites.html and the tables as CSV.")],
+    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, as in superpage,hmt,multiscale; all six if left out.")
+    ] = None,
+    thesaurus: Annotated[
+        Path | None,
+        typer.Option(help="Terms for denoising: SKOS (.rdf, .ttl, .nt) or a term a line; learned if left out."),
+    ] = None,
+    denoising: Annotated[bool, typer.Option(help="Compare the ways of denoising too.")] = True,
+    clean: Annotated[str, typer.Option(help=f"The cleaner to denoise with: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
+    reading: Annotated[bool, typer.Option(help="Compare ways of reading fewer pages too.")] = True,
+    likelihood: Annotated[bool, typer.Option(help="Batch and incremental EM, pass by pass, too.")] = True,
+    repeats: Annotated[int, typer.Option(min=0, help="Draws of each number of training sites; 0 for none.")] = 10,
+    pages: Annotated[int | None, typer.Option(min=1, help="Pages of a site, at most, the first ones.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Worker processes; 0 for one a core. Nothing but times depends on it.")
+    ] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no findings on stderr.")] = False,
+) -> None:
+    """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
+
+    Accuracy by number of training sites, every site left out once with every error, ways of denoising, pages read with
+    and without pruning, batch and incremental EM, time by stage: one HTML page with findings, and CSV.
+
+    Example:
+
+        webwinnow experiment sites --data sites.parquet --label topic -o results
+    """
+    from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
+        SitesSettings,
+        findings,
+        sites_experiment,
+        sites_html,
+        write_tables,
+    )
+    from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
+    from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
+
+    cleaning_method(clean)
+    settings = SitesSettings(
+        label=label,
+        site=site,
+        methods=tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
+        choices=CHOICES if denoising else (),
+        thesaurus=thesaurus,
+        cleaning=clean,
+        repeats=repeats,
+        pruning=reading,
+        likelihood=likelihood,
+        most_pages=pages,
+        seed=seed,
+        jobs=jobs,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress:
+        results = sites_experiment(
+            data,
+            settings,
+            command=shlex.join(["webwinnow", *sys.argv[1:]]),
+            on_progress=progress.update,
+            on_problem=progress.note,
+        )
+    with whole_file(out.resolve() / "sites.html") as file:
+        file.write(sites_html(results).encode())
+    write_tables(results, out)
+    if not quiet:
+        sys.stderr.write("\n".join(findings(results)) + "\n")
+
+
+def _configurations(text: str) -> tuple[int, ...]:
+    """Read `1,2,3` or `none`."""
+    parts = [] if text.strip().lower() == "none" else text.split(",")
+    if not all(part.strip() in ("1", "2", "3") for part in parts):
+        raise SettingsError(f"no configurations {text!r}: expected some of 1,2,3, or none")
+    return tuple(sorted({int(part) for part in parts}))

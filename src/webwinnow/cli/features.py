@@ -23,7 +23,10 @@ def features(
         list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the matrix goes, an .npz file.")],
-    weighting: Annotated[str, typer.Option(help="cst: what the site makes of a feature; tfidf: counts.")] = "cst",
+    weighting: Annotated[
+        str,
+        typer.Option(help="cst: what its site makes of a feature; wplus: and what all sites do; tfidf: counts."),
+    ] = "cst",
     mapped: Annotated[
         bool, typer.Option(help="Weigh as MapCST does (thesis 4.3.3) rather than exactly (5-10).")
     ] = True,

@@ -12,19 +12,22 @@ import typer
 from webwinnow.cleaning import CleaningSettings, thresholds
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.progress import shown_progress
-from webwinnow.errors import ModelError
+from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.learning import learn_sites
 from webwinnow.site.choose import LEARNED_PAGES
+from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.picture import SHOWN_DEPTH, picture
 from webwinnow.site.sums import SiteSums
+from webwinnow.site.table import ModelTable, open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["learn", "models"]
 
+MODEL_FILE = ".npz"
 models = typer.Typer(help="Look at models of sites, or merge them.", no_args_is_help=True)
 
 
@@ -47,6 +50,11 @@ def learn(
     sums: Annotated[
         bool, typer.Option(help="Keep the sums beside each model; only with them models can merge.")
     ] = True,
+    update: Annotated[
+        bool,
+        typer.Option("--update", help="The pages are a new crawl of sites that the folder may know: an epoch more."),
+    ] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="--update: a model joins the last so many epochs.")] = EPOCHS,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
     tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
@@ -60,7 +68,11 @@ def learn(
         webwinnow clean new-pages.warc.gz --models models --method sst -o clean.jsonl
 
         webwinnow learn crawl.warc.gz -o models --try-thresholds
+
+        webwinnow learn november.warc.gz -o models --update
     """
+    if update and not sums:
+        raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
     settings = RunSettings(
         method="sst",
         cleaning=CleaningSettings(sst=SstSettings(threshold=threshold)),
@@ -93,12 +105,18 @@ def learn(
             on_progress=progress.update,
             on_problem=progress.note,
             on_sample=settle if try_thresholds or threshold is not None else None,
+            update=epochs if update else None,
         )
     if not quiet:
         sys.stderr.write(
             f"{learned.sites:,} sites learned from {learned.pages:,} pages into {out}; "
             f"{learned.failed_pages:,} pages and {learned.failed_sites:,} sites failed\n"
         )
+        if update:
+            sys.stderr.write(
+                f"{learned.updated:,} sites got a new epoch, {learned.unchanged:,} had no new page, "
+                f"{len(learned.redesigned):,} were redesigned\n"
+            )
     if learned.failed_pages or learned.failed_sites:
         raise typer.Exit(1)
 
@@ -118,13 +136,28 @@ def merge(
     for folder in folders:
         if folder.resolve() == out.resolve():
             raise ModelError(f"{out} is one of the folders to merge; expected another for what comes out")
-        for file in ModelFolder(folder).sums():
-            found[file.name].append(file)
+        for name, files in ModelFolder(folder).sums():
+            found[name] += files
     target = ModelFolder(out, make=True)
     for _, files in sorted(found.items()):
         merged = SiteSums.merge(map(SiteSums.load, files))
         target.save(merged.site, SiteKnowledge.of(merged).to_bytes(), merged.to_bytes())
     sys.stderr.write(f"{len(found):,} sites of {len(folders):,} folders merged into {out}\n")
+
+
+@models.command()
+def pack(
+    folder: Annotated[Path, typer.Argument(metavar="MODELS", help="A folder that webwinnow learn wrote.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The Parquet file that the models go into.")],
+) -> None:
+    """Pack the models of a folder into one Parquet file, which clean --models reads too; sums stay behind.
+
+    Example:
+
+        webwinnow models pack models -o models.parquet
+    """
+    packed = ModelTable.pack(ModelFolder(folder), out)
+    sys.stderr.write(f"{packed:,} models packed into {out}\n")
 
 
 @models.command()
@@ -141,18 +174,19 @@ def show(
 
         webwinnow models show models --site www.example.org
     """
-    if path.is_file():
+    if path.is_file() and path.suffix == MODEL_FILE:
         model = SiteKnowledge.load(path)
         if site not in (None, model.site):
             raise ModelError(f"{path} is the model of {model.site!r}, not of {site!r}; leave --site out")
         lines = list(picture(model, depth))
     elif site is not None:
-        found = ModelFolder(path).find(site)
+        found = open_models(path).find(site)
         if found is None:
             raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
         lines = list(picture(found, depth))
     else:
-        known = [SiteKnowledge.load(file) for file in ModelFolder(path).models()]
+        models_there = open_models(path).models()
+        known = (SiteKnowledge.load(model) if isinstance(model, Path) else model for model in models_there)
         lines = [
             f"{model.shown_name}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
             f"threshold {model.threshold:.3f}"

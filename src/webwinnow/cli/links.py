@@ -13,7 +13,7 @@ from webwinnow.cleaning.tasks import TASKS, task_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.links import STRUCTURE
 from webwinnow.pipeline import RunSettings, run
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.table import open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["links"]
@@ -31,7 +31,7 @@ def links(
         str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
     ] = "host",
     models: Annotated[
-        Path | None, typer.Option(help="Clean with the models of this folder (webwinnow learn) instead of learning.")
+        Path | None, typer.Option(help="Clean with the models of this folder or table (webwinnow learn).")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
     tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
@@ -51,7 +51,7 @@ def links(
     settings = RunSettings(
         method=method,
         site_by=SiteKey.parse(site_by),
-        models=None if models is None else str(ModelFolder(models).path.absolute()),
+        models=None if models is None else str(open_models(models).path.absolute()),
         task=task_of(task),
         links="all" if every else "kept",
         replicas=None,

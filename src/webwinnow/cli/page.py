@@ -22,8 +22,8 @@ from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.schema import ordered
 from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import PageRecord
-from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.table import open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["Comments", "Favor", "favored", "page"]
@@ -127,7 +127,7 @@ def favored(favor: Favor | None) -> Literal["precision", "recall"] | None:
 def _model(models: Path, site_by: SiteKey, url: str) -> SiteKnowledge | None:
     """The model of the page's site; says so if the folder has none."""
     site = site_by.of(PageRecord(url=url, body=b""))
-    found = ModelFolder(models).find(site)
+    found = open_models(models).find(site)
     if found is None:
         named = f"the site {site!r}" if site else "pages without a web address; give the page's with --url"
         sys.stderr.write(f"webwinnow: {models} has no model of {named}; the page is cleaned without one\n")

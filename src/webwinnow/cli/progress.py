@@ -30,7 +30,7 @@ _WORDS = {
     "map": "drawing the map",
     "mine": "mining",
 }
-_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": ""}
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s"}
 
 
 class ProgressShown(Protocol):

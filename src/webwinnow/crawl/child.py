@@ -33,7 +33,7 @@ from webwinnow.crawl.session import Answer, CrawlSession, PageToJudge
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.store import CrawlStore
 from webwinnow.crawl.warcfile import WarcFile
-from webwinnow.errors import WebwinnowError
+from webwinnow.errors import InputError, WebwinnowError
 
 __all__ = ["main"]
 
@@ -68,14 +68,15 @@ def _crawl(about: dict[str, Any], link: Link) -> Message | None:
             warc.begin(settings)
         store.note("settings", about["settings"])
         store.note("follow", about["follow"])
+        session = CrawlSession(settings, store, warc, link.ask, link.tell)
+        for start in about["starts"]:
+            session.frontier.add_site(start)
+        if not store.sites():
+            raise InputError(f"{store.path} knows no start page: it was killed before it began; start the crawl again")
         store.commit()
         write_message(link.outward, Message("ready", {}))
         if read_message(link.inward) is None:
             return None
-        session = CrawlSession(settings, store, warc, link.ask, link.tell)
-        for start in about["starts"]:
-            session.frontier.add_site(start)
-        store.commit()
         _run(session, link)
         link.done = True
         warc.close()

@@ -28,15 +28,13 @@ class Exchange:
     """One request and the response to it.
 
     `request` and `response` are the bytes as sent and received, header and body, chunks and packing included; interim
-    responses (1xx) left out. `address` is where the connection went. `whole` is False where the body was not read to
-    its end because nobody wants it.
+    responses (1xx) left out. `address` is where the connection went. The body of what is no page may not be whole.
     """
 
     request: bytes
     response: bytes
     address: str
     fetched_at: str
-    whole: bool = True
 
     @property
     def status(self) -> int:

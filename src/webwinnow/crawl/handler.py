@@ -166,7 +166,6 @@ class Fetch:
             response=_final_response(bytes(recorder.received)),
             address=recorder.peer,
             fetched_at=began,
-            whole=not unwanted,
         )
 
     def _is_unwanted(self, response: Any) -> bool:

@@ -15,7 +15,7 @@ MOST_REDIRECTS: Final = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
 LONGEST_DELAY: Final = 60.0
 """Seconds of Crawl-delay that are obeyed. Ours: a host that asks for more would never be read."""
-NO_AGENT: Final = "robots.txt forbids it"
+FORBIDDEN: Final = "robots.txt forbids it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rules:
             return self.closed
         if self.parsed is None or self.parsed.can_fetch(url, user_agent):
             return None
-        return NO_AGENT
+        return FORBIDDEN
 
     def delay(self, user_agent: str) -> float:
         """Seconds that the origin wants between requests."""

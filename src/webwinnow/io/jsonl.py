@@ -14,7 +14,7 @@ from webwinnow.io.schema import PAGE_FIELDS, Fields, Record, ordered
 from webwinnow.io.streams import ProblemListener, UnpackedStream
 from webwinnow.records import PageRecord
 
-__all__ = ["Writable", "read_jsonl", "read_parts", "record_line", "split_lines", "write_jsonl"]
+__all__ = ["Writable", "read_jsonl", "read_jsonl_rows", "read_parts", "record_line", "split_lines", "write_jsonl"]
 
 LINES_BYTES: Final = 1 << 18  # read at once
 BOM: Final = b"\xef\xbb\xbf"
@@ -54,6 +54,25 @@ def read_jsonl(
         yield page
     if stream.problem:
         on_problem(f"{name}: {stream.problem}, after {pages} pages")
+
+
+def read_jsonl_rows(
+    stream: UnpackedStream, *, name: str, limits: ReadLimits, on_problem: ProblemListener
+) -> Iterator[dict[str, Any]]:
+    """Read the objects of any file; `on_problem` is told of a line that is none, and of a stream that breaks."""
+    for number, line in enumerate(split_lines(stream, limits.max_line_bytes), start=1):
+        if line is not None and not line.strip():
+            continue
+        try:
+            row = None if line is None else json.loads((line.removeprefix(BOM) if number == 1 else line).decode())
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            yield row
+        else:
+            on_problem(f"{name}: line {number} is no JSON object")
+    if stream.problem:
+        on_problem(f"{name}: {stream.problem}")
 
 
 def record_line(record: Record, fields: Fields = PAGE_FIELDS) -> bytes:

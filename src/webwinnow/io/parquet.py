@@ -85,7 +85,7 @@ def parquet_columns(file: IO[bytes], name: str) -> list[str]:
 
 def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
     """Read back the records that `write_parquet` wrote, a few rows at a time."""
-    yield from read_parquet_values(file, name=name, limits=limits, columns=[field.name for field in PAGE_FIELDS])
+    yield from read_parquet_rows(file, [field.name for field in PAGE_FIELDS], name=name, limits=limits)
 
 
 def read_parquet_rows(

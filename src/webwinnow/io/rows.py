@@ -12,7 +12,7 @@ from webwinnow.io.http import media_type
 from webwinnow.io.limits import ReadLimits
 from webwinnow.records import PageRecord
 
-__all__ = ["ROW_FIELDS", "label_of", "page_of_row"]
+__all__ = ["ROW_FIELDS", "label_of", "page_of_row", "text_of_value"]
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
@@ -51,6 +51,15 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, la
         refused=refused,
         label=None if label is None else label_of(row.get(label)),
     )
+
+
+def text_of_value(value: object) -> str | None:
+    """A value as text without blanks around it; None where that leaves nothing, or it is no text or number."""
+    try:
+        text = _text(None if isinstance(value, float) and math.isnan(value) else value, "value")
+    except PageRefused:
+        return None
+    return (text or "").strip() or None
 
 
 def _text(value: object, field: str) -> str | None:

@@ -23,7 +23,7 @@ from webwinnow.io.wacz import read_wacz, warcs_in
 from webwinnow.io.warc import read_warc
 from webwinnow.records import PageRecord
 
-__all__ = ["STDIN", "open_pages"]
+__all__ = ["STDIN", "PageFile", "list_files", "open_pages"]
 
 STDIN: Final = "-"
 SPOOL_CHUNK: Final = 1 << 20
@@ -103,19 +103,53 @@ def _source(given: str | Path, limits: ReadLimits, label: str | None) -> _Source
     raise InputError(f"{given}: no such file or folder")
 
 
+def list_files(
+    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
+) -> Iterator[PageFile]:
+    """The files that `open_pages` would read, in its order, for others to read; `InputError` for a pipe."""
+    for given in inputs:
+        path = Path(given)
+        _source(given, limits or ReadLimits(), None)
+        if str(given) == STDIN or not (path.is_file() or path.is_dir()):
+            raise InputError(f"{given}: is a pipe, which only the local engine reads; give files or folders")
+        if path.is_file():
+            yield PageFile(str(given), path.as_posix(), str(path.absolute()))
+        else:
+            for found in walk(path, on_problem):
+                url = relative_url(found, path)
+                yield PageFile(str(found), url, str(found.absolute()), in_folder=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """A file of pages: its name for people, the URL of its page, should it be one, where it lies, what labels pages."""
+
+    name: str
+    url: str
+    path: str
+    in_folder: bool = False
+    label: str | None = None
+
+    def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
+        """Read its pages. In a folder an HTML file that is none is a refused page, another that is none a problem."""
+        try:
+            yield from _File(self.name, self.url, limits, self.label).read(Path(self.path), on_problem)
+        except (InputError, MissingExtra) as error:
+            if not self.in_folder:
+                raise
+            if content_named(Path(self.path).name) is Content.HTML:
+                yield PageRecord(url=self.url, body=b"", refused=str(error))
+            else:
+                on_problem(str(error))
+
+
 def _read_folder(
     folder: Path, limits: ReadLimits, label: str | None, on_problem: ProblemListener
 ) -> Iterator[PageRecord]:
-    """Read what `walk` finds; an HTML file that is none is a refused page, another file that is none a problem."""
+    """Read what `walk` finds."""
     for path in walk(folder, on_problem):
-        url = relative_url(path, folder)
-        try:
-            yield from _File(str(path), url, limits, label).read(path, on_problem)
-        except (InputError, MissingExtra) as error:
-            if content_named(path.name) is Content.HTML:
-                yield PageRecord(url=url, body=b"", refused=str(error))
-            else:
-                on_problem(str(error))
+        file = PageFile(str(path), relative_url(path, folder), str(path), in_folder=True, label=label)
+        yield from file.read(limits, on_problem)
 
 
 @dataclass(frozen=True, slots=True)

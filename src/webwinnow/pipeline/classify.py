@@ -142,6 +142,8 @@ def train_classes(
     All pages of a site tell what its words weigh; those with a label and with features are learned from. `InputError`
     where there is none.
     """
+    if settings.vectors.weighting == "wplus":
+        raise SettingsError("wplus weighs a collection as a whole, not a page by itself: expected cst or tfidf")
     if (label is None) == (labels is None):
         raise SettingsError("expected either the name of a column of labels, or a file of labels")
     if label is not None:

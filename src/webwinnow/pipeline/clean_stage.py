@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import marshal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from webwinnow.pipeline.pool import Answer, Pool, Task
@@ -26,9 +26,19 @@ PART_PAGES = 64
 """Pages in a part of the output at most."""
 
 
-def clean_all(store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> int:
-    """Clean every page of the store into parts; returns the number of sites."""
-    stage = _CleanStage(store, pool, settings, tell)
+def clean_all(
+    store: RunStore,
+    pool: Pool,
+    settings: RunSettings,
+    tell: Progress,
+    models: Mapping[str, str | None] | None = None,
+) -> int:
+    """Clean every page of the store into parts; returns the number of sites.
+
+    `models` are sites that were learned already, from more pages than are here: where each model lies, None for a site
+    that could not be learned.
+    """
+    stage = _CleanStage(store, pool, settings, tell, models or {})
     stage.run()
     return stage.sites
 
@@ -88,8 +98,16 @@ class _Gathered:
 
 
 class _CleanStage:
-    def __init__(self, store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
+    def __init__(
+        self,
+        store: RunStore,
+        pool: Pool,
+        settings: RunSettings,
+        tell: Progress,
+        models: Mapping[str, str | None],
+    ) -> None:
         self.store, self.pool, self.settings, self.tell = store, pool, settings, tell
+        self.models = models
         self.learns = settings.learns
         self.sites = 0
         self.done, self.total = 0, store.page_count()
@@ -139,20 +157,21 @@ class _CleanStage:
             yield from self._task_of(small)
 
     def _add_small(self, part: _Part, name: str) -> None:
-        chosen = self.store.chosen_of(name, self.settings.learn_pages) if self.learns else None
+        learns = self.learns and name not in self.models
+        chosen = self.store.chosen_of(name, self.settings.learn_pages) if learns else None
         at = len(part.sites)
-        part.sites.append({"name": name, "chosen": chosen, "model": None})
+        part.sites.append({"name": name, "chosen": chosen, "model": self.models.get(name)})
         for row in self.store.pages_of(name):
             part.add(at, row)
 
     def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
         if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
             self._progress(pages)
-        elif self.learns:
+        elif self.learns and site.name not in self.models:
             refs = self.store.chosen_of(site.name, self.settings.learn_pages)
             yield Task(site, "learn", str(self.store.spool_path), [refs])
         else:
-            yield from self._parts_of(site, None)
+            yield from self._parts_of(site, self.models.get(site.name))
 
     def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
         about = {"name": site.name, "chosen": None, "model": model}

@@ -71,7 +71,7 @@ def collect_features(
     with parsed_pages(pages, settings, tmp=tmp, tell=tell) as store:
         total = store.page_count()
         for row, tree, weights in weighed_pages(store, settings, vectors):
-            builder.add(row.page_id or row.url, tree, weights)
+            builder.add(row.page_id or row.url, tree, weights, site=row.site)
             if on_page is not None:
                 on_page(row, tree)
             tell("clean", len(builder.page_ids), total)
@@ -97,7 +97,7 @@ def parsed_pages(
 def weighed_pages(store: RunStore, settings: RunSettings, vectors: VectorSettings) -> Iterator[Weighed]:
     """Pages in the order (site, input ordinal)."""
     for site, _ in list(store.sites()):
-        chosen = store.chosen_of(site, settings.learn_pages) if vectors.weighting == "cst" else []
+        chosen = store.chosen_of(site, settings.learn_pages) if vectors.learns_sites else []
         trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
         weights = learn_weights(trees, vectors.weights) if chosen else None
         for row in store.pages_of(site):

@@ -15,6 +15,7 @@ from webwinnow.parse import ParseLimits, parse
 from webwinnow.records import PageRecord
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.table import ModelTable
 from webwinnow.urls import SiteKey
 
 __all__ = ["KnownSites", "PageDesk"]
@@ -24,17 +25,16 @@ OPEN_MODELS = 16
 
 
 class KnownSites:
-    """The models of a folder; those asked for last stay open, and one that changes on disk is read again."""
+    """The models of a folder or table; those asked for last stay open, and one that changes on disk is read again."""
 
-    def __init__(self, folder: ModelFolder) -> None:
+    def __init__(self, folder: ModelFolder | ModelTable) -> None:
         self.folder = folder
         self.open: dict[str, tuple[int, SiteKnowledge]] = {}
 
     def model(self, site: str) -> SiteKnowledge | None:
         """The model of a site; None for a site that the folder does not know."""
-        try:
-            written = self.folder.model_path(site).stat().st_mtime_ns
-        except OSError:
+        written = self.folder.written(site)
+        if written is None:
             return None
         held = self.open.pop(site, None)
         if held is None or held[0] != written:

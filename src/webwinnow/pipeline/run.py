@@ -11,9 +11,9 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
@@ -29,11 +29,29 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.records import PageRecord
 
-__all__ = ["Progress", "parse_all", "run"]
+__all__ = ["Engine", "Progress", "parse_all", "parsed", "run"]
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
 """A worker is handed so many pages, or so many bytes of them, at a time."""
+
+
+class Engine(Protocol):
+    """Who does the first two stages of a run in the place of this machine's workers."""
+
+    def parse_all(
+        self,
+        inputs: Sequence[str | Path],
+        store: RunStore,
+        settings: RunSettings,
+        limits: ReadLimits,
+        note: Callable[[str], None],
+        tell: Progress,
+    ) -> None:
+        """Stage 1: parse every page; the store gets a row of each."""
+
+    def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
+        """Stage 2: clean every page into parts of the store; returns the number of sites."""
 
 
 def run(
@@ -46,10 +64,14 @@ def run(
     resume: bool = False,
     tmp: Path | None = None,
     read_limits: ReadLimits | None = None,
+    engine: Engine | None = None,
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Summary:
-    """Clean a collection. The output appears whole at the end, or not at all; a killed run goes on with `resume`."""
+    """Clean a collection. The output appears whole at the end, or not at all; a killed run goes on with `resume`.
+
+    `engine` is a cluster (`webwinnow.engines`); without, worker processes of this machine do the work.
+    """
     started = time.monotonic()
     wanted = output_format(out, format)
     check_output(out, wanted)
@@ -65,6 +87,7 @@ def run(
     pages = open_pages(inputs, on_problem=note, limits=read_limits)
     folder, is_passing = _run_folder(out, tmp, inputs, resume=resume)
     identity = {
+        "engine": "workers" if engine is None else "cluster",
         "inputs": [_identity(given) for given in inputs],
         "models": None if settings.models is None else _identity(settings.models),
         "settings": settings.result_settings(),
@@ -72,14 +95,18 @@ def run(
     tell = on_progress or (lambda _stage, _done, _total: None)
     try:
         with RunStore(folder, identity, resume=resume) as store:
-            with Pool(
-                settings.workers,
-                settings.to_plain(),
-                page_seconds=settings.page_seconds,
-                memory=settings.worker_memory,
-            ) as pool:
-                parse_all(pages, store, pool, settings, tell)
-                sites = clean_all(store, pool, settings, tell)
+            if engine is None:
+                with Pool(
+                    settings.workers,
+                    settings.to_plain(),
+                    page_seconds=settings.page_seconds,
+                    memory=settings.worker_memory,
+                ) as pool:
+                    parse_all(pages, store, pool, settings, tell)
+                    sites = clean_all(store, pool, settings, tell)
+            else:
+                engine.parse_all(inputs, store, settings, read_limits or ReadLimits(), note, tell)
+                sites = engine.clean_all(store, settings, tell)
             replicas = None if settings.replicas is None else replicas_in(store, settings.replicas, tell)
             counts = _join(store, out, wanted, rejected, replicas, tell, settings.fields)
             total = store.page_count()
@@ -124,48 +151,45 @@ def parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings
     """Stage 1: parse every page that the store does not have yet into it."""
     if store.marked("parsed") is not None:
         return
-    done = 0
-
-    def keep(answer: Answer) -> None:
-        nonlocal done
-        ordinal, url, page_id, site, fetched_at = answer.task.name[answer.index]
-        if answer.error is None:
-            site, key, content, packed = answer.value
-            store.add_page(PageRow(ordinal, site, url, page_id, key, content, fetched_at=fetched_at), packed)
-        else:
-            store.add_page(PageRow(ordinal, site, url, page_id, error=answer.error))
-        done += 1
+    is_resumed = store.page_count() > 0
+    new = (page for page in pages if not (is_resumed and store.has_page(page.ordinal)))
+    for done, (row, packed) in enumerate(parsed(new, pool, settings), start=1):
+        store.add_page(row, packed)
         tell("parse", done, None)
-
-    for task in _parse_tasks(pages, store, settings):
-        pool.submit(task)
-        while not pool.has_room:
-            keep(pool.answer())
-    for answer in pool.answers():
-        keep(answer)
     store.commit()
     store.mark("parsed")
 
 
-def _parse_tasks(pages: Iterator[PageRecord], store: RunStore, settings: RunSettings) -> Iterator[Task]:
-    """Pages that are not in the store yet, in chunks; those that their source could not hand over go in as failed."""
+def parsed(pages: Iterable[PageRecord], pool: Pool, settings: RunSettings) -> Iterator[tuple[PageRow, bytes | None]]:
+    """Each page as a row of the index, with what the spool keeps of it; in whatever order the workers are done.
+
+    A page that cannot be parsed, or that its source could not hand over, has an error in its row and nothing to keep.
+    """
     task, size = Task([], "parse", None), 0
-    is_resumed = store.page_count() > 0
     for page in pages:
-        if is_resumed and store.has_page(page.ordinal):
-            continue
         site = settings.site_by.of(page)
         if page.refused is not None:
-            store.add_page(PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused))
+            yield PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused), None
             continue
         task.name.append((page.ordinal, page.url, page.page_id, site, page.fetched_at))
         task.items.append((page.url, page.body, page.content_type, page.site, page.page_id))
         size += len(page.body)
         if len(task.items) >= CHUNK_PAGES or size >= CHUNK_BYTES:
-            yield task
+            pool.submit(task)
             task, size = Task([], "parse", None), 0
+            while not pool.has_room:
+                yield _row(pool.answer())
     if task.items:
-        yield task
+        pool.submit(task)
+    yield from map(_row, pool.answers())
+
+
+def _row(answer: Answer) -> tuple[PageRow, bytes | None]:
+    ordinal, url, page_id, site, fetched_at = answer.task.name[answer.index]
+    if answer.error is not None:
+        return PageRow(ordinal, site, url, page_id, error=answer.error), None
+    site, key, content, packed = answer.value
+    return PageRow(ordinal, site, url, page_id, key, content, fetched_at=fetched_at), packed
 
 
 # Stage 3: parts to the output

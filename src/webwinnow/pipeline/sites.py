@@ -161,9 +161,9 @@ def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], f
         "pages": len(trees),
         "failed_pages": failed,
         "deciding_pages": [
-            {"url": pages.urls[page], "probability": _rounded(float(found.told.pages[page, found.number]))}
+            {"url": pages.urls[page], "probability": _rounded(float(found.told.texts[page, found.number]))}
             for page in found.deciding_pages(DECIDING)
-            if found.told.pages is not None
+            if found.told.texts is not None
         ],
         "deciding_blocks": [_block(found, pages, trees, node) for node in found.deciding_blocks(DECIDING)],
     }

@@ -10,15 +10,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 
-__all__ = ["PageRow", "RunStore"]
+__all__ = ["PageRow", "RunStore", "part_file", "part_path", "sketches_path", "write_part"]
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free where the run's folder lies."""
@@ -118,6 +120,20 @@ class RunStore:
         """Whether an earlier try at this run has dealt with a page."""
         return self._index.execute("SELECT 1 FROM pages WHERE ordinal = ?", (ordinal,)).fetchone() is not None
 
+    def places(self) -> Iterator[tuple[str, int, int]]:
+        """(site, ordinal, bytes in the spool) of all pages, in output order."""
+        self._order_by_site()
+        yield from self._index.execute("SELECT site, ordinal, coalesce(length, 0) FROM pages ORDER BY site, ordinal")
+
+    def last_key(self, site: str, most: int) -> int:
+        """The highest key among the pages that a site is learned from."""
+        found = self._index.execute(
+            "SELECT min(key) AS lowest FROM pages WHERE site = ? AND error IS NULL "
+            "GROUP BY content ORDER BY lowest LIMIT 1 OFFSET ?",
+            (site, most - 1),
+        ).fetchone()
+        return _SIGN * 2 - 1 if found is None else int(found[0]) + _SIGN
+
     def page_count(self) -> int:
         """How many pages are in the index."""
         count: int = self._index.execute("SELECT count(*) FROM pages").fetchone()[0]
@@ -138,7 +154,7 @@ class RunStore:
 
     def sites(self) -> Iterator[tuple[str, int]]:
         """The sites in order, each with its number of pages."""
-        self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
+        self._order_by_site()
         yield from self._index.execute("SELECT site, count(*) FROM pages GROUP BY site ORDER BY site")
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
@@ -155,11 +171,12 @@ class RunStore:
     def chosen_of(self, site: str, most: int) -> list[tuple[int, int]]:
         """Where the trees lie that a site is learned from (`site.choose`): each content once, then the lowest keys."""
         found = self._index.execute(
-            "SELECT offset, length, min(key) AS lowest FROM pages WHERE site = ? AND error IS NULL "
-            "GROUP BY content ORDER BY lowest, content LIMIT ?",
+            "SELECT offset, length FROM (SELECT offset, length, key, content, row_number() "
+            "OVER (PARTITION BY content ORDER BY key, ordinal) AS place FROM pages WHERE site = ? AND error IS NULL) "
+            "WHERE place = 1 ORDER BY key, content LIMIT ?",
             (site, most),
         )
-        return [(offset, length) for offset, length, _ in found]
+        return found.fetchall()
 
     def page(self, ordinal: int) -> tuple[str | None, str, str | None]:
         """The id, URL and error of a page."""
@@ -189,7 +206,7 @@ class RunStore:
 
     def part_path(self, part: int, *, rejected: bool = False) -> Path:
         """Where a part of the output lies."""
-        return self.folder / "parts" / f"{part:08d}{'.rejected' if rejected else ''}.jsonl"
+        return part_path(self.folder, part, rejected=rejected)
 
     def model_path(self, part: int) -> Path:
         """Where the model of the site lies whose first part this is."""
@@ -197,7 +214,7 @@ class RunStore:
 
     def sketches_path(self, part: int) -> Path:
         """Where the sketches of a part's pages lie."""
-        return self.folder / "parts" / f"{part:08d}.sketches"
+        return sketches_path(self.folder, part)
 
     def add_part(
         self,
@@ -209,15 +226,11 @@ class RunStore:
     ) -> None:
         """Keep a finished part of the output."""
         self._check_room(sum(map(len, lines)))
-        for found, path in (
-            (lines, self.part_path(part)),
-            (rejected, self.part_path(part, rejected=True)),
-            (sketches, self.sketches_path(part)),
-        ):
-            unfinished = path.with_suffix(".unfinished")
-            with unfinished.open("wb") as file:
-                file.writelines(found)
-            unfinished.replace(path)
+        write_part(self.folder, part, lines, rejected, sketches)
+        self.note_part(part, counts)
+
+    def note_part(self, part: int, counts: dict[str, Any]) -> None:
+        """Note that the files of a part are there."""
         with self._index:
             self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
 
@@ -240,6 +253,9 @@ class RunStore:
         """Close the folder and remove it: the run is over."""
         self.close()
         _remove_own(self.folder)
+
+    def _order_by_site(self) -> None:
+        self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
 
     def _locked(self) -> IO[bytes]:
         lock = (self.folder / "lock").open("ab")
@@ -283,6 +299,41 @@ class RunStore:
                 f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and go on with --resume, "
                 "or name another place with --tmp"
             )
+
+
+def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:
+    """Where a part of the output lies in a run's folder."""
+    return folder / "parts" / f"{part:08d}{'.rejected' if rejected else ''}.jsonl"
+
+
+def sketches_path(folder: Path, part: int) -> Path:
+    """Where the sketches of a part's pages lie in a run's folder."""
+    return folder / "parts" / f"{part:08d}.sketches"
+
+
+def write_part(
+    folder: Path, part: int, lines: Iterable[bytes], rejected: Iterable[bytes], sketches: Iterable[bytes]
+) -> None:
+    """Write the files of a part into a run's folder, each whole or not at all, whoever else writes the same."""
+    for found, path in (
+        (lines, part_path(folder, part)),
+        (rejected, part_path(folder, part, rejected=True)),
+        (sketches, sketches_path(folder, part)),
+    ):
+        with part_file(path) as file:
+            file.writelines(found)
+
+
+@contextmanager
+def part_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file of a run's folder that appears when it is complete."""
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _remove_own(folder: Path) -> None:

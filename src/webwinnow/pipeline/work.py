@@ -30,9 +30,11 @@ from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, page_sketch, telling_runs
 from webwinnow.site.choose import page_key
+from webwinnow.site.epochs import join_epoch
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
+from webwinnow.site.table import open_models
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -56,8 +58,9 @@ class Workshop:
         )
         self.beat = beat
         self.spool: int | None = None
+        self.spool_path = ""
         self.model_of: tuple[str, SiteKnowledge | None] | None = None
-        self.known = None if self.settings.models is None else KnownSites(ModelFolder(Path(self.settings.models)))
+        self.known = None if self.settings.models is None else KnownSites(open_models(Path(self.settings.models)))
         self.desk: PageDesk | None = None
 
     def do(self, kind: str, shared: Any, item: Any) -> Any:
@@ -74,6 +77,9 @@ class Workshop:
         if kind == "model":
             self._open_spool(shared)
             return self.model(*item)
+        if kind == "update":
+            self._open_spool(shared)
+            return self.update(*item)
         self._open_spool(shared["spool"])
         return self.clean(shared["sites"][item[0]], item[1:])
 
@@ -108,6 +114,21 @@ class Workshop:
             sums.add(tree_from_bytes(self._read(ref)))
         self.beat()
         return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
+
+    def update(
+        self, refs: list[Ref], earlier: list[str], epochs: int
+    ) -> tuple[bytes | None, bytes | None, float, bool]:
+        """Chosen pages of a new crawl to (model, sums of the new epoch, how familiar it is, whether redesigned).
+
+        Model and sums are None where no page is new.
+        """
+        known = [SiteSums.load(path) for path in earlier]
+        epoch = join_epoch(
+            known, lambda: (tree_from_bytes(self._read(ref)) for ref in refs), epochs=epochs, beat=self.beat
+        )
+        if epoch.model is None or epoch.sums is None:
+            return None, None, epoch.familiar, False
+        return epoch.model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
         """A page to (record line, rejected lines, outcome, reason, kept words, all words, sketch, repeats of its site).
@@ -226,8 +247,11 @@ class Workshop:
         return model, _most_repeated(texts, pages[repeated])
 
     def _open_spool(self, path: str) -> None:
-        if self.spool is None:
-            self.spool = os.open(path, os.O_RDONLY)
+        """Open a spool unless it is open. With another come other pages: what was learned of a site is forgotten."""
+        if self.spool is None or self.spool_path != path:
+            if self.spool is not None:
+                os.close(self.spool)
+            self.spool, self.spool_path, self.model_of = os.open(path, os.O_RDONLY), path, None
 
     def _read(self, ref: Ref) -> bytes:
         assert self.spool is not None

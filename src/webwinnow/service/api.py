@@ -300,6 +300,29 @@ async def rejected(job: str, parts: PartsHere) -> Response:
     return FileResponse(path, media_type="application/x-ndjson", filename=f"{job}-rejected.jsonl")
 
 
+@router.get(
+    "/jobs/{job}/clusters",
+    tags=["jobs"],
+    response_class=Response,
+    responses={
+        200: {
+            "content": {
+                "application/x-ndjson": {"schema": {"type": "string", "format": "binary"}},
+                "text/html": {"schema": {"type": "string"}},
+            }
+        },
+        **_problems(404, 422),
+    },
+)
+async def clusters(job: str, parts: PartsHere, format: Literal["jsonl", "html"] = "jsonl") -> Response:
+    """The clusters of a job's pages: a line a page, or the page to browse them (as `webwinnow cluster` writes both)."""
+    if format == "html":
+        path = parts.result(job, "clusters", "clusters.html")
+        return FileResponse(path, media_type="text/html", headers=REPORT_HEADERS)
+    path = parts.result(job, "clusters", "clusters.jsonl")
+    return FileResponse(path, media_type="application/x-ndjson", filename=f"{job}-clusters.jsonl")
+
+
 @router.get("/search", tags=["search"], responses=_problems(404, 422))
 async def search_job(
     parts: PartsHere,

@@ -148,6 +148,13 @@ async def inspect_page(job: str, parts: PartsHere) -> HTMLResponse:
     return _shown("inspect.html", here="jobs", job=_told(parts, job), policy=FRAME_POLICY)
 
 
+@router.get("/view/jobs/{job}/clusters")
+async def clusters_page(job: str, parts: PartsHere) -> HTMLResponse:
+    """What the pages are about, on a map."""
+    parts.result(job, "clusters", "clusters.html")
+    return _shown("clusters.html", here="jobs", job=_told(parts, job), policy=FRAME_POLICY)
+
+
 @router.get("/view/jobs/{job}/search")
 async def search_page(
     job: str,
@@ -236,6 +243,7 @@ def _left(parts: Parts, job: Job) -> dict[str, bool]:
         "parquet": ("parquet", "records.parquet"),
         "inspect": ("inspect", "report.html"),
         "index": ("index", "index"),
+        "clusters": ("clusters", "clusters.html"),
     }
     return {name: parts.jobs.result(job, step, file) is not None for name, (step, file) in files.items()}
 

@@ -24,13 +24,16 @@ from webwinnow.errors import MissingExtra, WebwinnowError
 from webwinnow.io import write_output
 from webwinnow.io.written import read_records
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.pipeline.cluster import cluster_collection, write_clusters
 from webwinnow.pipeline.learning import learn_sites
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.search import IndexFolder
 from webwinnow.service.jobs import Job, Progress
 from webwinnow.service.options import CleanOptions
 from webwinnow.site.archive import write_whole
+from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
+from webwinnow.vectors import VectorSettings
 
 __all__ = ["STEPS", "main"]
 
@@ -161,6 +164,24 @@ def _index(work: JobWork) -> None:
         opened.put_all(read_records([work.records], on_problem=work.note), on_progress=work.update)
 
 
+def _clusters(work: JobWork) -> None:
+    from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
+    from webwinnow.report.clusters import write_cluster_html  # noqa: PLC0415
+
+    settings = RunSettings(method="none", site_by=SiteKey.parse(work.options.site_by), keep_trees=True)
+    collection = cluster_collection(
+        work.job.inputs,
+        settings,
+        VectorSettings(weights=WeightSettings(mapped=True)),
+        ClusterSettings(map=True),
+        tmp=work.folder,
+        on_progress=work.update,
+        on_problem=lambda _: None,
+    )
+    write_clusters(collection, work.result / "clusters.jsonl")
+    write_cluster_html(collection, work.result / "clusters.html")
+
+
 def _learn(work: JobWork) -> None:
     settings = replace(work.settings, models=None, rejected=False, method="sst", keep_trees=True)
     learned = learn_sites(
@@ -177,7 +198,7 @@ def _learn(work: JobWork) -> None:
 
 
 STEPS: dict[str, dict[str, Callable[[JobWork], None]]] = {
-    "clean": {"clean": _clean, "parquet": _parquet, "inspect": _report, "index": _index},
+    "clean": {"clean": _clean, "parquet": _parquet, "inspect": _report, "index": _index, "clusters": _clusters},
     "learn": {"learn": _learn},
 }
 """The steps of each kind of job, in their order."""

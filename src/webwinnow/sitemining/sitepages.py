@@ -222,7 +222,7 @@ def _repeated(said: Keys, first: NDArray[np.int64]) -> NDArray[np.bool_]:
         key for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) for key in set(said[a:b].tolist())
     )
     often = [key for key, pages_with in times.items() if key and pages_with >= REPEATED_SHARE * pages]
-    return np.isin(said, np.array(often, np.uint64))
+    return np.isin(said, np.array(often, np.uint64))  # of mixed sizes numpy would make floats, which match nothing
 
 
 def _page_of_node(first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -43,7 +43,7 @@ class MarkovTree:
         """By Bayes' rule, all topics being as likely before."""
         pages = self.words.of_pages(site.page_words)
         likelihood = np.log(self.emitted) @ topic_counts(pages)
-        return Told(probabilities(likelihood[None])[0], pages)
+        return Told(probabilities(likelihood[None])[0], pages, pages)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""

@@ -20,12 +20,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """P(topic | site), and where the method knows of them, of its pages and of the nodes of their trees of blocks (a
-    row each; NaN at a node of which nothing is known).
+    """P(topic | site) and, where the method knows of them, of its pages (a row each).
+
+    `texts` and `blocks` are what pages and the nodes of their trees of blocks say by themselves, NaN where no word is
+    known: what decided.
     """
 
     site: Floats
     pages: Floats | None = None
+    texts: Floats | None = None
     blocks: Floats | None = None
 
 

@@ -43,8 +43,8 @@ class SiteTopic:
         return self.posterior[self.topic]
 
     def deciding_pages(self, most: int) -> list[int]:
-        """The pages that speak most clearly for the topic, clearest first."""
-        return _clearest(self.told.pages, self.number, most)
+        """The pages whose own text speaks most clearly for the topic, clearest first."""
+        return _clearest(self.told.texts, self.number, most)
 
     def deciding_blocks(self, most: int) -> list[int]:
         """The nodes of the trees of blocks that do."""

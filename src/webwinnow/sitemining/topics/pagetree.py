@@ -10,7 +10,7 @@ import numpy as np
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
-from webwinnow.sitemining.topics.scale import TreeScale, site_nodes
+from webwinnow.sitemining.topics.scale import SITE_DAMPING, TreeScale, site_nodes
 from webwinnow.sitemining.topics.training import Training
 from webwinnow.sitemining.topicwords import TopicWords
 
@@ -35,17 +35,18 @@ class PageTreeHmt:
         ]
         trees = [(tree.parent, site_nodes(tree.page, pages)) for tree, pages, _ in held]
         topic = [number for *_, number in held]
-        pages = TreeScale.learn(trees, topic, training.topics)
+        pages = TreeScale.learn(trees, topic, training.topics, SITE_DAMPING)
         return cls(training.words, pages.sloped(trees, [None] * len(trees), topic))
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
         """The states of the page tree."""
         tree = site.page_tree
-        shown = site_nodes(tree.page, self.words.of_pages(site.page_words))
+        texts = self.words.of_pages(site.page_words)
+        shown = site_nodes(tree.page, texts)
         pages = np.full((len(site), self.words.topics), np.nan)
         there = tree.page >= 0
         pages[tree.page[there]] = self.pages.nodes(tree.parent, shown)[there]
-        return Told(self.pages.roots(tree.parent, shown)[0], pages)
+        return Told(self.pages.roots(tree.parent, shown)[0], pages, texts)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""

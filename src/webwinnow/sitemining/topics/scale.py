@@ -17,12 +17,17 @@ from webwinnow.sitemining.hmt.learning import expectation
 from webwinnow.sitemining.hmt.parameters import TreeParameters
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
-__all__ = ["TreeScale", "site_nodes"]
+__all__ = ["SITE_DAMPING", "TreeScale", "site_nodes"]
 
 USUAL_STAY = 0.5
 """How likely a node has its parent's topic, before anything is learned."""
+SITE_DAMPING = 0.5
+"""Of what pages say of a site (ours): n pages of one site tell as much as the root of n that know nothing of each
+other. Unlike the slope alone it is as fair to deep trees as to flat ones, in which nothing bounds the sum."""
 ENOUGH = 1e-3
 """Learning stops when the probability of staying moves less."""
+STEEPEST_TREE = 1.0
+"""No tree is surer of its root than equation 8 is."""
 FLOOR = 1e-12
 """No topic is ruled out by one text."""
 
@@ -37,13 +42,14 @@ class TreeScale:
     """A node has the topic of its parent with probability `stay`, and each other topic alike (ours: the paper learns
     a matrix; one number a scale is what so few sites can teach, and no topic needs sites of its own for it).
 
-    What a tree says of its root is taken to the power of `slope`: nodes of one tree are not as independent, given
-    their topics, as equation 5 has it, and hundreds of them would be sure of anything.
+    Nodes of one tree are not as independent, given their topics, as equation 5 has it: hundreds of them would be sure
+    of anything. So what a tree says of its root, in log odds, is taken to the power of `damping` and times `slope`.
     """
 
     topics: int
     stay: float = USUAL_STAY
     slope: float = 1.0
+    damping: float = 1.0
 
     @property
     def parameters(self) -> TreeParameters:
@@ -54,20 +60,21 @@ class TreeScale:
         return TreeParameters(root=np.full(self.topics, 1 / self.topics), transition=transition)
 
     @classmethod
-    def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int) -> Self:
+    def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int, damping: float = 1.0) -> Self:
         """Learn `stay` from what held-out sites show and the topic of each, which is that of every root: EM with one
         probability of staying for all topics.
         """
-        scale = cls(topics)
+        scale = cls(topics, damping=damping)
         if not trees:
             return scale
+        trees = [_telling(*observed) for observed in trees]
         forest = Forest.join([_forest(*observed) for observed in trees])
         of_tree = np.repeat(np.array(topic, np.int64), [len(parent) for parent, _ in trees])
         known = np.where(forest.parent < 0, of_tree, HIDDEN)
         for _ in range(MOST_PASSES):
             pairs = expectation((forest, known), scale.parameters)[0].transition
             stay = float((np.trace(pairs) + USUAL_STAY) / (pairs.sum() + 1.0))
-            moved, scale = abs(stay - scale.stay), cls(topics, stay)
+            moved, scale = abs(stay - scale.stay), replace(scale, stay=stay)
             if moved < ENOUGH:
                 break
         return scale
@@ -80,7 +87,7 @@ class TreeScale:
             (self._roots(*observed), None if own is None else np.log(np.maximum(own, FLOOR)), number)
             for observed, own, number in zip(trees, before, topic, strict=True)
         ]
-        slope = slope_of(shown, 1.0)
+        slope = slope_of(shown, STEEPEST_TREE)
         return replace(self, slope=1.0 if slope is None else slope)
 
     def roots(self, parent: Indexes, posteriors: Floats, before: Floats | None = None) -> Floats:
@@ -97,24 +104,40 @@ class TreeScale:
         return beliefs(forest, evidence_of(forest, None, parameters), parameters).posterior
 
     def _roots(self, parent: Indexes, posteriors: Floats) -> Floats:
-        """Log beta at the roots: of P(topic | W), all topics being as likely before, up to a constant."""
-        forest, parameters = _forest(parent, posteriors), self.parameters
-        return likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
+        """Log beta at the roots: of P(topic | W), all topics being as likely before, up to a constant; damped."""
+        forest, parameters = _forest(*_telling(parent, posteriors)), self.parameters
+        beta = likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
+        damped: Floats = -np.power(beta.max(axis=1, keepdims=True) - beta, self.damping)
+        return damped
 
     def to_array(self) -> NDArray[np.float64]:
         """As numbers, for a file."""
-        return np.array([self.stay, self.slope])
+        return np.array([self.stay, self.slope, self.damping])
 
     @classmethod
     def from_array(cls, arrays: Arrays, name: str, topics: int) -> Self:
         """Read what `to_array` gave; `ValueError` where it is no such thing."""
-        return cls(topics, *floats(arrays, name, (2,), high=1.0).tolist())
+        return cls(topics, *floats(arrays, name, (3,), high=1.0).tolist())
 
 
 def site_nodes(page: Indexes, posteriors: Floats) -> Floats:
     """What pages show, at the nodes of their page tree: NaN at the virtual root."""
     found: Floats = np.where((page < 0)[:, None], np.nan, posteriors[page])
     return found
+
+
+def _telling(parent: Indexes, posteriors: Floats) -> Observed:
+    """The trees without the branches in which nothing is observed: what is known of the roots is the same, sooner."""
+    telling = parent < 0
+    frontier = np.flatnonzero(~np.isnan(posteriors[:, 0]))
+    while len(frontier):
+        telling[frontier] = True
+        above = parent[frontier]
+        frontier = np.unique(above[~telling[above]])
+    nodes = np.flatnonzero(telling)
+    place = np.full(len(parent) + 1, -1, np.int32)
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    return place[parent[nodes]], posteriors[nodes]
 
 
 def _forest(parent: Indexes, posteriors: Floats) -> Forest:

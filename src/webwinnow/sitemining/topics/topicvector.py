@@ -52,7 +52,7 @@ class TopicVector:
         """Votes of the nearest vectors."""
         pages = self.words.of_pages(site.page_words)
         likeness = _units(self.vectors) @ _units(topic_counts(pages))
-        return Told(votes(likeness, self.topic, pages.shape[1], NEAREST), pages)
+        return Told(votes(likeness, self.topic, pages.shape[1], NEAREST), pages, pages)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""

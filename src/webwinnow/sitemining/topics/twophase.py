@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.method import Arrays, Told
-from webwinnow.sitemining.topics.scale import Observed, TreeScale, site_nodes
+from webwinnow.sitemining.topics.scale import SITE_DAMPING, Observed, TreeScale, site_nodes
 from webwinnow.sitemining.topics.training import Training
 from webwinnow.sitemining.topicwords import TopicWords
 
@@ -56,7 +56,7 @@ class TwoPhase:
             )
             for site, found, _ in held
         ]
-        pages = TreeScale.learn(trees, topic, training.topics)
+        pages = TreeScale.learn(trees, topic, training.topics, SITE_DAMPING)
         return cls(training.words, blocks, pages.sloped(trees, [None] * len(trees), topic))
 
     def tell(self, site: SitePages, neighbours: Neighbours | None = None) -> Told:  # noqa: ARG002
@@ -71,7 +71,7 @@ class TwoPhase:
         """Step 2, and step 4: pages from their own text and from their blocks, the site from its pages."""
         found = self.blocks.roots(site.parent, blocks, pages)
         tree = site.page_tree
-        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, blocks)
+        return Told(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, pages, blocks)
 
     def to_arrays(self) -> Arrays:
         """What was learned, as named arrays."""

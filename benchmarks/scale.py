@@ -1,0 +1,128 @@
+"""A crawl with the skew of the web in small: 100,000 sites, most of a page or two, and one site of 50,000 pages.
+
+python benchmarks/scale.py ENGINE SHARE...    a share of it through one engine, without the table
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+SITES = 100_000
+LARGE = 50_000
+"""Pages of the one large site, all different."""
+SKEW = 1.2
+"""Sizes of the other sites are drawn from a power law: a site has more than n pages with probability n^-1.2."""
+MOST = 2_000
+FILES = 8
+SHARES = {"local": (0.1, 0.3, 1.0), "ray": (0.1, 0.3, 1.0), "spark": (0.1, 0.3, 1.0)}
+COLUMNS = ("engine", "sites", "pages", "seconds", "CPU a page", "peak memory", "records")
+_WORDS = [f"word{k}" for k in range(20_000)]
+
+
+def sizes(share: float) -> list[int]:
+    """Pages of each site, the large one first."""
+    chance = random.Random(1)
+    small = [min(MOST, int((1 - chance.random()) ** (-1 / SKEW))) for _ in range(int(SITES * share))]
+    return [int(LARGE * share), *small]
+
+
+def _page(site: int, number: int) -> dict[str, str]:
+    """A page of some 3 KB: a menu of its site around text of its own."""
+    chance = random.Random(site << 20 | number)
+    host = f"s{site}.example"
+    menu = "".join(f'<li class="item"><a href="/section/{k}">Section {k} of {host}</a></li>' for k in range(8))
+    story = "".join(f"<p>{' '.join(chance.choices(_WORDS, k=50))}.</p>" for _ in range(5))
+    html = f"<!doctype html><title>Page {number}</title><body><nav><ul>{menu}</ul></nav><main>{story}</main></body>"
+    return {"url": f"http://{host}/p/{number}", "page_id": f"{site}/{number}", "html": html}
+
+
+def _crawl(folder: Path, share: float) -> tuple[list[Path], int]:
+    """Files of pages in the order of a crawl: sites mixed."""
+    places = [(site, number) for site, pages in enumerate(sizes(share)) for number in range(pages)]
+    random.Random(2).shuffle(places)
+    paths = [folder / f"{k}.jsonl" for k in range(FILES)]
+    for k, path in enumerate(paths):
+        with path.open("w") as out:
+            out.writelines(json.dumps(_page(*place)) + "\n" for place in places[k::FILES])
+    return paths, len(places)
+
+
+def _below(pid: int) -> Iterator[int]:
+    """A process and all below it."""
+    yield pid
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in (thread / "children").read_text().split():
+                yield from _below(int(child))
+    except OSError:
+        return
+
+
+class _Watch:
+    """Resident bytes at most, and CPU seconds, of a process and all below it.
+
+    Memory that processes share counts once (proportional set size).
+    """
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.cpu: dict[int, float] = {}
+
+    def look(self, pid: int) -> None:
+        total = 0
+        for one in _below(pid):
+            try:
+                told = Path(f"/proc/{one}/smaps_rollup").read_text()
+                total += int(told.split("\nPss:")[1].split()[0]) * 1024
+                times = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+                self.cpu[one] = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+            except (OSError, IndexError):
+                continue
+        self.most = max(self.most, total)
+
+
+def measure(engine: str, share: float) -> tuple[str, ...]:
+    """One run in processes of its own, watched."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths, pages = _crawl(Path(folder), share)
+        out = Path(folder) / "out.jsonl"
+        command = [sys.executable, "-c", "from webwinnow.cli import main; main()", "clean", *map(str, paths)]
+        command += ["-o", str(out), "--jobs", "2", "--engine", engine, "-q"]
+        started, watch = time.perf_counter(), _Watch()
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ) as process:
+            while process.poll() is None:
+                watch.look(process.pid)
+                time.sleep(0.5)
+        seconds = time.perf_counter() - started
+        records = 0
+        if out.exists():
+            with out.open("rb") as lines:
+                records = sum(1 for _ in lines)
+    ok = process.returncode == 0 and records == pages
+    return (
+        engine,
+        f"{len(sizes(share)):,}",
+        f"{pages:,}",
+        f"{seconds:,.0f}",
+        f"{sum(watch.cpu.values()) / pages * 1e3:.2f} ms",
+        f"{watch.most / 1e6:,.0f} MB",
+        f"{records:,}{'' if ok else ' (FAILED)'}",
+    )
+
+
+def skewed(_: Path) -> list[tuple[str, ...]]:
+    """Growing shares of the crawl through every engine."""
+    return [measure(engine, share) for engine, shares in SHARES.items() for share in shares]
+
+
+if __name__ == "__main__":
+    for given in sys.argv[2:]:
+        print(*measure(sys.argv[1], float(given)), sep=" | ", flush=True)

@@ -1,0 +1,66 @@
+"""The topic of whole sites: each site of sites-swde and sites-docs told by the others, six methods."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from math import log
+from pathlib import Path
+
+from webwinnow.parse import parse
+from webwinnow.sitemining.measures import macro_accuracy
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
+
+COLUMNS = ("sites and method", "right", "accuracy (16)", "log loss", "CPU s", "mistakes")
+FILES = {"sites-swde": "vertical", "sites-docs": "label"}
+LEAST = 1e-9
+"""A probability counts as no less in the log loss."""
+
+
+def leave_one_out(data: Path) -> list[tuple[str, ...]]:
+    """Every method on every site; one `Training` for all methods of a fold."""
+    rows = []
+    for name, column in FILES.items():
+        sites, labels = read_sites(data / f"{name}.parquet", column)
+        told: dict[str, list[str]] = defaultdict(list)
+        loss: dict[str, float] = defaultdict(float)
+        seconds: dict[str, float] = defaultdict(float)
+        for out, site in enumerate(sites):
+            training = Training([*sites[:out], *sites[out + 1 :]], [*labels[:out], *labels[out + 1 :]])
+            for method in METHODS:
+                started = time.process_time()
+                found = SiteTopics(method).learn(training).classify(site)
+                seconds[method] += time.process_time() - started
+                told[method].append(found.topic)
+                loss[method] -= log(max(found.posterior[labels[out]], LEAST)) / len(sites)
+        for method in METHODS:
+            wrong = [
+                f"{site.site} as {topic}"
+                for site, topic, label in zip(sites, told[method], labels, strict=True)
+                if topic != label
+            ]
+            rows.append(
+                (
+                    f"{name} `{method}`",
+                    f"{len(sites) - len(wrong)} of {len(sites)}",
+                    f"{macro_accuracy(labels, told[method]):.3f}",
+                    f"{loss[method]:.2f}",
+                    f"{seconds[method]:.0f}",
+                    "; ".join(wrong) or "none",
+                )
+            )
+    return rows
+
+
+def read_sites(path: Path, column: str) -> tuple[list[SitePages], list[str]]:
+    """The sites of a file with their topics, each page parsed once and let go."""
+    import pyarrow.parquet as pq
+
+    pages: dict[str, list[PageWords]] = defaultdict(list)
+    topic: dict[str, str] = {}
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=64, columns=["url", "site", "html", column]):
+        for row in batch.to_pylist():
+            pages[row["site"]].append(PageWords.of(parse(row["html"], url=row["url"])))
+            topic[row["site"]] = row[column]
+    return [SitePages.of_pages(found, site) for site, found in pages.items()], [topic[site] for site in pages]

@@ -1,0 +1,283 @@
+"""A run whose stages a cluster carries out. The driver keeps what a local run keeps, a store with an index of the
+pages; trees, models and finished parts are files in the store's folder, which all machines of the cluster must reach.
+
+    files --read, parse--> trees/N.parquet --index--> plan --learn large sites--> models --clean--> parts, in the store
+
+Each file appears when it is whole, under a name that the plan gives it. So a task that is done twice does no harm, and
+a run that was killed goes on with the files that are there, on this engine or another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of, values
+from webwinnow.engines.job import SiteLearned, chosen_trees, clean_part, learn_site, parse_records
+from webwinnow.engines.plan import Plan
+from webwinnow.engines.reading import ReadTask, read_tasks
+from webwinnow.errors import InputError, WebwinnowError
+from webwinnow.io.limits import ReadLimits
+from webwinnow.io.sources import list_files
+from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
+from webwinnow.pipeline.summary import Counts
+
+__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_and_keep", "models_for", "note_unlearned"]
+
+BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
+_PROBLEMS: Final = "webwinnow.problems"
+_FILE: Final = TREES.append(pa.field("size", pa.int64()))
+_SIGN: Final = 1 << 63
+_SAID: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
+"""The line of a Python trace that says what happened."""
+
+
+class Carrier(Protocol):
+    """What an engine must offer: functions over record batches, done once for each number, or for each group."""
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time."""
+
+    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+        """Hand each number below `count` to `do` in a task of its own, in a batch with a column `id`; gather rows."""
+
+    def groups(
+        self,
+        files: Sequence[str],
+        spread: BatchFunction,
+        middle: pa.Schema,
+        by: str,
+        do: BatchFunction,
+        schema: pa.Schema,
+        about: int,
+    ) -> Iterator[dict[str, Any]]:
+        """Read TREES from files, send them through `spread`, hand each group of what comes out to `do`; gather rows.
+
+        `spread` is handed parts of the files and gives batches of the schema `middle`. A group is all rows with the
+        same value in the column `by`; there are about so many.
+        """
+
+
+class ClusterEngine:
+    """Stages 1 and 2 of a run on whatever carries them."""
+
+    def __init__(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+
+    def parse_all(
+        self,
+        inputs: Sequence[str | Path],
+        store: RunStore,
+        settings: RunSettings,
+        limits: ReadLimits,
+        note: Callable[[str], None],
+        tell: Progress,
+    ) -> None:
+        """Stage 1: parse every page into a file of trees, and its row into the store."""
+        if store.marked("parsed") is not None:
+            return
+        if store.marked("cores") is None:
+            store.mark("cores", str(self.carrier.cores))  # the same tasks when the run is resumed elsewhere
+        tasks = read_tasks(list_files(inputs, on_problem=note, limits=limits), int(store.marked("cores") or 1))
+        _trees(store.folder).mkdir(exist_ok=True)
+        waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
+        done = 0
+        tell("parse", 0, None)
+        do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
+        for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
+            done += row["pages"]
+            tell("parse", done, None)
+        problems = [problem for number in range(len(tasks)) for problem in _keep_rows(store, number)]
+        for problem in problems:
+            note(problem)
+        if problems and not store.page_count():
+            raise InputError("nothing could be read: " + "; ".join(problems))
+        store.mark("parsed")
+
+    def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
+        """Stage 2: clean every page into parts; returns the number of sites."""
+        plan = Plan.of(store.places())
+        total = store.page_count()
+        for part in range(len(plan)):
+            if not store.has_part(part) and _counts_file(store.folder, part).exists():
+                _note_part(store, part)
+        finished = frozenset(part for part in range(len(plan)) if store.has_part(part))
+        done = sum(plan.pages[part] for part in finished)
+        tell("clean", done, total)
+        if len(finished) == len(plan):
+            return plan.sites
+        if settings.learns:
+            self._learn(store, plan, settings)
+        files = _files(store.folder)
+        do = partial(_clean, settings=settings, folder=store.folder, large=dict(plan.large))
+        spread = partial(plan.spread, done=finished)
+        for row in self.carrier.groups(files, spread, PARTED_TREES, "part", do, DONE, len(plan) - len(finished)):
+            if not store.has_part(row["number"]):
+                _note_part(store, row["number"])
+                done += row["pages"]
+                tell("clean", done, total)
+        return plan.sites
+
+    def _learn(self, store: RunStore, plan: Plan, settings: RunSettings) -> None:
+        """Learn the sites that are too large for one part and have not been learned."""
+        waiting = {site: part for site, part in plan.large if not _told_file(store.folder, part).exists()}
+        if not waiting:
+            return
+        last_keys = {site: store.last_key(site, settings.learn_pages) for site in waiting}
+        choose = partial(chosen_trees, last_keys=last_keys, most=settings.learn_pages)
+        do = partial(learn_and_keep, settings=settings, folder=store.folder, parts=waiting)
+        for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, DONE, len(waiting)):
+            pass
+        note_unlearned(store.folder, waiting)
+
+
+def failed_task(engine: str, error: BaseException) -> WebwinnowError:
+    """What a user is told of a task that an engine has given up, less the traces of the engine."""
+    told = [line.strip() for line in str(error).splitlines() if _SAID.match(line.strip())]
+    said = told[-1] if told else f"{type(error).__name__}: {error}".partition("\n")[0]
+    return WebwinnowError(f"{engine} gave up a task: {said}; mend that and go on with --resume")
+
+
+# What tasks do, wherever they run
+
+
+def _parse(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    tasks: list[ReadTask],
+    waiting: list[int],
+    settings: RunSettings,
+    limits: ReadLimits,
+    folder: Path,
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for at in values(batch, "id"):
+            problems: list[str] = []
+            pages = 0
+            with (
+                part_file(_tree_file(folder, waiting[at])) as file,
+                pq.ParquetWriter(file, _FILE, compression="zstd", use_dictionary=False) as out,
+            ):
+                for trees in parse_records(tasks[waiting[at]].pages(limits, problems.append), settings):
+                    sizes = pc.binary_length(trees.column("packed"))  # type: ignore[call-overload]
+                    out.write_batch(trees.append_column("size", sizes))
+                    pages += trees.num_rows
+                out.add_key_value_metadata({_PROBLEMS: json.dumps(problems)})
+            yield batch_of(DONE, [(waiting[at], pages)])
+
+
+def learn_and_keep(
+    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, parts: Mapping[str, int]
+) -> Iterator[pa.RecordBatch]:
+    """Learn a large site and keep its model in a run's folder, by the number of the site's first part."""
+    learned = learn_site(batches, settings)
+    part = parts[learned.site]
+    if learned.model is not None:
+        with part_file(_model_file(folder, part)) as file:
+            file.write(learned.model)
+    _tell_of_site(folder, part, learned)
+    yield batch_of(DONE, [(part, 0)])
+
+
+def note_unlearned(folder: Path, parts: Mapping[str, int]) -> None:
+    """Note of large sites that none of their pages could be learned, where that is so: no task was handed any."""
+    for site, part in parts.items():
+        if not _told_file(folder, part).exists():
+            _tell_of_site(folder, part, SiteLearned(site, None, []))
+
+
+def _tell_of_site(folder: Path, part: int, learned: SiteLearned) -> None:
+    told = {"learned": learned.model is not None, "repeats": [(n, text, learned.site) for n, text in learned.repeats]}
+    with part_file(_told_file(folder, part)) as file:
+        file.write(json.dumps(told).encode())
+
+
+def _clean(
+    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, large: Mapping[str, int]
+) -> Iterator[pa.RecordBatch]:
+    held = list(batches)
+    number = held[0].column("part")[0].as_py()
+    models = models_for(held, settings, folder, large)
+    cleaned = clean_part(held, settings, models)
+    if any(large[site] == number for site in models):  # the first part of a large site tells what it repeats
+        repeats = json.loads(_told_file(folder, number).read_bytes())["repeats"]
+        cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
+    write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
+    with part_file(_counts_file(folder, number)) as file:
+        file.write(json.dumps(cleaned.counts.to_plain()).encode())
+    yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
+
+
+def models_for(
+    trees: list[pa.RecordBatch], settings: RunSettings, folder: Path, large: Mapping[str, int]
+) -> dict[str, str | None]:
+    """Where the models of the large sites among these trees lie; None for one that could not be learned."""
+    if not settings.learns:
+        return {}
+    sites = {site for batch in trees for site in values(batch, "site")}
+    return {site: _model_of(folder, large[site]) for site in sites & large.keys()}
+
+
+# The files of a run
+
+
+def _trees(folder: Path) -> Path:
+    return folder / "trees"
+
+
+def _tree_file(folder: Path, task: int) -> Path:
+    return _trees(folder) / f"{task:08d}.parquet"
+
+
+def _files(folder: Path) -> list[str]:
+    """The files that hold trees."""
+    return [str(path) for path in sorted(_trees(folder).glob("*.parquet")) if pq.read_metadata(path).num_rows]
+
+
+def _model_file(folder: Path, part: int) -> Path:
+    return folder / "models" / f"{part:08d}.npz"
+
+
+def _told_file(folder: Path, part: int) -> Path:
+    """What is told of a large site, by its first part; it is written when the site was learned."""
+    return folder / "models" / f"{part:08d}.json"
+
+
+def _model_of(folder: Path, part: int) -> str | None:
+    return str(_model_file(folder, part)) if json.loads(_told_file(folder, part).read_bytes())["learned"] else None
+
+
+def _counts_file(folder: Path, part: int) -> Path:
+    """What a part counted; it is written last of the part's files."""
+    return part_path(folder, part).with_suffix(".counts")
+
+
+def _note_part(store: RunStore, part: int) -> None:
+    store.note_part(part, json.loads(_counts_file(store.folder, part).read_bytes()))
+
+
+def _keep_rows(store: RunStore, task: int) -> list[str]:
+    """Put the rows of a file of trees into the store's index; returns the problems that reading had."""
+    with pq.ParquetFile(_tree_file(store.folder, task)) as table:
+        for batch in table.iter_batches(columns=_INDEX, use_threads=False):
+            for site, ordinal, url, page_id, fetched_at, key, content, error, size in zip(
+                *(column.to_pylist() for column in batch.columns), strict=True
+            ):
+                ref = None if size is None else (task, size)
+                store.add_page(
+                    PageRow(ordinal, site, url, page_id, key + _SIGN, content, ref, error, fetched_at=fetched_at)
+                )
+        store.commit()
+        found: list[str] = json.loads((table.schema_arrow.metadata or {}).get(_PROBLEMS.encode(), b"[]"))
+        return found

@@ -1,0 +1,154 @@
+"""Blocks for datatrove pipelines: pages in, cleaned documents, records out. Needs the extra `datatrove`.
+
+    pipeline = [PageReader(["crawl/"]), PageCleaner(models="models"), RecordWriter("clean/")]
+
+Each task of a pipeline reads its share of the files. What a site's pages show together is what the pages of the task
+show; to clean with what all pages show, learn models first (`webwinnow learn`) and give them to the cleaner.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from datatrove.data import Document
+from datatrove.pipeline.base import PipelineStep
+from datatrove.pipeline.writers.disk_base import DiskWriter
+from datatrove.utils.logging import logger
+from datatrove.utils.typeshelper import StatHints
+
+from webwinnow.io import read_parts, record_line
+from webwinnow.io.limits import ReadLimits
+from webwinnow.io.schema import PAGE_FIELDS
+from webwinnow.io.sources import list_files
+from webwinnow.pipeline.clean_stage import clean_all
+from webwinnow.pipeline.pool import Pool
+from webwinnow.pipeline.run import parse_all
+from webwinnow.pipeline.run_replicas import replicas_in
+from webwinnow.pipeline.settings import RunSettings
+from webwinnow.pipeline.store import RunStore
+from webwinnow.records import PageRecord
+
+__all__ = ["PageCleaner", "PageReader", "RecordWriter"]
+
+HTML = "html"
+"""Where a document carries the bytes of its page from the reader to the cleaner, in its metadata."""
+_ABOUT = ("url", "content_type", "fetched_at", "site", "page_id", "refused")
+_FIELDS = frozenset(field.name for field in PAGE_FIELDS)
+
+
+class PageReader(PipelineStep):  # type: ignore[misc]
+    """Reads pages from whatever `webwinnow clean` reads; a task takes every so many-th file."""
+
+    type = "📖 - READER"
+    name = "🌾 webwinnow pages"
+
+    def __init__(self, inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> None:
+        super().__init__()
+        self.inputs, self.limits = [str(given) for given in inputs], limits or ReadLimits()
+
+    def run(self, data: Iterable[Document] | None = None, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
+        """Documents with the page's bytes, and what is known of it, in their metadata."""
+        yield from data or ()
+        for number, file in enumerate(list_files(self.inputs, on_problem=logger.warning, limits=self.limits)):
+            if number % world_size != rank:
+                continue
+            for position, page in enumerate(file.read(self.limits, logger.warning)):
+                self.stat_update(StatHints.total)
+                about = {name: getattr(page, name) for name in _ABOUT if getattr(page, name) is not None}
+                told = page.page_id or f"{file.name}/{position}"
+                yield Document(text="", id=told, metadata=about | {HTML: page.body})
+
+
+class PageCleaner(PipelineStep):  # type: ignore[misc]
+    """Cleans documents whose metadata has `html` (bytes), or whose text is HTML, as datatrove's own readers give them.
+
+    A document that is kept has the clean text, and the record of `webwinnow clean` in its metadata. One that is dropped
+    or fails goes to `exclusion_writer` with the reason, if there is one. Documents come by site.
+    """
+
+    type = "🛢 - EXTRAC"
+    name = "🌾 webwinnow cleaner"
+
+    def __init__(
+        self, settings: RunSettings | None = None, *, models: str | Path | None = None, exclusion_writer: Any = None
+    ) -> None:
+        super().__init__()
+        settings = settings or RunSettings(jobs=1)
+        self.settings = settings if models is None else replace(settings, models=str(Path(models).absolute()))
+        self.exclusion_writer = exclusion_writer
+
+    def run(self, data: Iterable[Document], rank: int = 0, world_size: int = 1) -> Iterator[Document]:
+        """Clean the documents of a task."""
+        del world_size
+        ids: dict[int, str] = {}
+        with self.exclusion_writer or nullcontext() as excluded:
+            for ordinal, record in cleaned_records(_pages(data, ids), self.settings):
+                self.stat_update(StatHints.total)
+                about = {name: value for name, value in record.items() if name != "text"}
+                document = Document(text=record["text"] or "", id=ids[ordinal], metadata=about)
+                if record["outcome"] == "kept":
+                    self.stat_update(StatHints.forwarded)
+                    self.update_doc_stats(document)
+                    yield document
+                else:
+                    self.stat_update(StatHints.dropped, f"{StatHints.dropped}_{record['outcome']}")
+                    if excluded is not None:
+                        excluded.write(document, rank)
+
+
+class RecordWriter(DiskWriter):  # type: ignore[misc]
+    """Writes the records of cleaned documents as `webwinnow clean` does, line for line."""
+
+    default_output_filename = "${rank}.jsonl"
+    name = "🌾 webwinnow records"
+
+    def __init__(self, output_folder: Any, output_filename: str | None = None, compression: str | None = None) -> None:
+        super().__init__(output_folder, output_filename, compression, adapter=_record, mode="wb")
+
+    def _write(self, document: dict[str, Any], file_handler: IO[bytes], _filename: str) -> None:
+        file_handler.write(record_line(document))
+
+
+def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records of pages, with their ordinals, in the order (site, ordinal): a run without files at its ends."""
+
+    def quiet(_stage: str, _done: int, _total: int | None) -> None:
+        pass
+
+    with (
+        tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
+        RunStore(Path(folder) / "run", {}, resume=False) as store,
+    ):
+        with Pool(
+            settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
+        ) as pool:
+            parse_all(iter(pages), store, pool, settings, quiet)
+            clean_all(store, pool, settings, quiet)
+        records = read_parts(store.part_path(number) for number, _ in list(store.parts()))
+        if settings.replicas is not None:
+            records = replicas_in(store, settings.replicas, quiet).named(records, store)
+        ordinals = [ordinal for _, ordinal, _ in store.places()]
+        yield from zip(ordinals, records, strict=True)
+
+
+def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageRecord]:
+    """The pages of documents; `ids` is told what each is called."""
+    for ordinal, document in enumerate(documents):
+        ids[ordinal] = document.id
+        about = {name: document.metadata.get(name) for name in _ABOUT}
+        body = document.metadata.get(HTML)
+        if not isinstance(body, bytes):
+            body, about["content_type"] = document.text.encode("utf-8", "replace"), "text/html; charset=utf-8"
+        about["page_id"] = about["page_id"] or document.id
+        about["url"] = about["url"] or ""
+        yield PageRecord(body=body, ordinal=ordinal, **about)
+
+
+def _record(_writer: RecordWriter, document: Document) -> dict[str, Any]:
+    """A cleaned document as a record; what other blocks added to its metadata is not of it."""
+    return {name: value for name, value in document.metadata.items() if name in _FIELDS} | {"text": document.text}

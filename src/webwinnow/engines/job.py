@@ -1,0 +1,162 @@
+"""The stages of a run as functions over Arrow record batches. They do with their pages what a local run does, with its
+own functions, in a worker process under watch: so a page that hangs or eats memory fails alone, and says the same.
+
+    PAGES --parse_pages--> TREES --learn_site--> models, --clean_part--> records
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches, values
+from webwinnow.io.limits import ReadLimits
+from webwinnow.pipeline.clean_stage import clean_all
+from webwinnow.pipeline.pool import Pool, Task
+from webwinnow.pipeline.run import parsed
+from webwinnow.pipeline.settings import RunSettings
+from webwinnow.pipeline.store import RunStore
+from webwinnow.pipeline.summary import Counts
+from webwinnow.records import PageRecord
+
+__all__ = ["CleanedPart", "SiteLearned", "chosen_trees", "clean_part", "learn_site", "parse_pages", "parse_records"]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLearned:
+    """A site's model as bytes, None where it could not be learned, and its most repeated blocks (pages, text)."""
+
+    site: str
+    model: bytes | None
+    repeats: list[tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedPart:
+    """The pages of a part in the order (site, ordinal): a line of JSON each, what was left out, sketches, counts."""
+
+    lines: list[bytes]
+    rejected: list[bytes]
+    sketches: list[bytes]
+    counts: Counts
+
+
+def parse_pages(
+    batches: Iterable[pa.RecordBatch], settings: RunSettings, limits: ReadLimits | None = None
+) -> Iterator[pa.RecordBatch]:
+    """PAGES to TREES, one row a page; a page that cannot be parsed has an `error` instead of a tree."""
+    return parse_records(pages_of(batches, limits or ReadLimits()), settings)
+
+
+def parse_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterator[pa.RecordBatch]:
+    """Pages to TREES."""
+    with _worker(settings) as pool:
+        yield from tree_batches(parsed(pages, pool, settings))
+
+
+def chosen_trees(
+    batches: Iterable[pa.RecordBatch], last_keys: Mapping[str, int], most: int
+) -> Iterator[pa.RecordBatch]:
+    """Of TREES of the sites in `last_keys` those that the sites may be learned from.
+
+    Among the pages seen here: each content once, at its lowest key, then the `most` lowest keys, none above the site's
+    last one. Choices over parts of a site combine in any order (`site.choose`): `learn_site` makes the last one.
+    """
+    lowest: dict[str, dict[str, tuple[int, int, pa.RecordBatch]]] = {}
+    for batch in batches:
+        sites, ordinals, keys, contents, errors = (
+            values(batch, name) for name in ("site", "ordinal", "key", "content", "error")
+        )
+        for at, site in enumerate(sites):
+            if errors[at] is not None or keys[at] + (1 << 63) > last_keys.get(site, -1):
+                continue
+            known = lowest.setdefault(site, {})
+            found = (keys[at], ordinals[at])
+            if contents[at] not in known or found < known[contents[at]][:2]:
+                known[contents[at]] = (*found, batch.take(pa.array([at])))
+            if len(known) > 2 * most:
+                lowest[site] = _lowest(known, most)
+    for known in lowest.values():
+        for _, _, row in _lowest(known, most).values():
+            yield row.select(TREES.names)
+
+
+def _lowest(known: dict[str, tuple[int, int, pa.RecordBatch]], most: int) -> dict[str, tuple[int, int, pa.RecordBatch]]:
+    """The contents with the lowest keys."""
+    return dict(sorted(known.items(), key=lambda found: (found[1][0], found[0]))[:most])
+
+
+def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> SiteLearned:
+    """Learn a site from the TREES of its pages, or from those that `chosen_trees` left of them."""
+    with _scratch(batches) as store, _worker(settings) as pool:
+        ((site, _),) = store.sites()
+        pool.submit(Task(site, "learn", str(store.spool_path), [store.chosen_of(site, settings.learn_pages)]))
+        (answer,) = pool.answers()
+        return SiteLearned(site, None, []) if answer.error is not None else SiteLearned(site, *answer.value)
+
+
+def clean_part(
+    batches: Iterable[pa.RecordBatch], settings: RunSettings, models: Mapping[str, str | None]
+) -> CleanedPart:
+    """Clean TREES: those of a site in `models` with the model that lies there, all others with what they show together.
+
+    So a site that is not in `models` must be here whole.
+    """
+    with _scratch(batches) as store, _worker(settings) as pool:
+        clean_all(store, pool, settings, lambda _stage, _done, _total: None, models)
+        cleaned = CleanedPart([], [], [], Counts())
+        for number, counts in store.parts():
+            cleaned.counts.add(Counts.from_plain(counts))
+            for kept, path in (
+                (cleaned.lines, store.part_path(number)),
+                (cleaned.rejected, store.part_path(number, rejected=True)),
+            ):
+                with path.open("rb") as file:
+                    kept.extend(file)
+            cleaned.sketches.append(store.sketches_path(number).read_bytes())
+        return cleaned
+
+
+@contextmanager
+def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[RunStore]:
+    """A store of one task with these trees in it."""
+    with (
+        tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
+        RunStore(Path(folder) / "run", {}, resume=False) as store,
+    ):
+        for row, packed in rows_of(batches):
+            store.add_page(row, packed)
+        store.commit()
+        yield store
+
+
+_idle: dict[str, list[Pool]] = {}
+"""Worker processes that have nothing to do, by their settings. Starting one takes as long as some hundred pages."""
+
+
+@contextmanager
+def _worker(settings: RunSettings) -> Iterator[Pool]:
+    """A worker process under watch, which stays for the next task of this process unless something went wrong."""
+    told = json.dumps(settings.to_plain(), sort_keys=True)
+    idle = _idle.setdefault(told, [])
+    pool = idle.pop() if idle else _started(settings)
+    try:
+        yield pool
+    except BaseException:
+        pool.close()
+        raise
+    if pool.waiting:
+        pool.close()
+    else:
+        idle.append(pool)
+
+
+def _started(settings: RunSettings) -> Pool:
+    pool = Pool(1, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory)
+    return pool.__enter__()

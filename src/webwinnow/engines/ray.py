@@ -1,0 +1,94 @@
+"""Ray Data: `map_batches` and `map_groups`, on a cluster that runs or on one started here."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, Final
+
+import pyarrow as pa
+import ray
+import ray.data
+import ray.exceptions
+
+from webwinnow.engines.batches import tree_file, values
+from webwinnow.engines.cluster import BatchFunction, failed_task
+
+__all__ = ["RayCarrier"]
+
+OBJECT_STORE: Final = 500_000_000
+"""Bytes of shared memory for a cluster started here; what does not fit is spilled to disk."""
+MOST_PARTITIONS: Final = 1_000
+"""Into so many pieces trees are shuffled at most; a piece may hold several groups."""
+
+
+class RayCarrier:
+    """A Ray cluster that carries out a run."""
+
+    def __init__(self, address: str | None = None, jobs: int = 0) -> None:
+        if not ray.is_initialized():
+            started: dict[str, Any] = {"address": address}
+            if address is None:
+                os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would stand back for all others here
+                cores = jobs or len(os.sched_getaffinity(0))
+                started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+            ray.init(**started, logging_level="ERROR", log_to_driver=False)
+        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time."""
+        return int(ray.cluster_resources().get("CPU", 1))
+
+    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+        """One task for each number (see `Carrier`)."""
+        numbers = ray.data.range(count, override_num_blocks=count)
+        return _rows(numbers.map_batches(partial(_tables, do=do, schema=schema), **_WHOLE))
+
+    def groups(
+        self,
+        files: Sequence[str],
+        spread: BatchFunction,
+        middle: pa.Schema,
+        by: str,
+        do: BatchFunction,
+        schema: pa.Schema,
+        about: int,
+    ) -> Iterator[dict[str, Any]]:
+        """Groups of trees (see `Carrier`)."""
+        numbers = ray.data.range(len(files), override_num_blocks=len(files))
+        trees = numbers.map_batches(partial(_spread, files=list(files), spread=spread, middle=middle), **_WHOLE)
+        groups = trees.groupby(by, num_partitions=max(1, min(about, MOST_PARTITIONS)))
+        return _rows(groups.map_groups(partial(_group, do=do, schema=schema), batch_format="pyarrow"))
+
+
+_WHOLE: Final[dict[str, Any]] = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
+
+
+def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterator[pa.Table]:
+    """A function over batches as Ray Data calls it, with a table."""
+    for batch in do(iter(table.to_batches())):
+        yield pa.Table.from_batches([batch], schema)
+
+
+def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
+    """The trees of the files with these numbers, a few at a time; a shuffle wants the schema even of none."""
+    yield middle.empty_table()
+    for number in values(table, "id"):
+        for batch in spread(tree_file(files[number])):
+            yield pa.Table.from_batches([batch], middle)
+
+
+def _group(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_batches(do(iter(table.to_batches())), schema)
+
+
+def _rows(data: ray.data.Dataset) -> Iterator[dict[str, Any]]:
+    try:
+        yield from data.iter_rows()
+    except (ray.exceptions.RayError, OSError) as error:  # Ray raises what a task raised as both
+        raise failed_task("ray", error) from error

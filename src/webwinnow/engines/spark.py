@@ -1,0 +1,211 @@
+"""Spark: `mapInArrow` and `applyInArrow`, for a run (`webwinnow clean --engine spark`) and inside a user's own job.
+
+pages = spark.read.parquet("crawl")  # url, html, and maybe site, page_id, content_type, fetched_at
+records = clean_pages(pages, RunSettings(), folder="/shared/run")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession, Window, functions
+
+from webwinnow.engines import job
+from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
+from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for, note_unlearned
+from webwinnow.engines.plan import Plan
+from webwinnow.io.schema import PAGE_FIELDS, FieldKind
+from webwinnow.pipeline.settings import RunSettings
+
+__all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
+
+SETTINGS: Final = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_PAGES),
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(4 * BATCH_BYTES),
+    "spark.sql.parquet.columnarReaderBatchSize": "64",
+    "spark.sql.execution.arrow.useLargeVarTypes": "true",
+}
+"""Batches of pages, not of numbers: by default Spark would hold 4,096 trees at once."""
+ATTEMPTS: Final = 4
+"""How often a task is tried; Spark's own default on a cluster, where `local[n]` alone would try once."""
+DRIVER_MEMORY: Final = "2g"
+"""Of a session started on this machine, whose driver is its executor too."""
+_TYPES: Final = {
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.large_string(): "string",
+    pa.large_binary(): "binary",
+    pa.list_(pa.large_string()): "array<string>",
+}
+
+
+class SparkCarrier:
+    """A Spark session that carries out a run."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = _prepared(session)
+
+    @classmethod
+    def started(cls, master: str | None, jobs: int) -> SparkCarrier:
+        """Start a session, or take the one that runs: on a master, or on this machine with so many cores (0: all)."""
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        cores = jobs or len(os.sched_getaffinity(0))
+        builder = SparkSession.builder.appName("webwinnow").master(master or f"local[{cores},{ATTEMPTS}]")
+        builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+        if master is None:
+            builder = builder.config("spark.driver.memory", DRIVER_MEMORY)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        return cls(session)
+
+    @property
+    def cores(self) -> int:
+        """How many tasks run at a time."""
+        return int(self.session.sparkContext.defaultParallelism)
+
+    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+        """One task for each number (see `Carrier`)."""
+        numbers = self.session.range(0, count, 1, count)
+        with _no_word_of_pandas():
+            return _rows(numbers.mapInArrow(do, ddl(schema)))
+
+    def groups(
+        self,
+        files: Sequence[str],
+        spread: BatchFunction,
+        middle: pa.Schema,
+        by: str,
+        do: BatchFunction,
+        schema: pa.Schema,
+        about: int,  # noqa: ARG002 (Spark finds out by itself)
+    ) -> Iterator[dict[str, Any]]:
+        """Groups of trees (see `Carrier`)."""
+        with _no_word_of_pandas():
+            trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(spread, ddl(middle))
+        return _rows(grouped(trees, by, do, schema))
+
+
+# For a user's own job
+
+
+def parse_pages(pages: DataFrame, settings: RunSettings) -> DataFrame:
+    """TREES of a frame of pages: `html` (text or bytes) and, where there is one, `url`, `site`, `page_id` and so on.
+
+    A column `ordinal` of numbers that are all different gives the order of the pages; without, Spark's own does.
+    """
+    names = [name for name in PAGES.names if name in pages.columns]
+    _prepared(pages.sparkSession)
+    if "ordinal" not in names:
+        pages = pages.withColumn("ordinal", functions.monotonically_increasing_id())
+    told = pages.select("ordinal", *(name for name in names if name != "ordinal"))
+    return told.mapInArrow(partial(job.parse_pages, settings=settings), ddl(TREES))
+
+
+def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder: str | Path) -> DataFrame:
+    """The records of a frame of pages (see `parse_pages`), one a page: a frame with the fields of a record.
+
+    Trees and the models of large sites are kept in `folder`, new or empty, which all machines reach by that path: it is
+    needed as long as the records have not been written, and is then the caller's to remove. `replica_of` stays empty:
+    replicas are found among records (`webwinnow replicas`).
+    """
+    settings = replace(settings or RunSettings(), replicas=None)
+    session, place = pages.sparkSession, Path(folder)
+    (place / "models").mkdir(parents=True)
+    parse_pages(pages, settings).write.parquet(str(place / "trees"))
+    trees = session.read.schema(ddl(TREES)).parquet(str(place / "trees"))
+    places = trees.select("site", "ordinal", functions.coalesce(functions.length("packed"), functions.lit(0)))
+    plan = Plan.of((row[0], row[1], row[2]) for row in places.orderBy("site", "ordinal").toLocalIterator())
+    large = dict(plan.large)
+    if settings.learns and large:
+        choose = partial(
+            job.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages), most=settings.learn_pages
+        )
+        learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
+        grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
+        note_unlearned(place, large)
+    parted = trees.mapInArrow(partial(plan.spread, done=frozenset()), ddl(PARTED_TREES))
+    return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), _RECORDS)
+
+
+def _last_keys(trees: DataFrame, large: dict[str, int], most: int) -> dict[str, int]:
+    """For each large site the highest key among the pages that it is learned from."""
+    lowest = trees.where(functions.col("error").isNull() & functions.col("site").isin(list(large)))
+    lowest = lowest.groupBy("site", "content").agg(functions.min("key").alias("key"))
+    place = functions.row_number().over(Window.partitionBy("site").orderBy("key"))
+    last = lowest.withColumn("place", place).where(functions.col("place") == most).select("site", "key").collect()
+    return dict.fromkeys(large, (1 << 64) - 1) | {site: key + (1 << 63) for site, key in last}
+
+
+def _records(
+    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, large: dict[str, int]
+) -> Iterator[pa.RecordBatch]:
+    held = list(batches)
+    cleaned = job.clean_part(held, settings, models_for(held, settings, folder, large))
+    for at in range(0, len(cleaned.lines), BATCH_PAGES):
+        lines = cleaned.lines[at : at + BATCH_PAGES]
+        yield pa.RecordBatch.from_pylist([json.loads(line) for line in lines], schema=_RECORDS)
+
+
+_KINDS: Final = {
+    FieldKind.TEXT: pa.large_string(),
+    FieldKind.TEXTS: pa.list_(pa.large_string()),
+    FieldKind.INTEGER: pa.int64(),
+    FieldKind.NUMBER: pa.float64(),
+}
+_RECORDS: Final = pa.schema([(field.name, _KINDS[field.kind]) for field in PAGE_FIELDS])
+
+
+def ddl(schema: pa.Schema) -> str:
+    """A schema as Spark writes it."""
+    return ", ".join(f"{field.name} {_TYPES[field.type]}" for field in schema)
+
+
+def streamed(do: BatchFunction) -> Any:
+    """A function whose signature tells Spark to hand it a group batch by batch."""
+
+    def group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return do(batches)
+
+    group.__annotations__ = {"batches": Iterator[pa.RecordBatch], "return": Iterator[pa.RecordBatch]}
+    return group
+
+
+def grouped(frame: DataFrame, by: str, do: BatchFunction, schema: pa.Schema) -> DataFrame:
+    """What `do` makes of each group of a frame."""
+    with _no_word_of_pandas():
+        return frame.groupBy(by).applyInArrow(streamed(do), ddl(schema))
+
+
+@contextmanager
+def _no_word_of_pandas() -> Iterator[None]:
+    """Spark 4.3 warns of pandas 3, which is not used here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
+
+
+def _prepared(session: SparkSession) -> SparkSession:
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    return session
+
+
+def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    try:
+        found = frame.collect()
+    except (PySparkException, Py4JError) as error:
+        raise failed_task("spark", error) from error
+    for row in found:
+        yield row.asDict()

@@ -1,0 +1,300 @@
+"""The miners at work: SVM in three configurations (thesis 5.5), k-means (5.4), chi-square with k-NN (DocView 7.1).
+
+The SVM is scikit-learn's with its own settings, on rows as they come: no features are chosen, no slope is fitted.
+A job is a share of one miner's work on one task and one method; its answer depends on the job alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.experiments.mining.kept import key_of
+from webwinnow.experiments.mining.tasks import LabelledTask
+from webwinnow.mining.classify import ChiSquareNeighbours
+from webwinnow.mining.classscores import ClassScores
+from webwinnow.mining.cluster import KMeans, UnitRows, k_means
+from webwinnow.mining.scores import agreement
+
+__all__ = [
+    "CONFIGURATIONS",
+    "ClusterJob",
+    "ClusterRun",
+    "NeighbourJob",
+    "PairJob",
+    "PairTrial",
+    "SitePair",
+    "TaskFile",
+    "f_and_accuracy",
+    "jobs_of",
+    "key_of_job",
+    "mine",
+    "pair_trials",
+    "site_pairs",
+]
+
+CONFIGURATIONS = (1, 2, 3)
+PAIRS_A_JOB = 25
+RUNS_A_JOB = 40
+
+
+class SitePair(NamedTuple):
+    """Training pages of the thesis: C1(Site_i) and C2(Site_j), by number; i = j is configuration 1."""
+
+    first: int
+    second: int
+    site_i: int
+    site_j: int
+
+
+class PairTrial(NamedTuple):
+    """One classifier: what it was trained on, and F of the first class and accuracy on the test pages."""
+
+    configuration: int
+    pair: SitePair
+    train: int
+    test: int
+    f: float
+    accuracy: float
+
+
+class ClusterRun(NamedTuple):
+    """One run of k-means, by its number, and how well clusters agree with classes."""
+
+    run: int
+    f: float
+    purity: float
+    nmi: float
+
+
+class TaskFile(NamedTuple):
+    """Where the rows of one task and method lie, an `.npz` of scipy, with the class and the site of each.
+
+    `content` tells them from any other rows.
+    """
+
+    task: int
+    letter: str
+    folder: str
+    content: str = ""
+
+    @classmethod
+    def save(cls, number: int, letter: str, folder: Path, rows: Any, task: LabelledTask) -> TaskFile:
+        """Write them."""
+        from scipy import sparse  # noqa: PLC0415 (an optional extra)
+
+        parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64), task.label, task.site)
+        file = cls(number, letter, str(folder), key_of(*(np.ascontiguousarray(part).tobytes() for part in parts)))
+        sparse.save_npz(file._rows, rows, compressed=False)
+        np.savez(file._about, allow_pickle=False, label=task.label, site=task.site)
+        return file
+
+    def load(self) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+        """Read back rows, classes and sites."""
+        from scipy import sparse  # noqa: PLC0415 (an optional extra)
+
+        with np.load(self._about, allow_pickle=False) as about:
+            return sparse.load_npz(self._rows).tocsr(), about["label"], about["site"]
+
+    @property
+    def _rows(self) -> Path:
+        return Path(self.folder) / f"{self.task}-{self.letter}.npz"
+
+    @property
+    def _about(self) -> Path:
+        return Path(self.folder) / f"{self.task}-pages.npz"
+
+
+class PairJob(NamedTuple):
+    """Some training pairs of one task and method."""
+
+    file: TaskFile
+    pairs: tuple[SitePair, ...]
+    configurations: tuple[int, ...]
+
+    @property
+    def trials(self) -> int:
+        """How much of the progress it is: classifiers."""
+        return len(self.pairs)
+
+    @staticmethod
+    def read(known: Any) -> list[PairTrial]:
+        """An answer that was kept."""
+        return [PairTrial(trial[0], SitePair(*trial[1]), *trial[2:]) for trial in known]
+
+    def work(self) -> list[PairTrial]:
+        """Train each pair once; configurations 2 and 3 differ in the test pages alone."""
+        rows, label, site = _loaded(self.file)
+        return [trial for pair in self.pairs for trial in pair_trials(rows, label, site, pair, self.configurations)]
+
+
+class ClusterJob(NamedTuple):
+    """Some runs of k-means, from `first` on, on one task and method."""
+
+    file: TaskFile
+    first: int
+    runs: int
+    seed: int
+
+    @property
+    def trials(self) -> int:
+        """How much of the progress it is: runs."""
+        return self.runs
+
+    @staticmethod
+    def read(known: Any) -> list[ClusterRun]:
+        """An answer that was kept."""
+        return [ClusterRun(*run) for run in known]
+
+    def work(self) -> list[ClusterRun]:
+        """Cluster into as many clusters as there are classes (5.4)."""
+        unit, label = _unit(self.file)
+        # Every method draws its first centroids with the same numbers; a share has numbers of its own.
+        drawn = int(np.random.SeedSequence((self.seed, self.first)).generate_state(1)[0])
+        settings = KMeans(k=int(label.max()) + 1)
+        if settings.k > len(unit.page):
+            return []
+        found = []
+        for run, clustering in enumerate(k_means(unit, settings, runs=self.runs, seed=drawn), start=self.first):
+            told = agreement(label, clustering.label)
+            found.append(ClusterRun(run, told.f, told.purity, told.nmi))
+        return found
+
+
+class NeighbourJob(NamedTuple):
+    """Chi-square and k-NN on one task and method, over held-out pages."""
+
+    file: TaskFile
+    seed: int
+
+    @property
+    def trials(self) -> int:
+        """How much of the progress it is."""
+        return 1
+
+    @staticmethod
+    def read(known: Any) -> tuple[str, list[tuple[float, float, float]]]:
+        """An answer that was kept."""
+        return known[0], [(p, r, f) for p, r, f in known[1]]
+
+    def work(self) -> tuple[str, list[tuple[float, float, float]]]:
+        """How the folds were cut, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""
+        rows, label, site = _loaded(self.file)
+        names = [f"{number:06d}" for number in range(int(label.max()) + 1)]
+        machine = ChiSquareNeighbours(seed=self.seed)
+        machine.fit(rows, np.array(names)[label], site.astype(np.str_))
+        if machine.held_out_ is None or machine.folds_ is None:
+            return "", []
+        told = machine.classes_[machine.held_out_.argmax(axis=1)]
+        scores = ClassScores.of(np.array(names)[label].tolist(), told.tolist(), names)
+        columns = (scores.precision, scores.recall, scores.f)
+        return machine.folds_.by, [(float(p), float(r), float(f)) for p, r, f in zip(*columns, strict=True)]
+
+
+Job = PairJob | ClusterJob | NeighbourJob
+
+
+def key_of_job(job: Job) -> str:
+    """A name for what a job gives."""
+    return key_of(type(job).__name__, job.file.content, repr(job[1:]))
+
+
+def mine(job: Job) -> Any:
+    """Do a job: what a worker process calls."""
+    return job.work()
+
+
+def site_pairs(task: LabelledTask, configurations: Sequence[int] = CONFIGURATIONS) -> Iterator[SitePair]:
+    """All training pairs of a task: every two classes, every two sites that have them (thesis 5.5)."""
+    there = task.counts > 0
+    for first, second in combinations(range(len(task.classes)), 2):
+        for i, j in product(np.flatnonzero(there[first]).tolist(), np.flatnonzero(there[second]).tolist()):
+            if (1 in configurations) if i == j else (2 in configurations or 3 in configurations):
+                yield SitePair(first, second, i, j)
+
+
+def jobs_of(
+    task: LabelledTask,
+    file: TaskFile,
+    *,
+    configurations: tuple[int, ...] = CONFIGURATIONS,
+    runs: int,
+    seed: int,
+    neighbours: bool = True,
+) -> Iterator[Job]:
+    """All that is to be done for a task and a method."""
+    if len(task.sites) > 1:
+        pairs = tuple(site_pairs(task, configurations))
+        for first in range(0, len(pairs), PAIRS_A_JOB):
+            yield PairJob(file, pairs[first : first + PAIRS_A_JOB], configurations)
+    for first in range(0, runs, RUNS_A_JOB):
+        yield ClusterJob(file, first, min(RUNS_A_JOB, runs - first), seed)
+    if neighbours:
+        yield NeighbourJob(file, seed)
+
+
+def pair_trials(
+    rows: Any,
+    label: NDArray[np.int64],
+    site: NDArray[np.int64],
+    pair: SitePair,
+    configurations: Sequence[int] = CONFIGURATIONS,
+) -> Iterator[PairTrial]:
+    """Train on C1(Site_i) and C2(Site_j) and test on the C1 and C2 pages that each configuration leaves (5.5).
+
+    1: i = j, those of other sites. 2: those of neither Site_i nor Site_j. 3: all but the training pages.
+    """
+    both = np.flatnonzero((label == pair.first) | (label == pair.second))
+    is_first, of_site = label[both] == pair.first, site[both]
+    train = np.where(is_first, of_site == pair.site_i, of_site == pair.site_j)
+    outside = (of_site != pair.site_i) & (of_site != pair.site_j)
+    tests = {1: outside} if pair.site_i == pair.site_j else {2: outside, 3: ~train}
+    tests = {number: test for number, test in tests.items() if number in configurations and test.any()}
+    if not tests or is_first[train].all() or not is_first[train].any():
+        return
+    told = told_first(rows[both[train]], is_first[train], rows[both])
+    for number, test in tests.items():
+        yield PairTrial(number, pair, int(train.sum()), int(test.sum()), *f_and_accuracy(is_first[test], told[test]))
+
+
+def told_first(rows: Any, is_first: NDArray[np.bool_], asked: Any) -> NDArray[np.bool_]:
+    """What a linear SVM (5.1.2) trained on some rows says of others: whether they are of the first class."""
+    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 (an optional extra)
+    from sklearn.svm import LinearSVC  # noqa: PLC0415
+
+    met = np.unique(rows.indices)
+    if not len(met):  # no training page has a word: all pages are taken for the larger class
+        return np.full(asked.shape[0], is_first.mean() >= 0.5)
+    machine = LinearSVC(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(rows[:, met], ~is_first)
+    margin = asked[:, met] @ machine.coef_[0] + machine.intercept_[0]  # towards the second class (6-5)
+    found: NDArray[np.bool_] = np.round(margin, 6) <= 0
+    return found
+
+
+def f_and_accuracy(truth: NDArray[np.bool_], told: NDArray[np.bool_]) -> tuple[float, float]:
+    """F of the class that is True (thesis 5.2), 0 where no page is told right, and the share told right."""
+    right = int((truth & told).sum())
+    return 2 * right / max(int(truth.sum()) + int(told.sum()), 1), float((truth == told).mean())
+
+
+@lru_cache(maxsize=2)
+def _loaded(file: TaskFile) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+    return file.load()
+
+
+@lru_cache(maxsize=1)
+def _unit(file: TaskFile) -> tuple[UnitRows, NDArray[np.int64]]:
+    """Rows for k-means: of length 1 already. Those of W+ may hold values below 0, of which cosines are right too."""
+    rows, label, _ = file.load()
+    page = np.flatnonzero(np.diff(rows.indptr) > 0)
+    return UnitRows(rows[page].astype(np.float32), rows[page].T.tocsr(), page, rows.shape[0]), label

@@ -1,0 +1,133 @@
+"""What the numbers say, in sentences that are computed from them; where a simpler method wins, they say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webwinnow.experiments.sites.likelihood import Curve
+from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, SitesResults, accuracy_of
+from webwinnow.sitemining.topics import METHODS
+
+__all__ = ["findings"]
+
+SAME = 1e-9
+FEW = 0.005
+"""Accuracies that differ by less are told as even."""
+
+
+def findings(results: SitesResults) -> list[str]:
+    """One sentence or two for each part of the report."""
+    told = [_left_out(results), *_sizes(results)]
+    if results.denoising:
+        told.append(_denoising(results))
+    if results.pruning:
+        told.append(_pruning(results.pruning, results))
+    told += _likelihood(results.drawn, "On trees drawn at random, as in the paper,")
+    told += _likelihood(results.own, "On the page trees of these sites")
+    return told
+
+
+def _left_out(results: SitesResults) -> str:
+    """Which method is best when every site is left out once, and whether a simpler one is as good."""
+    accuracy = {method: results.accuracy(method) for method in results.methods}
+    best = max(accuracy.values())
+    order = [name for name in METHODS if name in accuracy]
+    simplest = next(name for name in order if accuracy[name] >= best - SAME)
+    several = [name for name in order if accuracy[name] >= best - SAME]
+    of = len(results.sites)
+    said = (
+        f"With every site left out once, the best accuracy (16) is {best:.3f}, that of {_names(several)} "
+        f"({results.right(simplest)} of {of} sites)."
+    )
+    richest = order[-1]
+    if simplest != richest:
+        lost = best - accuracy[richest]
+        said += (
+            f" The paper's order does not hold here: {richest}, the richest method, has {accuracy[richest]:.3f} and is "
+            f"{'no better than' if lost <= SAME else f'{lost:.3f} below'} {simplest}, which is simpler."
+        )
+    elif "superpage" in accuracy and richest != "superpage":
+        said += f" It is {best - accuracy['superpage']:+.3f} beside the baseline superpage (the paper: +0.167)."
+    return f"{said} One site more or less right is {1 / of:.3f} of all sites, so small differences mean nothing."
+
+
+def _sizes(results: SitesResults) -> list[str]:
+    """Figure 9: from the fewest to the most training sites."""
+    if not results.sizes:
+        return []
+    fewest, most = min(size.sites for size in results.sizes), max(size.sites for size in results.sizes)
+    said = []
+    for count in dict.fromkeys((fewest, most)):
+        found = {size.method: size.mean for size in results.sizes if size.sites == count}
+        best = max(found.values())
+        winners = [name for name in METHODS if name in found and found[name] >= best - FEW]
+        worst = min(found, key=lambda name: found[name])
+        said.append(f"with {count} training sites {_names(winners)} {best:.3f}, least {worst} {found[worst]:.3f}")
+    return [f"Means over {results.repeats} draws (Figure 9): {'; '.join(said)}."]
+
+
+def _denoising(results: SitesResults) -> str:
+    """Each choice beside none, as the mean over methods, and for the best method."""
+    means = {row.choice: _mean(row) for row in results.denoising}
+    best = max(means, key=lambda choice: means[choice])
+    ordered = sorted(means.items(), key=lambda entry: -entry[1])
+    listed = ", ".join(f"{choice} {value:.3f}" for choice, value in ordered)
+    said = f"Denoising, mean accuracy over the methods that read masks: {listed}."
+    if "none" in means and means["none"] >= means[best] - FEW:
+        return f"{said} No way of denoising helps here."
+    if "thesaurus" in means and "centroid" in means:
+        better = means["thesaurus"] - means["centroid"]
+        said += (
+            f" The paper found thesaurus above centroid; here the difference is {better:+.3f}."
+            if abs(better) > FEW
+            else " The paper found thesaurus above centroid; here they are even."
+        )
+    return said
+
+
+def _mean(row: DenoisingRow) -> float:
+    values = [accuracy_of(answers) for method, answers in row.answers.items() if method != "superpage"]
+    values = values or [accuracy_of(answers) for answers in row.answers.values()]
+    return sum(values) / len(values)
+
+
+def _pruning(rows: Sequence[PruningRow], results: SitesResults) -> str:
+    """What reading less costs: the KL rule beside everything and beside reading as few pages without a rule."""
+    by_way = {row.way: row for row in rows}
+    whole = by_way["everything"]
+    rules = [row for row in rows if row.way.startswith("KL")]
+    best = max(rules, key=lambda row: (row.accuracy, -row.read))
+    said = (
+        f"Reading ({results.reading_method}): everything is {whole.read:,} pages and accuracy {whole.accuracy:.3f}; "
+        f"{best.way} reads {best.read / max(whole.read, 1):.0%} of them and has {best.accuracy:.3f}."
+    )
+    plain = [row for row in rows if row.way.startswith(("depth", "first")) and row.read <= best.read]
+    if plain:
+        rival = max(plain, key=lambda row: (row.accuracy, -row.read))
+        if rival.accuracy >= best.accuracy - SAME:
+            said += (
+                f" No rule is needed for that: {rival.way} reads {rival.read / max(whole.read, 1):.0%} and has "
+                f"{rival.accuracy:.3f}."
+            )
+    if results.deepest == 0:
+        said += " The stored pages do not link to each other, so that their tree is flat and its depth tells nothing."
+    return said
+
+
+def _likelihood(curves: Sequence[Curve], where: str) -> list[str]:
+    """Whether incremental EM is faster, as the paper has it."""
+    if not curves:
+        return []
+    passes = {curve.name: len(curve.history) for curve in curves}
+    batch = curves[0]
+    fastest = min(passes, key=lambda name: passes[name])
+    listed = ", ".join(f"{name} {count}" for name, count in passes.items())
+    spread = max(curve.history[-1] for curve in curves) - min(curve.history[-1] for curve in curves)
+    verdict = "incremental EM is faster" if fastest != batch.name else "incremental EM is no faster"
+    return [
+        f"{where} EM needs these passes (Figure 6): {listed}; {verdict}. The ends differ by {spread:.2g} nats a node."
+    ]
+
+
+def _names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

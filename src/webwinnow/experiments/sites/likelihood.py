@@ -1,0 +1,72 @@
+"""Figure 6 of Sites: the log-likelihood that batch and incremental EM reach, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from webwinnow.experiments.sites.stored import StoredSite
+from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
+from webwinnow.sitemining.hmt.forest import Known
+from webwinnow.sitemining.topics import Training
+from webwinnow.sitemining.topics.scale import site_nodes
+
+__all__ = ["Curve", "drawn_curves", "site_curves"]
+
+SUBSETS = (1, 3, 10)
+"""The paper's: batch, 3 and 10 subsets."""
+STATES, SYMBOLS, TREES, NODES = 3, 8, 200, 30
+"""Of the trees that are drawn; the paper says only that parameters and samples are random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The objective before each pass, in nats a node, with so many subsets; 1 is batch EM."""
+
+    subsets: int
+    history: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return "batch" if self.subsets == 1 else f"incremental, {self.subsets} subsets"
+
+    def passes_to(self, objective: float) -> int | None:
+        """Passes until an objective is reached; None where it never is."""
+        return next((k for k, found in enumerate(self.history, start=1) if found >= objective), None)
+
+
+def drawn_curves(seed: int) -> list[Curve]:
+    """The paper's own check: a tree model at random, trees drawn from it, learned from another random start."""
+    chance = np.random.default_rng(seed)
+    truth = HiddenMarkovTree.of(TreeParameters.random(STATES, SYMBOLS, chance))
+    parent = np.concatenate(
+        [np.concatenate(([-1], chance.integers(0, np.arange(1, NODES)) + NODES * tree)) for tree in range(TREES)]
+    )
+    forest, _ = truth.sample(parent, chance)
+    start = TreeParameters.random(STATES, SYMBOLS, chance)
+    return _curves(forest, None, STATES, SYMBOLS, start)
+
+
+def site_curves(sites: Sequence[StoredSite]) -> list[Curve]:
+    """The page trees of all sites: pages show what the words of the other sites tell, the roots are known."""
+    training = Training([one.site for one in sites], [one.label for one in sites])
+    forests, known = [], []
+    for one, held, number in zip(sites, training.held_out, training.topic.tolist(), strict=True):
+        if held is not None:
+            tree = one.site.page_tree
+            forests.append(Forest(tree.parent, evidence=soft_evidence(site_nodes(tree.page, held.pages))))
+            known.append(np.where(tree.parent < 0, number, HIDDEN))
+    if not forests:
+        return []
+    return _curves(Forest.join(forests), np.concatenate(known), training.topics, 0, None)
+
+
+def _curves(forest: Forest, known: Known, states: int, symbols: int, start: TreeParameters | None) -> list[Curve]:
+    found = []
+    for subsets in SUBSETS:
+        model = HiddenMarkovTree(states, symbols=symbols, subsets=subsets, start=start).fit(forest, known)
+        found.append(Curve(subsets, tuple(value / len(forest) for value in model.convergence_.history)))
+    return found

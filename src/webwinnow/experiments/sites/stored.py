@@ -1,0 +1,158 @@
+"""`StoredSite`: a labelled site of a file, with all that its trials need: words, texts, what a cleaner keeps."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError, PageRefused
+from webwinnow.io.labelled import LabelledFile
+from webwinnow.pagetree import PageTree
+from webwinnow.parse import parse
+from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitetree import NOTHING, LinkTree
+
+__all__ = ["Answer", "Clock", "StoredSite", "read_sites"]
+
+Progress = Callable[[str, int, int | None], None]
+
+
+class Clock:
+    """Seconds of processor time by stage."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def of(self, stage: str) -> Iterator[None]:
+        """Add what is done inside to a stage."""
+        began = time.process_time()
+        yield
+        self.seconds[stage] += time.process_time() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method said of a site, and how likely it found it."""
+
+    site: str
+    label: str
+    topic: str
+    probability: float
+
+    @property
+    def right(self) -> bool:
+        """Whether it is so."""
+        return self.topic == self.label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredSite:
+    """A site and its label. `text`, `shares` and `cleaned` are there where denoising is asked for."""
+
+    name: str
+    label: str
+    pages: tuple[PageWords, ...]
+    site: SitePages
+    text: SiteText | None = None
+    shares: dict[str, float] | None = None
+    cleaned: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(cls, name: str, label: str, trees: list[PageTree], cleaning: str | None, clock: Clock) -> Self:
+        """From its parsed pages; with a cleaning method, ready for denoising."""
+        with clock.of("words of blocks"):
+            pages = tuple(PageWords.of(tree) for tree in trees)
+            site = SitePages.of_pages(pages, name)
+        if cleaning is None:
+            return cls(name, label, pages, site)
+        with clock.of("text of blocks"):
+            text = SiteText.of(trees)
+            shares = text.page_shares()
+        with clock.of(f"cleaner {cleaning}"):
+            cleaned = cleaned_nodes(trees, cleaning)
+        return cls(name, label, pages, site, text, shares, cleaned)
+
+    @property
+    def everything(self) -> SitePages:
+        """The site with the words of all its visible blocks, repeated or not."""
+        site = self.site
+        by_page = site.words.by(site.page_of_node, len(site))
+        return replace(site, kept=np.ones(len(site.kept), np.bool_), page_words=by_page)
+
+    def denoised(self, denoiser: Denoiser) -> SitePages:
+        """The site as a denoiser leaves it."""
+        if denoiser.choice == "repeated":
+            return self.site
+        if denoiser.choice == "none" or self.text is None:
+            return self.everything
+        whole = self.everything
+        return whole.keeping(denoiser.denoised(self.text, whole, self.cleaned).nodes)
+
+    def of_pages(self, nodes: NDArray[np.bool_]) -> SitePages:
+        """The site as if only the pages at these nodes of its page tree had been stored."""
+        tree = self.site.page_tree
+        chosen = np.flatnonzero(nodes)
+        place = np.full(len(tree) + 1, NOTHING, np.int32)
+        place[chosen] = np.arange(len(chosen), dtype=np.int32)
+        number = np.full(len(self.pages) + 1, NOTHING, np.int32)
+        wanted = [p for p in tree.page[chosen].tolist() if p != NOTHING]
+        number[wanted] = np.arange(len(wanted), dtype=np.int32)
+        smaller = LinkTree(number[tree.page[chosen]], place[tree.parent[chosen]], tree.depth[chosen])
+        return SitePages.of_pages([self.pages[p] for p in wanted], self.name, page_tree=smaller)
+
+    def without_text(self) -> Self:
+        """The same without what only denoising needs."""
+        return replace(self, text=None, shares=None, cleaned=None)
+
+
+def read_sites(
+    file: LabelledFile,
+    label: str,
+    site: str,
+    *,
+    cleaning: str | None,
+    clock: Clock,
+    most_pages: int | None = None,
+    on_progress: Progress,
+    on_problem: Callable[[str], None],
+) -> list[StoredSite]:
+    """All sites of a file that have a label, by name. `InputError` where pages of one site have several."""
+    file.check([label, site])
+    labels: dict[str, str] = {}
+    trees: dict[str, list[PageTree]] = defaultdict(list)
+    left_out = 0
+    for number, ((told, name), page) in enumerate(
+        zip(file.values([label, site], on_problem), file.pages(on_problem), strict=True), start=1
+    ):
+        on_progress("parse", number, None)
+        if told is None or name is None or page.refused is not None:
+            left_out += 1
+            continue
+        if labels.setdefault(name, told) != told:
+            raise InputError(
+                f"{file.path}: pages of site {name} have the labels {labels[name]!r} and {told!r} in column {label}; "
+                "expected the topic of the whole site"
+            )
+        if most_pages is not None and len(trees[name]) >= most_pages:
+            continue
+        try:
+            with clock.of("parsing"):
+                trees[name].append(parse(page.body, url=page.url, content_type=page.content_type))
+        except PageRefused:
+            left_out += 1
+    if left_out:
+        on_problem(f"{left_out:,} pages without site, label or readable HTML were left out")
+    found = []
+    for name in sorted(trees):
+        found.append(StoredSite.of(name, labels[name], trees.pop(name), cleaning, clock))
+        on_progress("learn", len(found), len(labels))
+    return found

@@ -1,0 +1,238 @@
+"""W+, the weighting of a whole collection: what the weights of one site cannot know (docs/wplus.md; extra `mining`).
+
+The weights of the compressed structure tree (thesis 4.3) see one site at a time. Mining pages of several sites together
+suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page and with more
+for the words of its title (`vectors`), and
+
+1. damps them, so that the tenth mention counts less than the first (`damped`);
+2. weighs each word by its spread over the sites (`spread`);
+3. moves the centre of each site to that of the sites akin to it (`kinship`, `site_shifts`);
+4. adds topics, the directions in which words vary together most on the pages of all sites (`topics_of`).
+
+It sees pages and sites, never labels. All is linear in the entries of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import MissingExtra
+
+try:
+    from scipy.sparse import csr_array, diags_array, hstack, vstack
+except ImportError:
+    raise MissingExtra("the weighting wplus", "mining") from None
+
+__all__ = [
+    "CollectionWeights",
+    "damped",
+    "kinship",
+    "site_profiles",
+    "site_shifts",
+    "spread",
+    "topics_of",
+    "weigh_collection",
+]
+
+DAMPING = 8.0
+"""A summed weight of this size counts log 2; far below it counts grow as they are, far above as their logarithm."""
+LEAST_SPREAD = 0.1
+"""What the words of a single site count, so that no page is left without words."""
+PROFILE_WORDS = 200
+"""Words of a site's profile: those of the largest mean."""
+KINSHIP_POWER = 4
+"""Sites half as alike count a sixteenth."""
+KIN = 10
+"""Sites that count as akin to a site, those most alike."""
+COMPARED_SITES = 500
+"""Sites are compared with this many at most, those with most pages."""
+TOPICS = 100
+TOPIC_WORDS = 8000
+"""Topics are sought among this many words, those of the largest sum of squares."""
+TOPIC_ROUNDS = 5
+"""Rounds of the search for topics: more change nothing that mining notices."""
+TOPIC_WEIGHT = 2.0
+"""What a page's place in a topic counts beside its words."""
+LEAST_STRENGTH = 1e-9
+"""Directions of less, against the strongest, are rounding."""
+TOPIC_PREFIX = "@topic:"
+TOPIC_NAME_WORDS = 3
+DECIMALS = 6
+"""Rows are rounded, so that the order in which numbers are summed does not show."""
+SITES_AT_ONCE = 1000
+"""Sites are compared in portions, which bounds the memory."""
+
+UNKNOWN_SITE = -1
+"""The site of a page whose site was not learned."""
+
+Floats = NDArray[np.float64]
+Rows = Any  # scipy's csr_array, which has no types
+Sites = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionWeights:
+    """What W+ knows of a collection: the spread of each word, how far each site is moved, and the topics."""
+
+    spread: Floats
+    shifts: Rows
+    """A row a site; the last one, of zeros, serves sites that were not learned."""
+    topic_words: NDArray[np.intp]
+    """The columns that topics are made of, ascending."""
+    topics: Floats
+    """A row a word of `topic_words`, a column a topic; columns are orthogonal and of length 1."""
+
+    @classmethod
+    def learn(cls, rows: Rows, sites: Sites, site_count: int) -> CollectionWeights:
+        """Learn from the summed weights of one page or more, a row a page; `sites[i]` is the site of row i."""
+        spread_ = spread(rows, sites, site_count)
+        level = _spread_rows(rows, spread_)
+        profiles = site_profiles(level, sites, site_count)
+        shifts = site_shifts(profiles, np.bincount(sites, minlength=site_count))
+        shifts = vstack([shifts, csr_array((1, rows.shape[1]))], format="csr")
+        return cls(spread_, shifts, *topics_of(_moved(level, shifts, sites), sites))
+
+    def weigh(self, rows: Rows, sites: Sites) -> Rows:
+        """The rows of pages, words first and then topics; of a site that was not learned, `UNKNOWN_SITE`."""
+        moved = _moved(_spread_rows(rows, self.spread), self.shifts, sites)
+        within = TOPIC_WEIGHT * (moved[:, self.topic_words] @ self.topics)
+        found = hstack([moved, csr_array(within)], format="csr")
+        found.data = np.round(found.data, DECIMALS)
+        found.eliminate_zeros()
+        return found
+
+    def topic_names(self, vocabulary: list[str]) -> list[str]:
+        """A name for each topic: its number, and the words that weigh most in it."""
+        heaviest = np.argsort(-np.abs(self.topics), axis=0, kind="stable")[:TOPIC_NAME_WORDS].T
+        named = ((k, (vocabulary[self.topic_words[i]] for i in leading)) for k, leading in enumerate(heaviest.tolist()))
+        return [f"{TOPIC_PREFIX}{k}:{','.join(leading)}" for k, leading in named]
+
+
+def weigh_collection(
+    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str]]:
+    """Weigh the rows of a whole collection, as CSR arrays, by what they show; `sites[i]` names the site of row i.
+
+    Returns the weighted rows, and the names of their columns: the vocabulary, then the topics.
+    """
+    if not sites:
+        return data, indices, indptr, vocabulary
+    names, of = np.unique(np.array(sites, np.str_), return_inverse=True)
+    rows = csr_array((data, indices, indptr), shape=(len(sites), len(vocabulary)))
+    learned = CollectionWeights.learn(rows, of, len(names))
+    found = learned.weigh(rows, of)
+    columns = vocabulary + learned.topic_names(vocabulary)
+    return found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64), columns
+
+
+def damped(weight: Floats) -> Floats:
+    """d(x) = log(1 + x / 8) of a weight summed over a page."""
+    return np.log1p(weight / DAMPING)
+
+
+def spread(rows: Rows, sites: Sites, site_count: int) -> Floats:
+    """Of each word, the chance that two mentions are of different sites: 1 - sum of q_s squared (Gini, Simpson).
+
+    q_s is the share of site s in the sum over sites of p_s, the share of its pages that hold the word: large sites
+    count no more than small ones. From `LEAST_SPREAD` up; 1 for all words where there is one site only.
+    """
+    if site_count < 2:
+        return np.ones(rows.shape[1])
+    share = _site_means(_with_data(rows, np.ones(rows.nnz)), sites, site_count)
+    summed = _or_one(share.sum(axis=0))
+    apart: Floats = 1 - share.power(2).sum(axis=0) / summed**2
+    return np.maximum(apart, LEAST_SPREAD)
+
+
+def site_profiles(rows: Rows, sites: Sites, site_count: int) -> Rows:
+    """P_s: the mean row of each site, its `PROFILE_WORDS` largest entries."""
+    return _largest(_site_means(rows, sites, site_count), PROFILE_WORDS)
+
+
+def kinship(profiles: Rows, of: slice, others: NDArray[np.int64]) -> Rows:
+    """k(s, t) of sites `of` to sites `others`: cos(P_s, P_t)^4 of the `KIN` most alike, in shares; 0 to itself."""
+    units = _unit_rows(profiles)
+    alike = np.maximum((units[of] @ units[others].T).toarray(), 0.0) ** KINSHIP_POWER
+    alike[np.arange(*of.indices(profiles.shape[0]))[:, None] == others] = 0.0
+    nearest = _largest(csr_array(alike), KIN)
+    return diags_array(1 / _or_one(nearest.sum(axis=1))) @ nearest
+
+
+def site_shifts(profiles: Rows, pages: NDArray[np.int64]) -> Rows:
+    """(1 - 1 / n_s) (P_s - sum over t of k(s, t) P_t): from the centre of the site to that of its kin; n_s pages.
+
+    A page alone says nothing of its site: it stays where it is.
+    """
+    others = np.sort(np.argsort(-pages, kind="stable")[:COMPARED_SITES])
+    parts = []
+    for first in range(0, profiles.shape[0], SITES_AT_ONCE):
+        of = slice(first, first + SITES_AT_ONCE)
+        certain = diags_array(1 - 1 / np.maximum(pages[of], 1))
+        away = profiles[of] - kinship(profiles, of, others) @ profiles[others]
+        parts.append(_largest(csr_array(certain @ away), PROFILE_WORDS))
+    return vstack(parts, format="csr")
+
+
+def topics_of(rows: Rows, sites: Sites) -> tuple[NDArray[np.intp], Floats]:
+    """The topics of moved rows: the leading right singular vectors, each site counting as one; and their words.
+
+    Subspace iteration from a fixed start, so that equal collections have equal topics (Halko, Martinsson and Tropp,
+    SIAM Review 2011, algorithm 4.4).
+    """
+    balanced = csr_array(diags_array(1 / np.sqrt(np.bincount(sites)[sites])) @ rows)
+    energy = balanced.power(2).sum(axis=0)
+    chosen = np.sort(np.argsort(-energy, kind="stable")[: min(TOPIC_WORDS, np.count_nonzero(energy))])
+    balanced = balanced[:, chosen]
+    found = np.random.default_rng(0).normal(size=(len(chosen), min(TOPICS, *balanced.shape)))
+    for _ in range(TOPIC_ROUNDS):
+        found = np.linalg.qr(balanced.T @ (balanced @ found))[0]
+    projected = balanced @ found
+    strength, turn = np.linalg.eigh(projected.T @ projected)
+    real = np.flatnonzero(strength > strength.max(initial=0.0) * LEAST_STRENGTH)[::-1]
+    topics = found @ turn[:, real]
+    leading = topics[np.abs(topics).argmax(axis=0), np.arange(topics.shape[1])] if topics.size else np.ones(len(real))
+    return chosen, topics * np.sign(leading)
+
+
+def _moved(level: Rows, shifts: Rows, sites: Sites) -> Rows:
+    """Rows moved by the shift of their site, of length 1; empty ones stay empty."""
+    told = diags_array((np.diff(level.indptr) > 0).astype(np.float64))
+    return _unit_rows(csr_array(level - told @ shifts[sites]))
+
+
+def _spread_rows(rows: Rows, spread_: Floats) -> Rows:
+    """Rows of length 1, damped and then weighted by the spread of their words."""
+    return _unit_rows(csr_array(_unit_rows(_with_data(rows, damped(rows.data))) @ diags_array(spread_)))
+
+
+def _with_data(rows: Rows, data: Floats) -> Rows:
+    """The same cells with other values. The cells are copied: scipy sorts them in place."""
+    return csr_array((data, rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
+
+
+def _site_means(rows: Rows, sites: Sites, site_count: int) -> Rows:
+    pages = np.bincount(sites, minlength=site_count)
+    shares = 1 / pages[sites]
+    return csr_array(csr_array((shares, (sites, np.arange(len(sites)))), shape=(site_count, len(sites))) @ rows)
+
+
+def _unit_rows(rows: Rows) -> Rows:
+    """Rows of length 1; empty ones stay empty."""
+    return csr_array(diags_array(1 / _or_one(np.sqrt(rows.power(2).sum(axis=1)))) @ rows)
+
+
+def _or_one(divisor: Floats) -> Floats:
+    return np.where(divisor > 0, divisor, 1.0)
+
+
+def _largest(rows: Rows, count: int) -> Rows:
+    """The `count` entries of largest size in each row; of equals, those of the first columns."""
+    cells = rows.tocoo()
+    order = np.lexsort((cells.col, -np.abs(cells.data), cells.row))
+    rank = np.arange(len(order)) - np.searchsorted(cells.row[order], cells.row[order])
+    kept = order[(rank < count) & (cells.data[order] != 0)]
+    return csr_array((cells.data[kept], (cells.row[kept], cells.col[kept])), shape=rows.shape)

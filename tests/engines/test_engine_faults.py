@@ -1,0 +1,173 @@
+"""What goes wrong on a cluster, for real: no record is lost or doubled, and the counts are right."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow]
+pytest.importorskip("ray")
+pytest.importorskip("pyspark")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("there is no Java here", allow_module_level=True)
+
+SITES, LARGE = 30, 700
+
+
+@pytest.fixture(scope="module")
+def pages_file(make_pages, tmp_path_factory):
+    pages = make_pages("large.example", LARGE) + [page for n in range(SITES) for page in make_pages(f"s{n}.example", 6)]
+    path = tmp_path_factory.mktemp("faults") / "crawl.jsonl"
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(pages_file, command):
+    """What a local run writes, and tells."""
+    out = pages_file.with_name("whole.jsonl")
+    done = subprocess.run(
+        [*command, "clean", str(pages_file), "-o", str(out)], check=True, capture_output=True, text=True
+    )
+    return out.read_bytes(), told(done.stderr)
+
+
+def told(stderr: str) -> list[str]:
+    """What a summary counts."""
+    return [line for line in stderr.splitlines() if line.startswith(("  kept", "  words", "  replicas", "    "))]
+
+
+def below(pid: int) -> Iterator[int]:
+    """All processes below one."""
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            for child in map(int, (thread / "children").read_text().split()):
+                yield child
+                yield from below(child)
+
+
+def named(pid: int, *words: bytes) -> list[int]:
+    found = []
+    for child in below(pid):
+        with suppress(OSError):
+            line = Path(f"/proc/{child}/cmdline").read_bytes()
+            if all(word in line for word in words):
+                found.append(child)
+    return found
+
+
+def wait_for(condition, process, seconds=600.0):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert process.poll() is None, "the run ended before anything could go wrong"
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+    return found
+
+
+def started(command, *arguments):
+    return subprocess.Popen([*command, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+
+
+def files_in(folder: Path, pattern: str) -> int:
+    return len(list(folder.glob(pattern))) if folder.is_dir() else 0
+
+
+@pytest.mark.parametrize("stage", ["parse", "clean"])
+def test_ray_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path, stage):
+    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
+    watched = ("trees", "*.unfinished") if stage == "parse" else ("parts", "*.counts")
+    with started(command, "clean", pages_file, "-o", out, "--engine", "ray", "--jobs", 2) as process:
+        wait_for(lambda: files_in(working / watched[0], watched[1]), process)
+        victims = wait_for(lambda: named(process.pid, b"ray::", b"MapBatches"), process)
+        for victim in victims:
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        _, said = process.communicate(timeout=900)
+    assert process.returncode == 0, said
+    assert (out.read_bytes(), told(said)) == whole
+
+
+def test_a_spark_executor_killed_midway_loses_and_doubles_nothing(command, pages_file, whole, tmp_path):
+    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
+    cluster = "local-cluster[2,1,1024]"
+    with started(command, "clean", pages_file, "-o", out, "--engine", "spark", "--address", cluster) as process:
+        wait_for(lambda: files_in(working / "trees", "*.unfinished"), process)
+        executors = wait_for(lambda: named(process.pid, b"java", b"CoarseGrainedExecutorBackend"), process)
+        os.kill(executors[0], signal.SIGKILL)
+        _, said = process.communicate(timeout=900)
+    assert process.returncode == 0, said
+    assert (out.read_bytes(), told(said)) == whole
+
+
+def test_spark_python_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path):
+    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
+    with started(command, "clean", pages_file, "-o", out, "--engine", "spark", "--jobs", 2) as process:
+        wait_for(lambda: files_in(working / "parts", "*.counts"), process)
+        workers = wait_for(lambda: named(process.pid, b"pyspark.daemon"), process)
+        os.kill(workers[-1], signal.SIGKILL)
+        _, said = process.communicate(timeout=900)
+    assert process.returncode == 0, said
+    assert (out.read_bytes(), told(said)) == whole
+
+
+@pytest.mark.parametrize(("engine", "other"), [("ray", "ray"), ("spark", "spark"), ("spark", "ray")])
+@pytest.mark.parametrize("stage", ["trees/*.parquet", "parts/*.counts"])
+def test_a_driver_killed_midway_is_resumed(command, webwinnow, pages_file, whole, tmp_path, engine, other, stage):
+    if engine != other and stage.startswith("trees"):
+        pytest.skip("the change of engines is tested once")
+    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
+    with started(command, "clean", pages_file, "-o", out, "--engine", engine, "--jobs", 2, "-q") as process:
+        wait_for(lambda: list(working.glob(stage)), process)
+        process.kill()
+        process.communicate(timeout=60)
+    assert not out.exists()
+    made = {path: path.stat().st_mtime_ns for path in working.glob(stage)}
+    assert made
+    done = webwinnow("clean", pages_file, "-o", out, "--engine", other, "--jobs", 2, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert (out.read_bytes(), told(done.stderr)) == whole
+    assert not working.exists()
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_full_disk_is_told_and_the_run_resumed_when_there_is_room(webwinnow, pages_file, whole, tmp_path, engine):
+    disk, out = tmp_path / "disk", tmp_path / "out.jsonl"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", disk], check=False).returncode:
+        pytest.skip("may not mount a small disk here")
+    try:
+        given = ("clean", pages_file, "-o", out, "--tmp", disk, "--engine", engine, "--jobs", 2)
+        done = webwinnow(*given)
+        assert done.returncode == 2, done.stderr
+        assert "No space left" in done.stderr
+        assert "--resume" in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not out.exists()
+        subprocess.run(["mount", "-o", "remount,size=60m", disk], check=True)
+        done = webwinnow(*given, "--resume")
+        assert done.returncode == 0, done.stderr
+        assert (out.read_bytes(), told(done.stderr)) == whole
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_a_run_of_workers_is_not_resumed_by_a_cluster(command, webwinnow, pages_file, tmp_path):
+    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
+    with started(command, "clean", pages_file, "-o", out, "-q") as process:
+        wait_for((working / "trees.spool").exists, process)
+        process.kill()
+        process.communicate(timeout=60)
+    done = webwinnow("clean", pages_file, "-o", out, "--engine", "ray", "--resume")
+    assert done.returncode == 2
+    assert "engine" in done.stderr

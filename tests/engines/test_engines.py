@@ -1,0 +1,99 @@
+"""The same input through every engine: the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from webwinnow.pipeline import RunSettings, run
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+HEAVY_PAGE = "<p>" + "<b>x</b>" * 3_000_000
+"""24 MB of elements: takes more than two seconds, where the others take milliseconds."""
+
+
+def engine_of(name, request):
+    return request.getfixturevalue({"ray": "ray_cluster", "spark": "spark_session"}[name])
+
+
+@pytest.fixture(scope="module")
+def local(crawl, tmp_path_factory):
+    """What a local run with one worker writes, by method."""
+    known = {}
+
+    def cleaned(method):
+        if method not in known:
+            folder = tmp_path_factory.mktemp("local")
+            settings = RunSettings(method=method, rejected=True, jobs=1)
+            summary = run(crawl, folder / "out.jsonl", settings, rejected=folder / "rejected.jsonl")
+            known[method] = folder, summary
+        return known[method]
+
+    return cleaned
+
+
+def assert_same(local, crawl, out: Path, settings: RunSettings, engine=None):
+    folder, wanted = local(settings.method)
+    summary = run(crawl, out, settings, rejected=out.with_name("rejected.jsonl"), engine=engine)
+    assert out.read_bytes() == (folder / "out.jsonl").read_bytes()
+    assert out.with_name("rejected.jsonl").read_bytes() == (folder / "rejected.jsonl").read_bytes()
+    assert (summary.pages, summary.sites, summary.counts) == (wanted.pages, wanted.sites, wanted.counts)
+    assert summary.found_replicas == wanted.found_replicas
+    assert summary.problems == wanted.problems
+
+
+@pytest.mark.parametrize("method", ["combined", "sst", "page"])
+def test_two_workers_write_what_one_writes(local, crawl, tmp_path, method):
+    assert_same(local, crawl, tmp_path / "out.jsonl", RunSettings(method=method, rejected=True, jobs=2))
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize("method", ["combined", "sst", "page"])
+def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method, engine, request):
+    settings = RunSettings(method=method, rejected=True)
+    assert_same(local, crawl, tmp_path / "out.jsonl", settings, engine_of(engine, request))
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_models_of_a_folder_clean_the_same_on_a_cluster(crawl, tmp_path, webwinnow, engine, request):
+    assert webwinnow("learn", crawl[2], "-o", tmp_path / "models", "-q").returncode == 0
+    settings = RunSettings(models=str(tmp_path / "models"), jobs=2)
+    run(crawl, tmp_path / "local.jsonl", settings)
+    run(crawl, tmp_path / "out.jsonl", settings, engine=engine_of(engine, request))
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_page_that_never_ends_fails_alone_on_a_cluster(make_pages, tmp_path, engine, request):
+    pages = make_pages("a.example", 40)
+    pages[5]["html"] = HEAVY_PAGE
+    path = tmp_path / "crawl.jsonl"
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
+    summary = run([path], tmp_path / "out.jsonl", RunSettings(page_seconds=1.2), engine=engine_of(engine, request))
+    records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [record["page_id"] for record in records] == [f"a.example/{n}" for n in range(40)]
+    assert [record["page_id"] for record in records if record["outcome"] == "failed"] == ["a.example/5"]
+    assert "longer than 1.2 s" in records[5]["reason"]
+    assert (summary.kept, summary.failed) == (39, 1)
+
+
+def test_functions_in_a_users_own_spark_job_give_the_records_of_a_run(make_pages, spark_session, tmp_path):
+    from webwinnow.engines.spark import clean_pages
+
+    pages = make_pages("large.example", 800) + [page for n in range(9) for page in make_pages(f"s{n}.example", n)]
+    pages.append({"url": "http://odd.example/", "page_id": "odd", "html": ""})
+    path = tmp_path / "crawl.jsonl"
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
+    run([path], tmp_path / "out.jsonl", RunSettings(replicas=None))
+    wanted = {json.loads(line)["page_id"]: json.loads(line) for line in (tmp_path / "out.jsonl").open()}
+    frame = spark_session.carrier.session.read.json(str(path))
+    found = [row.asDict() for row in clean_pages(frame, folder=tmp_path / "work").collect()]
+    assert len(found) == len(wanted) == len(pages)
+    for record in found:
+        assert {name: value for name, value in record.items() if name in wanted[record["page_id"]]} == (
+            wanted[record["page_id"]]
+        )

@@ -1,0 +1,154 @@
+"""The stages as functions over record batches, without any engine."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from webwinnow.engines import engine_named  # noqa: E402
+from webwinnow.engines.batches import PAGES, batch_of, rows_of  # noqa: E402
+from webwinnow.engines.job import chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
+from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan  # noqa: E402
+from webwinnow.engines.reading import read_tasks  # noqa: E402
+from webwinnow.errors import InputError, SettingsError  # noqa: E402
+from webwinnow.io import open_pages  # noqa: E402
+from webwinnow.io.limits import ReadLimits  # noqa: E402
+from webwinnow.io.sources import list_files  # noqa: E402
+from webwinnow.pipeline import RunSettings, run  # noqa: E402
+
+EVERY_KEY = (1 << 64) - 1
+
+
+def batches_of(pages, size=7):
+    rows = [
+        (n, page["url"], page["html"].encode(), None, page["page_id"], "text/html; charset=utf-8", None)
+        for n, page in enumerate(pages)
+    ]
+    return [batch_of(PAGES, rows[at : at + size]) for at in range(0, len(rows), size)]
+
+
+@pytest.fixture(scope="module")
+def trees(make_pages):
+    pages = make_pages("a.example", 30) + make_pages("b.example", 5)
+    pages[7] = pages[3] | {"url": "http://a.example/again"}
+    return list(parse_pages(batches_of(pages), RunSettings()))
+
+
+def test_stages_over_batches_give_the_records_of_a_run(trees, tmp_path):
+    pages = [(row.url, row.page_id) for row, _ in rows_of(trees)]
+    assert len(pages) == 35
+    cleaned = clean_part(trees, RunSettings(replicas=None), {})
+    records = [json.loads(line) for line in cleaned.lines]
+    assert [record["site"] for record in records] == ["a.example"] * 30 + ["b.example"] * 5
+    assert cleaned.counts.outcomes == {"kept": 35}
+    assert all("section 1" not in record["text"] for record in records)
+
+
+def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):
+    pages = make_pages("a.example", 3)
+    settings = RunSettings(limits=type(RunSettings().limits)(max_bytes=len(pages[1]["html"]) + 10))
+    pages[1]["html"] += "x" * 100
+    found = {row.ordinal: (row.error, packed) for row, packed in rows_of(parse_pages(batches_of(pages), settings))}
+    assert [found[n][0] is None for n in range(3)] == [True, False, True]
+    assert found[1][1] is None
+
+
+@pytest.mark.parametrize("most", [3, 10, 500])
+def test_choices_over_parts_combine_in_any_order(trees, most):
+    rows = [batch.slice(at, 1) for batch in trees for at in range(batch.num_rows)]
+    last = {"a.example": EVERY_KEY}
+    whole = {row.ordinal for row, _ in rows_of(chosen_trees(trees, last, most))}
+    assert len(whole) == min(most, 29)
+    random.Random(1).shuffle(rows)
+    parts = [list(chosen_trees(rows[at : at + 9], last, most)) for at in range(0, len(rows), 9)]
+    again = chosen_trees([row for part in reversed(parts) for row in part], last, most)
+    assert {row.ordinal for row, _ in rows_of(again)} == whole
+
+
+def test_a_site_learned_from_chosen_trees_is_the_site_learned_from_all(trees):
+    settings = RunSettings(learn_pages=8)
+    ours = [batch.filter(pa.compute.equal(batch.column("site"), "a.example")) for batch in trees]
+    chosen = list(chosen_trees(trees, {"a.example": EVERY_KEY}, 8))
+    assert learn_site(chosen, settings) == learn_site(ours, settings)
+    assert learn_site(chosen, settings).model is not None
+
+
+def test_a_plan_cuts_large_sites_and_keeps_small_ones_whole():
+    places = [("a", n, 10) for n in range(300)]
+    places += [("b", n, 10) for n in range(2 * PART_PAGES + 5)]
+    places += [(f"c{k:03d}", n, 10) for k in range(100) for n in range(9)]
+    places += [("d", n, PART_BYTES // 3) for n in range(7)]
+    plan = Plan.of(places)
+    assert plan.sites == 103
+    assert [site for site, _ in plan.large] == ["b", "d"]
+    assert sum(plan.pages) == len(places)
+    assert max(plan.pages) <= PART_PAGES
+    parts = [plan.part_of(site, ordinal) for site, ordinal, _ in places]
+    assert parts == sorted(parts)
+    assert [parts.count(part) for part in range(len(plan))] == plan.pages
+    for k in range(100):
+        assert len({plan.part_of(f"c{k:03d}", n) for n in range(9)}) == 1
+
+
+@pytest.mark.parametrize("cores", [1, 3, 16])
+def test_read_tasks_read_every_page_once_in_the_order_of_a_local_run(crawl, cores):
+    tasks = read_tasks(list_files(crawl, on_problem=print), cores)
+    found = sorted((page.ordinal, page.url, page.refused) for task in tasks for page in task.pages(ReadLimits(), print))
+    wanted = [(page.url, page.refused) for page in open_pages(crawl, on_problem=print)]
+    assert [page[1:] for page in found] == wanted
+    assert len({page[0] for page in found}) == len(wanted)
+
+
+def test_a_pipe_is_not_for_a_cluster():
+    with pytest.raises(InputError, match="pipe"):
+        list(list_files(["-"], on_problem=print))
+
+
+def test_an_unknown_engine_is_told():
+    with pytest.raises(SettingsError, match="local, ray, spark"):
+        engine_named("hadoop")
+    with pytest.raises(SettingsError, match="address"):
+        engine_named("local", address="x")
+    assert engine_named("local") is None
+
+
+class Here:
+    """Carries a run out in this process, one task after the other, some of them twice."""
+
+    cores = 3
+
+    def tasks(self, count, do, schema):
+        for number in (*range(count), 0):
+            yield from self._rows(do(iter([pa.record_batch({"id": [number]})])), schema)
+
+    def groups(self, files, spread, middle, by, do, schema, about):
+        from webwinnow.engines.batches import tree_file
+
+        batches = [batch for file in files for batch in spread(tree_file(file))]
+        table = pa.Table.from_batches(batches, middle)
+        for value in table.column(by).unique().to_pylist():
+            group = table.filter(pa.compute.equal(table.column(by), value)).to_batches()
+            for _ in range(2):
+                yield from self._rows(do(iter(group)), schema)
+
+    def _rows(self, batches, schema):
+        for batch in batches:
+            assert batch.schema == schema
+            yield from batch.to_pylist()
+
+
+def test_tasks_done_twice_do_no_harm(crawl, tmp_path):
+    from webwinnow.engines import ClusterEngine
+
+    settings = RunSettings(rejected=True, jobs=2)
+    wanted = run(crawl, tmp_path / "local.jsonl", settings, rejected=tmp_path / "local-rejected.jsonl")
+    found = run(
+        crawl, tmp_path / "out.jsonl", settings, rejected=tmp_path / "rejected.jsonl", engine=ClusterEngine(Here())
+    )
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
+    assert (tmp_path / "rejected.jsonl").read_bytes() == (tmp_path / "local-rejected.jsonl").read_bytes()
+    assert (found.counts, found.pages, found.sites) == (wanted.counts, wanted.pages, wanted.sites)

@@ -1,0 +1,459 @@
+"""`webwinnow experiment mining` on a small hand-made collection: definitions, messages, the report and its tables."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mined_pairs import assignment_f, clustering_f, configuration_scores
+
+from webwinnow.cli import main
+from webwinnow.errors import InputError, SettingsError
+from webwinnow.experiments.mining import MiningSettings, TaskSettings, mining_experiment, mining_html, write_tables
+from webwinnow.experiments.mining.features import unit_rows
+from webwinnow.experiments.mining.findings import Finding, finding, sentences
+from webwinnow.experiments.mining.methods import MINED, mined
+from webwinnow.experiments.mining.results import ClusterStatistics
+from webwinnow.experiments.mining.tasks import MOST_CLASSES, LabelledTask
+from webwinnow.experiments.mining.trials import ClusterRun, pair_trials, site_pairs
+from webwinnow.mining.scores import agreement
+
+DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def made_words(prefix: str, count: int) -> list[str]:
+    return [f"{prefix}{a}{b}" for a, b in itertools.islice(itertools.product(LETTERS, repeat=2), count)]
+
+
+def page(site: str, topic: str, number: int) -> str:
+    """A page whose site says more than its topic: menus and footers of 60 words, 12 words of the topic."""
+    draw = random.Random(f"{site} {topic} {number}")
+    menu = "".join(f"<li><a href=/{w}>{w}</a></li>" for w in made_words(f"menu{site[:1]}", 30))
+    footer = " ".join(made_words(f"foot{site[:1]}", 30))
+    told = " ".join(draw.choices(made_words(topic[-3:].strip("=<>"), 20), k=12))
+    own = " ".join(draw.choices(made_words("any", 300), k=6))
+    return (
+        f"<html lang=en><body><div class=top><ul>{menu}</ul></div>"
+        f"<div class=main><h1>{own}</h1><p>{told} {own}.</p></div><div class=foot><p>{footer}</p></div></body></html>"
+    )
+
+
+def collection(folder: Path, cells: dict[tuple[str, str], int], name: str = "pages.jsonl", **more: object) -> Path:
+    """A file of pages, so many of each (site, topic)."""
+    path = folder / name
+    with path.open("w", encoding="utf-8") as out:
+        for (site, topic), count in cells.items():
+            for number in range(count):
+                row = {"url": f"http://{site[:1]}.test/{topic}/{number}", "html": page(site, topic, number)}
+                out.write(json.dumps(row | {"host": site, "topic": topic} | more) + "\n")
+    return path
+
+
+GRID = {(site, topic): 5 for site in ("alpha", "beta", "gamma") for topic in ("apple", "melon")}
+
+
+def settings(*, tasks: str = "topic", **more: object) -> MiningSettings:
+    told = {"methods": ("N", "W"), "runs": 6, "jobs": 1, "site": "host"} | more
+    return MiningSettings(tasks=tuple(TaskSettings.parse(task) for task in tasks.split(";")), **told)  # type: ignore[arg-type]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "webwinnow", "experiment", "mining", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The results on three sites with two classes each, of all methods."""
+    data = collection(tmp_path_factory.mktemp("grid"), GRID)
+    return mining_experiment(data, settings(methods=tuple(MINED)))
+
+
+# Definitions
+
+
+def random_rows(seed: int) -> tuple[sp.csr_matrix, np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(3), 24)
+    sites = np.tile(np.repeat(np.arange(4), 6), 3)
+    counts = draw.poisson(0.3, (72, 40)) + 2 * (np.arange(40)[None, :] % 3 == labels[:, None]) * draw.poisson(
+        0.3, (72, 40)
+    )
+    counts = counts + 3 * (np.arange(40)[None, :] % 4 == sites[:, None]) * draw.poisson(0.4, (72, 40))
+    keep = ~((labels == 2) & (sites == 3))  # one class is absent from one site
+    return unit_rows(sp.csr_matrix(counts[keep]), tfidf=True), labels[keep], sites[keep]
+
+
+@pytest.mark.parametrize("configuration", [1, 2, 3])
+def test_the_configurations_are_those_of_the_thesis(configuration):
+    rows, labels, sites = random_rows(7)
+    task = LabelledTask.of(
+        TaskSettings(label="x"), [str(c) for c in labels], [str(s) for s in sites], [True] * len(labels)
+    )
+    expected = configuration_scores(rows, labels, sites, configuration)
+    found = {
+        tuple(trial.pair): (trial.f, trial.accuracy)
+        for pair in site_pairs(task)
+        for trial in pair_trials(rows, labels, sites, pair)
+        if trial.configuration == configuration
+    }
+    assert found.keys() == expected.keys()
+    assert len(found) > 5
+    for pair, scores in expected.items():
+        assert found[pair] == pytest.approx(scores, abs=1e-9), pair
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_f_of_a_clustering_is_that_of_the_best_assignment(seed):
+    draw = np.random.default_rng(seed)
+    labels, clusters = draw.integers(0, 4, 60), draw.integers(0, 4, 60)
+    table = np.zeros((4, 4))
+    np.add.at(table, (labels, clusters), 1)
+    assert agreement(labels, clusters).f == pytest.approx(clustering_f(labels, clusters), abs=1e-12)
+    assert agreement(labels, clusters).f == pytest.approx(assignment_f(table), abs=1e-8)
+
+
+def test_rows_get_tfidf_over_their_own_pages_and_length_one():
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    counts = sp.csr_matrix(np.array([[2.0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]]))
+    expected = TfidfTransformer().fit_transform(counts).toarray()[:, :3]
+    assert unit_rows(counts, tfidf=True).toarray() == pytest.approx(expected, abs=1e-12)
+    assert unit_rows(counts, tfidf=False).toarray()[0] == pytest.approx([2 / 5**0.5, 0, 1 / 5**0.5], abs=1e-12)
+
+
+def test_the_statistics_of_clustering_are_those_of_tables_5_3_and_5_4():
+    found = ClusterStatistics.of([ClusterRun(k, f, 1.0, 0.5) for k, f in enumerate((0.4, 0.5, 0.59, 0.7, 0.8, 0.95))])
+    assert found.mean == pytest.approx(3.94 / 6)
+    assert found.below == {0.5: 1, 0.6: 3}
+    assert found.at_least == {0.7: 3, 0.8: 2, 0.9: 1}
+
+
+def test_the_grid_of_table_5_1_allows_so_many_experiments():
+    # Five sites, five classes, no TV on two of them: 6 pairs x 5 sites and 4 pairs x 3 sites in configuration 1.
+    cells = [(c, s) for c in range(5) for s in range(5) if not (c == 4 and s >= 3)]
+    task = LabelledTask.of(
+        TaskSettings(label="x"), [str(c) for c, _ in cells], [str(s) for _, s in cells], [True] * len(cells)
+    )
+    pairs = list(site_pairs(task))
+    assert sum(pair.site_i == pair.site_j for pair in pairs) == 6 * 5 + 4 * 3
+    assert sum(pair.site_i != pair.site_j for pair in pairs) == 6 * 20 + 4 * 12
+
+
+# What is found
+
+
+def test_site_noise_misleads_the_miners_without_cleaning_and_not_with_weights(small):
+    (task,) = small.tasks
+    without, weighted = task.drop("N"), task.drop("W")
+    assert without[0] - without[1] > 0.2
+    assert weighted[1] > 0.9
+    assert finding(task) is Finding.HOLDS
+    assert task.clustering("W").mean > task.clustering("N").mean + 0.2
+    assert "The finding of thesis 5.5 holds:" in sentences(task)[0]
+
+
+def test_every_method_is_mined(small):
+    (task,) = small.tasks
+    assert task.letters == list(MINED)
+    for letter in task.letters:
+        assert [task.average(letter, c).experiments for c in (1, 2, 3)] == [3, 6, 6]
+        assert len(task.runs[letter]) == 6
+        assert len(task.neighbours[letter]) == 2
+
+
+def test_where_each_site_has_one_class_the_report_says_that_cleaning_cannot_help(tmp_path):
+    cells = {(site, ("apple", "melon")[k % 2]): 4 for k, site in enumerate(("alpha", "beta", "gamma", "delta"))}
+    results = mining_experiment(collection(tmp_path, cells), settings())
+    (task,) = results.tasks
+    assert finding(task) is Finding.CANNOT_HELP
+    assert task.configurations == [2, 3]
+    said = " ".join(sentences(task))
+    assert "Each of the 4 sites has pages of one class only" in said
+    assert "thesis 5.6" in said
+    assert "configuration 1, both classes of one site, has no experiment" in " ".join(task.task.notes)
+    assert "each site has one class, cleaning cannot help" in mining_html(results)
+
+
+def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
+    data = collection(tmp_path, GRID)
+    written = []
+    for jobs in (1, 2):
+        results = mining_experiment(data, settings(jobs=jobs))
+        folder = tmp_path / str(jobs)
+        folder.mkdir()
+        tables = {path.name: path.read_bytes() for path in write_tables(results, folder)}
+        written.append((mining_html(results), tables))
+    assert written[0] == written[1]
+    assert len(written[0][1]) == 5
+
+
+def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatch):
+    data = collection(tmp_path, GRID)
+    told, kept = settings(runs=3), tmp_path / "kept"
+    first = mining_html(mining_experiment(data, told, keep=kept))
+    count = len(list(kept.iterdir()))
+    assert count > 6
+    monkeypatch.setattr("webwinnow.experiments.mining.experiment.mine", None)  # nothing is mined again
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+    assert len(list(kept.iterdir())) == count
+    monkeypatch.undo()
+    for path in kept.iterdir():  # damaged files are made anew
+        path.write_bytes(path.read_bytes()[:-20])
+    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+
+
+# Messages
+
+
+def notes_of(results) -> str:
+    return " ".join(note for task in (*[t.task for t in results.tasks], *results.left_out) for note in task.notes)
+
+
+def test_missing_labels_and_sites_are_told_and_the_rest_is_computed(tmp_path):
+    data = collection(tmp_path, GRID)
+    with data.open("a") as out:
+        for topic, host in ((None, "alpha"), ("", "beta"), ("apple", None)):
+            out.write(json.dumps({"url": "u", "html": page("alpha", "apple", 99), "topic": topic, "host": host}) + "\n")
+    results = mining_experiment(data, settings(runs=0, configurations=(3,), neighbours=False))
+    assert "2 pages have no label and are left out (of 33 pages)." in notes_of(results)
+    assert "1 page has no site and is left out." in notes_of(results)
+    assert len(results.tasks[0].task.page) == 30
+
+
+def test_one_class_only_is_told_and_other_tasks_are_mined(tmp_path):
+    data = collection(tmp_path, GRID, kind="fruit")
+    results = mining_experiment(
+        data, settings(tasks="topic;kind;none: topic where kind=nut", runs=2, configurations=(), neighbours=False)
+    )
+    assert [task.task.name for task in results.tasks] == ["topic"]
+    assert "All pages are of one class (fruit): there is nothing to tell apart." in notes_of(results)
+    assert "No page meets the conditions of this task." in notes_of(results)
+    assert "Nothing was mined." in mining_html(results)
+
+
+def test_no_task_with_two_classes_is_an_error(tmp_path):
+    with pytest.raises(InputError, match=r"no task can be mined; topic: All pages are of one class \(apple\)"):
+        mining_experiment(collection(tmp_path, {("alpha", "apple"): 3}), settings())
+
+
+def test_a_column_of_far_too_many_classes_is_told():
+    names = [str(k) for k in range(MOST_CLASSES + 1)]
+    task = LabelledTask.of(TaskSettings(label="url"), names, ["a"] * len(names), [True] * len(names))
+    assert not task.ready
+    assert task.notes == (
+        "There are 201 classes, more than the 200 that are compared pair by pair: is url a column of classes?",
+    )
+
+
+def test_a_class_that_a_site_lacks_is_told_and_the_possible_experiments_are_made(tmp_path):
+    cells = {cell: 3 for cell in GRID if cell != ("gamma", "melon")}
+    results = mining_experiment(collection(tmp_path, cells), settings(runs=2))
+    (task,) = results.tasks
+    assert "Classes absent from sites (how many): melon (1)" in notes_of(results)
+    assert task.average("N", 1).experiments == 2
+    assert task.average("N", 3).experiments == 4
+    assert "1 of 3 sites have pages of one class only" in " ".join(sentences(task))
+
+
+def test_one_site_alone_is_clustered_and_not_classified(tmp_path):
+    results = mining_experiment(
+        collection(tmp_path, {("alpha", "apple"): 5, ("alpha", "melon"): 5}), settings(runs=3, neighbours=False)
+    )
+    (task,) = results.tasks
+    assert "All pages are of one site" in notes_of(results)
+    assert task.configurations == []
+    assert len(task.runs["W"]) == 3
+    assert finding(task) is Finding.UNTESTED
+
+
+def test_empty_and_unreadable_pages_are_told_and_the_rest_is_computed(tmp_path):
+    data = collection(tmp_path, GRID)
+    with data.open("a") as out:
+        out.write(json.dumps({"url": "e", "html": "", "topic": "apple", "host": "alpha"}) + "\n")
+        out.write(json.dumps({"url": "n", "html": None, "topic": "apple", "host": "alpha"}) + "\n")
+        out.write("no json\n")
+    told: list[str] = []
+    results = mining_experiment(data, settings(runs=2), on_problem=told.append)
+    (task,) = results.tasks
+    assert task.emptied == {"N": 1, "W": 1}
+    assert len(task.task.page) == 31
+    assert any("could not be read and are left out" in note for note in told)
+    assert any("line 33 is no JSON object" in note for note in told)
+    assert "rows of zeros, by method: N 1, W 1." in mining_html(results)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--label", "colour"], "has no column colour; the columns are: url, html, host, topic"),
+        ([], "nothing to tell apart: give --label COLUMN, or --task"),
+        (["--label", "topic", "--methods", "N,Q"], "there is no method 'Q' to mine with; there are: N (none)"),
+        (["--label", "topic", "--configurations", "4"], "no configurations '4'"),
+        (["--task", "topic", "--where", "a=b"], "--where goes with --label"),
+        (["--label", "topic", "--where", "ab"], "no condition 'ab': expected COLUMN=VALUE"),
+        (["--label", "topic", "--task", "topic"], "two tasks have one name"),
+    ],
+)
+def test_bad_usage_is_told_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+    data = collection(tmp_path, {("alpha", "apple"): 1})
+    given = ["experiment", "mining", "--data", data, "--site", "host", "-o", tmp_path / "out", *arguments]
+    monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, given)])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("webwinnow: ")
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_a_file_that_is_no_table_is_told(tmp_path):
+    (tmp_path / "page.html").write_text("<p>one page")
+    with pytest.raises(InputError, match="expected Parquet or JSONL"):
+        mining_experiment(tmp_path / "page.html", settings())
+    with pytest.raises(InputError, match="cannot be read"):
+        mining_experiment(tmp_path / "nowhere.parquet", settings())
+
+
+# Settings
+
+
+def test_tasks_are_read_from_their_short_form():
+    assert TaskSettings.parse("topic") == TaskSettings(label="topic")
+    assert TaskSettings.parse(" car makes: label where vertical=auto and year = 2011 ") == TaskSettings(
+        name="car makes", label="label", where=(("vertical", "auto"), ("year", "2011"))
+    )
+    assert TaskSettings.parse("all: vertical runs 200") == TaskSettings(name="all", label="vertical", runs=200)
+    assert TaskSettings.parse("label where a=b runs 5") == TaskSettings(label="label", where=(("a", "b"),), runs=5)
+    assert TaskSettings.parse("label where vertical=auto").shown_name == "label of vertical auto"
+    with pytest.raises(SettingsError, match="no condition"):
+        TaskSettings.parse("label where vertical")
+
+
+def test_methods_go_by_letter_or_name():
+    assert [way.letter for way in mined(["n", "weights", "W", " C"])] == ["N", "W", "C"]
+
+
+# Output
+
+
+class Checker(HTMLParser):
+    """Every start tag, and whether tags close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def test_hostile_names_are_text_in_the_page_and_no_formulas_in_the_tables(tmp_path):
+    cells = {(site, topic): 3 for site in ("=SUM(A1)", "+1 site", "@site") for topic in ("-2+3", HOSTILE)}
+    data = collection(tmp_path, cells)
+    results = mining_experiment(data, settings(tasks=f"=x{HOSTILE}: topic", runs=2), command=f"webwinnow '{HOSTILE}'")
+    written = mining_html(results)
+    checker = Checker()
+    checker.feed(written)
+    assert not checker.open
+    assert "script" not in {tag for tag, _ in checker.tags}
+    assert not [name for _, attributes in checker.tags for name in attributes if name.startswith("on")]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
+    for path in write_tables(results, tmp_path):
+        for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
+            for cell in row:
+                assert not cell.startswith(("+", "@", "=")), (path, cell)
+                assert not cell.startswith("-") or re.fullmatch(r"-[\d.]+", cell), (path, cell)
+    quoted = (tmp_path / "experiments.csv").read_text(encoding="utf-8")
+    assert "'=SUM(A1)" in quoted
+    assert "'-2+3" in quoted
+
+
+def test_the_page_is_self_contained_and_has_all_plots(small):
+    written = mining_html(small)
+    checker = Checker()
+    checker.feed(written)
+    assert not checker.open
+    loads = [a for _, attributes in checker.tags for a in attributes if a in ("src", "srcset", "data", "action")]
+    assert not loads
+    assert all(a["href"].startswith("#") for tag, a in checker.tags if tag == "a")
+    assert "default-src 'none'" in written.replace("&#x27;", "'")
+    assert written.count('class="panel ') == len(MINED)
+    assert written.count('class="dots"') == len(MINED)
+    for words in ("Figures 5-5, 5-7", "Figures 5-6, 5-8", "Tables 5-3, 5-4", "DocView, Figure 5", "Tables 5-1, 5-2"):
+        assert words in written
+    assert len(written) < 150_000
+
+
+def test_the_tables_hold_what_the_papers_print(small, tmp_path):
+    tables = {}
+    for path in write_tables(small, tmp_path):
+        with path.open(encoding="utf-8", newline="") as file:
+            tables[path.stem] = list(csv.DictReader(file))
+    (task,) = small.tasks
+    overall = [row for row in tables["averages"] if not row["class_1"] and row["configuration"] == "3"]
+    assert {row["method"]: float(row["f"]) for row in overall} == {
+        letter: round(task.average(letter, 3).f, 4) for letter in task.letters
+    }
+    assert len(tables["experiments"]) == 3 + 6 + 6
+    assert len(tables["runs"]) == 6
+    assert [row["method"] for row in tables["clustering"]] == list(MINED)
+    assert {"Ave", "F<0.5", "F>=0.9"} - set(tables["clustering"][0]) == {"Ave"}
+    assert len(tables["neighbours"]) == 2 * len(MINED)
+
+
+def test_one_line_runs_it_on_ones_own_pages(tmp_path):
+    data = collection(tmp_path, GRID)
+    arguments = ("--data", data, "--label", "topic", "--site", "host", "-o", tmp_path / "out")
+    done = run(*arguments, "--methods", "N,W", "--runs", "4", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert "topic: the thesis's finding: holds" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "averages.csv",
+        "clustering.csv",
+        "experiments.csv",
+        "mining.html",
+        "neighbours.csv",
+        "runs.csv",
+    ]
+    assert "--label topic --site host" in (tmp_path / "out" / "mining.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (DATA / "sites-swde.parquet").exists(), reason="WEBWINNOW_DATA has no sites-swde.parquet")
+def test_the_finding_of_the_thesis_holds_on_car_makes():
+    told = settings(tasks="makes: label where vertical=auto", site="site", runs=20, jobs=0, neighbours=False)
+    (task,) = mining_experiment(DATA / "sites-swde.parquet", told).tasks
+    assert finding(task) is Finding.HOLDS
+    assert task.average("W", 3).f > 0.9

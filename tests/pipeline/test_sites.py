@@ -1,0 +1,109 @@
+"""`webwinnow sites` as people run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEXTS = {
+    "farming": ["wheat harvest field barley", "tractor plough field soil", "cattle barn milk harvest"],
+    "shipping": ["harbour vessel cargo crew", "anchor vessel sail tide", "captain crew harbour"],
+}
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "webwinnow", "sites", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:
+    return [
+        {
+            "url": f"http://{name}.test/{k or ''}",
+            "topic": topic,
+            "html": f"<title>{name}</title><body><p>{text} {name}</p><a href='/{k + 1}'>next</a>",
+        }
+        | more
+        for k, text in enumerate(TEXTS[topic])
+    ]
+
+
+def jsonl(path: Path, pages: list[dict[str, object]]) -> Path:
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sites")
+    pages = [row for topic in TEXTS for k in range(3) for row in rows(f"{topic}{k}", topic)]
+    done = run(
+        "train", jsonl(folder / "pages.jsonl", pages), "--label", "topic", "-o", folder / "topics.npz", "--jobs", 1
+    )
+    assert done.returncode == 0, done.stderr
+    assert "6 sites learned (farming 3, shipping 3); 18 pages, 0 failed" in done.stderr
+    assert done.stdout == ""
+    return folder / "topics.npz"
+
+
+def test_sites_are_classified_a_line_each_with_what_decided(model: Path, tmp_path: Path):
+    pages = [*rows("zebra", "shipping"), *rows("apple", "farming"), {"url": "http://broken.test/", "html": None}]
+    done = run("classify", model, jsonl(tmp_path / "new.jsonl", pages), "-o", tmp_path / "out.jsonl", "--jobs", 1)
+    assert done.returncode == 1  # a page failed
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(one["site"], one["topic"], one["pages"]) for one in found] == [
+        ("apple.test", "farming", 3),
+        ("broken.test", None, 0),
+        ("zebra.test", "shipping", 3),
+    ]
+    assert found[1]["reason"] == "no page of the site could be read"
+    assert found[0]["probabilities"].keys() == TEXTS.keys()
+    assert found[0]["deciding_pages"][0]["url"].startswith("http://apple.test/")
+    block = found[0]["deciding_blocks"][0]
+    assert block["xpath"].startswith("/html")
+    assert set(block["text"].split()) & set(" ".join(TEXTS["farming"]).split())
+
+
+def test_the_same_input_gives_the_same_bytes(model: Path, tmp_path: Path):
+    pages = jsonl(tmp_path / "new.jsonl", rows("zebra", "shipping"))
+    first, second = (run("classify", model, pages, "-o", "-", "-q", "--jobs", jobs) for jobs in (1, 2))
+    assert first.stdout == second.stdout != ""
+
+
+def test_a_site_has_one_topic(tmp_path: Path):
+    pages = jsonl(tmp_path / "p.jsonl", [*rows("a", "farming"), *rows("a", "shipping")])
+    done = run("train", pages, "--label", "topic", "-o", tmp_path / "m.npz", "--jobs", 1)
+    assert done.returncode == 2
+    assert "more than one topic" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label", "nonsense"), "no column 'nonsense'"),
+        (("--label", "topic", "--method", "magic"), "there is no method 'magic'"),
+        (("--label", "topic", "--site-by", "moon"), "no site key"),
+    ],
+)
+def test_bad_usage_says_what_to_do(tmp_path: Path, options: tuple[str, ...], said: str):
+    pages = jsonl(tmp_path / "p.jsonl", [*rows("a", "farming"), *rows("b", "shipping")])
+    done = run("train", pages, *options, "-o", tmp_path / "m.npz")
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+
+
+def test_one_topic_is_not_enough(tmp_path: Path):
+    pages = jsonl(tmp_path / "p.jsonl", rows("a", "farming"))
+    done = run("train", pages, "--label", "topic", "-o", tmp_path / "m.npz", "--jobs", 1)
+    assert done.returncode == 2
+    assert "expected two or more" in done.stderr
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path):
+    pages = jsonl(tmp_path / "p.jsonl", rows("a", "farming"))
+    done = run("classify", pages, pages, "-o", "-")
+    assert done.returncode == 2
+    assert "train it again" in done.stderr

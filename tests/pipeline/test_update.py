@@ -1,0 +1,71 @@
+"""`learn --update`, epoch after epoch, and models packed into one file, as a user would."""
+
+from __future__ import annotations
+
+import pytest
+
+from webwinnow.site.folder import ModelFolder
+
+
+def redesigned(page):
+    return page | {"html": page["html"].replace("<ul class=menu>", "<section class=top><ul>").replace("<main>", "<td>")}
+
+
+@pytest.fixture
+def months(make_pages, write_crawl):
+    pages = make_pages("a.example", 30)
+    other = make_pages("b.example", 8)
+    return [
+        write_crawl(pages[:10] + other, "october.jsonl"),
+        write_crawl(pages[5:20] + other, "november.jsonl"),
+        write_crawl(pages[20:], "december.jsonl"),
+    ]
+
+
+def test_epochs_join_to_the_model_of_all_pages(webwinnow, months, tmp_path):
+    assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
+    done = webwinnow("learn", months[1], "-o", tmp_path / "m", "--update")
+    assert done.returncode == 0, done.stderr
+    assert "1 sites got a new epoch, 1 had no new page, 0 were redesigned" in done.stderr
+    done = webwinnow("learn", months[2], "-o", tmp_path / "m", "--update")
+    assert "1 sites got a new epoch, 0 had no new page, 0 were redesigned" in done.stderr
+    assert webwinnow("learn", *months, "-o", tmp_path / "whole", "-q").returncode == 0
+    updated, whole = ModelFolder(tmp_path / "m"), ModelFolder(tmp_path / "whole")
+    for site in ("a.example", "b.example"):
+        assert updated.model_path(site).read_bytes() == whole.model_path(site).read_bytes()
+    assert len(updated.epochs(updated.model_path("a.example"))) == 3
+    assert webwinnow("models", "merge", tmp_path / "m", "-o", tmp_path / "merged").returncode == 0
+    merged = ModelFolder(tmp_path / "merged")
+    assert merged.model_path("a.example").read_bytes() == whole.model_path("a.example").read_bytes()
+
+
+def test_a_redesigned_site_is_told(webwinnow, months, make_pages, write_crawl, tmp_path):
+    assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
+    new = write_crawl([redesigned(page) for page in make_pages("a.example", 12)], "new.jsonl")
+    done = webwinnow("learn", new, "-o", tmp_path / "m", "--update")
+    assert done.returncode == 0, done.stderr
+    assert "a.example looks redesigned" in done.stderr
+    assert "1 were redesigned" in done.stderr
+    folder = ModelFolder(tmp_path / "m")
+    assert folder.find("a.example").pages == 12
+    assert len(folder.epochs(folder.model_path("a.example"))) == 1
+
+
+def test_update_without_sums_is_refused(webwinnow, months, tmp_path):
+    done = webwinnow("learn", months[0], "-o", tmp_path / "m", "--update", "--no-sums")
+    assert done.returncode == 2
+    assert "--no-sums" in done.stderr
+
+
+def test_a_packed_table_cleans_as_its_folder_does(webwinnow, months, tmp_path):
+    pytest.importorskip("pyarrow")
+    assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
+    done = webwinnow("models", "pack", tmp_path / "m", "-o", tmp_path / "m.parquet")
+    assert "2 models packed" in done.stderr
+    for name, models in (("folder", "m"), ("table", "m.parquet")):
+        given = ("clean", months[1], "-o", tmp_path / f"{name}.jsonl", "--models", tmp_path / models, "-q")
+        assert webwinnow(*given).returncode == 0
+    assert (tmp_path / "table.jsonl").read_bytes() == (tmp_path / "folder.jsonl").read_bytes()
+    shown = webwinnow("models", "show", tmp_path / "m.parquet").stdout
+    assert shown == webwinnow("models", "show", tmp_path / "m").stdout
+    assert "a.example: 10 pages" in shown

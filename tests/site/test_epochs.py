@@ -1,0 +1,97 @@
+"""A site over time: epochs join, fall out, and a redesign is noticed; models in one table."""
+
+from __future__ import annotations
+
+import pytest
+
+from webwinnow.errors import ModelError
+from webwinnow.parse import parse
+from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
+from webwinnow.site.folder import ModelFolder
+from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.sums import SiteSums
+
+
+def page(number: int, design: str = "old"):
+    menu = "".join(f"<li class={design}-item><a href=/{k}>Section {k}</a>" for k in range(5))
+    story = " ".join(f"word{number}x{k}" for k in range(30))
+    html = f"<body class={design}><ul class={design}-menu>{menu}</ul><div class={design}-main><p>{story}</p></div>"
+    return parse(html, url=f"http://a.example/{number}")
+
+
+def sums_of(numbers, design="old"):
+    sums = SiteSums("a.example")
+    for number in numbers:
+        sums.add(page(number, design))
+    return sums
+
+
+def crawl(numbers, design="old"):
+    return lambda: (page(number, design) for number in numbers)
+
+
+def test_a_new_epoch_joins_the_last_ones_exactly():
+    epoch = join_epoch([sums_of(range(10)), sums_of(range(10, 15))], crawl(range(15, 20)))
+    assert not epoch.redesigned
+    assert epoch.familiar == 1.0
+    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(20))).to_bytes()
+    assert epoch.sums.to_bytes() == sums_of(range(15, 20)).to_bytes()
+
+
+def test_a_page_that_is_known_word_for_word_is_not_learned_again():
+    epoch = join_epoch([sums_of(range(10))], crawl(range(5, 12)))
+    assert epoch.sums.pages == 2
+    assert epoch.model.pages == 12
+    assert join_epoch([sums_of(range(10))], crawl(range(10))).model is None
+
+
+def test_epochs_fall_out():
+    earlier = [sums_of(range(at, at + 5)) for at in range(0, 25, 5)]
+    epoch = join_epoch(earlier, crawl(range(25, 30)), epochs=2)
+    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(20, 30))).to_bytes()
+    assert join_epoch(earlier, crawl(range(25, 30)), epochs=1).model.pages == 5
+
+
+def test_a_redesigned_site_is_noticed_and_learned_anew_even_if_it_says_the_same():
+    epoch = join_epoch([sums_of(range(10))], crawl(range(10), "new"))
+    assert epoch.redesigned
+    assert epoch.familiar < 0.1
+    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(10), "new")).to_bytes()
+
+
+def test_familiarity_is_the_share_of_blocks_at_known_places():
+    mixed = SiteSums.merge([sums_of(range(4)), sums_of(range(4, 8), "new")])
+    assert familiarity(sums_of(range(20, 22)).blocks(), mixed.blocks()) == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_folder_keeps_the_newest_epochs(tmp_path):
+    folder = ModelFolder(tmp_path / "models", make=True)
+    model = SiteKnowledge.of(sums_of(range(3))).to_bytes()
+    folder.save("a.example", model, b"1")
+    for epoch in range(2, 7):
+        folder.save_epoch("a.example", model, str(epoch).encode(), EPOCHS)
+    assert [path.read_bytes() for path in folder.epochs(folder.model_path("a.example"))] == [b"4", b"5", b"6"]
+    folder.save("a.example", model, b"7")
+    assert [path.read_bytes() for path in folder.epochs(folder.model_path("a.example"))] == [b"7"]
+
+
+def test_a_table_of_models_finds_what_its_folder_finds(tmp_path):
+    pytest.importorskip("pyarrow")
+    from webwinnow.site.table import ModelTable, open_models
+
+    folder = ModelFolder(tmp_path / "models", make=True)
+    for n in range(40):
+        sums = SiteSums(f"s{n}.example")
+        sums.add(page(n))
+        folder.save(sums.site, SiteKnowledge.of(sums).to_bytes())
+    table = tmp_path / "models.parquet"
+    assert ModelTable.pack(folder, table) == 40
+    found = open_models(table)
+    for n in range(40):
+        assert found.find(f"s{n}.example").to_bytes() == folder.find(f"s{n}.example").to_bytes()
+    assert found.find("nobody.example") is None
+    assert found.find("") is None
+    assert [model.site for model in found.models()] == sorted(f"s{n}.example" for n in range(40))
+    table.write_bytes(table.read_bytes()[:-100])
+    with pytest.raises(ModelError, match="no table"):
+        open_models(table)

@@ -1,0 +1,344 @@
+"""Topics of whole sites: words that tell them, trees of pages and blocks, the six methods, model files."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from webwinnow import parse
+from webwinnow.arrays import packed_arrays
+from webwinnow.errors import InputError, ModelError, SettingsError
+from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.pruning import Everything, GrowingTree
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitetree import LinkTree
+from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
+from webwinnow.sitemining.topics.scale import TreeScale
+from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
+
+TEXTS = {
+    "farming": [
+        "wheat harvest field barley",
+        "tractor plough field soil",
+        "cattle barn milk harvest",
+        "soil seed wheat",
+    ],
+    "shipping": [
+        "harbour vessel cargo crew",
+        "anchor vessel sail tide",
+        "captain crew harbour",
+        "cargo tide port vessel",
+    ],
+    "music": ["violin concert orchestra", "piano sonata concert", "orchestra conductor violin", "opera singer sonata"],
+}
+MENU = "<nav><a href='/'>Home</a> <a href='/about'>About this site and its cookies</a></nav>"
+
+
+def page(url: str, text: str, links: str = "") -> str:
+    return f"<html lang=en><title>{url}</title><body>{MENU}<div><p>{text}</p>{links}</div></body></html>"
+
+
+def site(name: str, topic: str, *, flavour: str = "", pages: int = 6, extra: str = "") -> SitePages:
+    host = f"http://{name}.test"
+    texts = TEXTS[topic]
+    trees = [
+        parse(
+            page(
+                f"{host}/{k}", f"{texts[k % len(texts)]} {flavour} page", f"<p><a href='/{k + 1}'>next</a></p>{extra}"
+            ),
+            url=f"{host}/{k}" if k else f"{host}/",
+        )
+        for k in range(pages)
+    ]
+    return SitePages.of(trees, name)
+
+
+def training(per_topic: int = 3) -> Training:
+    sites, labels = [], []
+    for topic in TEXTS:
+        for k in range(per_topic):
+            sites.append(site(f"{topic}{k}", topic, flavour=f"brand{k} {topic}{k}club"))
+            labels.append(topic)
+    return Training(sites, labels)
+
+
+@pytest.fixture(scope="module")
+def learned() -> Training:
+    return training()
+
+
+# Sites as classifiers see them
+
+
+def test_words_of_a_page_stand_at_its_blocks_and_its_title():
+    words = PageWords.of(parse("<title>Wheat</title><p>The harvest of 1999</p><p>A barn</p>", url="http://a.test/"))
+    assert words.parent.tolist() == [-1, 0, 0, 0]
+    assert words.element[-1] == -1  # the title
+    assert np.bincount(words.words.row, minlength=4).tolist() == [0, 1, 1, 1]  # no stop words, no numbers
+
+
+def test_what_a_site_repeats_on_half_its_pages_does_not_count():
+    found = site("a", "farming")
+    menu = parse(MENU)
+    key = PageWords.of(menu).words.key
+    assert len(key)
+    assert not np.isin(key, found.page_words.key).any()
+    assert np.isin(key, found.all_words.key).all()  # but in the superpage it does
+
+
+def test_a_mask_leaves_the_trees_and_takes_the_words():
+    found = site("a", "farming")
+    none = found.keeping(np.zeros(len(found.parent), np.bool_))
+    assert len(none.page_words.key) == 0
+    assert none.parent is found.parent
+    with pytest.raises(InputError, match="mask"):
+        found.keeping(np.zeros(3, np.bool_))
+
+
+def test_a_site_knows_its_hosts_and_those_it_links_to():
+    found = site("a", "farming", extra="<a href='http://b.test/x'>b</a>")
+    assert (found.hosts, found.linked) == ({"a.test"}, {"b.test"})
+
+
+def test_a_page_tree_of_other_pages_is_refused():
+    words = [PageWords.of(parse("<p>wheat", url=f"http://a.test/{k}")) for k in range(2)]
+    tree = LinkTree.of_crawl(["http://a.test/0"], [None])
+    with pytest.raises(InputError, match="page tree"):
+        SitePages.of_pages(words, page_tree=tree)
+
+
+def test_an_unknown_start_page_is_refused():
+    with pytest.raises(InputError, match="start page"):
+        SitePages.of([parse("<p>wheat", url="http://a.test/")], "a", start="http://a.test/elsewhere")
+
+
+# Words
+
+
+def test_a_large_site_counts_as_much_as_a_small_one():
+    few = [site("a", "farming", pages=4), site("b", "shipping", pages=4), site("c", "farming", pages=4)]
+    many = [*few[:2], site("c", "farming", pages=16)]
+    small, large = (learn_words(sites, np.array([0, 1, 0]), 2)[0] for sites in (few, many))
+    np.testing.assert_allclose(small.direction, large.direction, atol=0.05)
+
+
+def test_a_held_out_site_is_not_told_by_its_own_words(learned: Training):
+    alone = learned.held_out[0]
+    assert alone is not None
+    assert (alone.pages.argmax(axis=1) == learned.topic[0]).mean() > 0.5
+    without = learn_words(learned.sites[1:], learned.topic[1:], 3)[0]
+    told = without.of_pages(learned.sites[0].page_words)
+    assert (told.argmax(axis=1) == alone.pages.argmax(axis=1)).mean() > 0.8
+
+
+def test_a_site_alone_with_its_topic_is_not_held_out():
+    sites = [site("a", "farming"), site("b", "shipping"), site("c", "shipping")]
+    _, held = learn_words(sites, np.array([0, 1, 1]), 2)
+    assert [one is None for one in held] == [True, False, False]
+
+
+def test_the_slope_is_where_the_expected_score_is_the_true_one():
+    # scores 1 and 0; the true class has 1 in three rows of four: P = 3/4, so exp(slope) = 3
+    scores = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]])
+    assert slope_of([(scores, None, 0)]) == pytest.approx(np.log(3), abs=1e-3)
+    assert slope_of([]) is None
+    assert slope_of([(scores, None, 1)]) == pytest.approx(0.0, abs=1e-3)
+    np.testing.assert_allclose(probabilities(np.array([[np.log(3), 0.0]])), [[0.75, 0.25]])
+
+
+def test_no_row_of_a_site_counts_more_for_being_many():
+    scores = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]])
+    assert slope_of([(np.repeat(scores, 5, axis=0), None, 0), (scores, None, 0)]) == pytest.approx(np.log(3), abs=1e-3)
+
+
+# Trees
+
+
+def test_staying_is_learned_from_trees_that_stay():
+    parent = np.array([-1, 0, 0, 0], np.int32)
+    sure, other = [0.99, 0.01], [0.01, 0.99]
+    stays = [
+        (parent, np.array([[np.nan] * 2, sure, sure, sure])),
+        (parent, np.array([[np.nan] * 2, other, other, other])),
+    ]
+    leaves = [
+        (parent, np.array([[np.nan] * 2, sure, other, sure])),
+        (parent, np.array([[np.nan] * 2, other, sure, other])),
+    ]
+    assert TreeScale.learn(stays, [0, 1], 2).stay > 0.85
+    assert 0.5 < TreeScale.learn(leaves, [0, 1], 2).stay < 0.75
+    assert TreeScale.learn([], [], 2) == TreeScale(2)
+
+
+def test_what_a_root_shows_by_itself_counts_in_full_and_the_tree_by_its_slope():
+    parent, shown = np.array([-1, 0], np.int32), np.array([[np.nan, np.nan], [0.9, 0.1]])
+    scale = TreeScale(2, 1.0, 0.0)
+    np.testing.assert_allclose(scale.roots(parent, shown, np.array([[0.2, 0.8]])), [[0.2, 0.8]])
+    np.testing.assert_allclose(TreeScale(2, 1.0, 1.0).roots(parent, shown), [[0.9, 0.1]])
+    np.testing.assert_allclose(TreeScale(2, 1.0, 0.5).roots(parent, shown), [[0.75, 0.25]])
+
+
+# The six methods
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_tells_the_topic_of_a_site_that_it_has_not_seen(learned: Training, method: str):
+    model = SiteTopics(method).learn(learned)
+    for topic in TEXTS:
+        found = model.classify(site("new", topic, flavour="nobody knows this"))
+        assert found.topic == topic
+        assert sum(found.posterior.values()) == pytest.approx(1.0)
+        assert found.probability == max(found.posterior.values())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "bodies", [[], [""], ["<p>zzz qqq"], ["", "", ""], ["<frameset><frame src=a></frameset>"], ["<p>wheat"]]
+)
+def test_a_site_of_little_or_nothing_gets_probabilities(learned: Training, method: str, bodies: list[str]):
+    trees = [parse(body, url=f"http://new.test/{k}") for k, body in enumerate(bodies)]
+    found = SiteTopics(method).learn(learned).classify(SitePages.of(trees, "new"))
+    assert sum(found.posterior.values()) == pytest.approx(1.0)
+    assert all(np.isfinite(list(found.posterior.values())))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_site_a_topic_is_enough_to_learn(method: str):
+    model = SiteTopics(method).fit([site("a", "farming"), site("b", "shipping")], ["farming", "shipping"])
+    assert model.classify(site("c", "farming")).topic == "farming"
+
+
+def test_sites_without_links_hang_from_a_virtual_root(learned: Training):
+    trees = [parse(page("x", text), url=f"http://new.test/{k}") for k, text in enumerate(TEXTS["music"])]
+    assert SiteTopics("hmt").learn(learned).classify(SitePages.of(trees, "new")).topic == "music"
+
+
+def test_a_linked_site_whose_topic_is_known_moves_the_belief():
+    linked = [
+        site(f"{topic}{k}", topic, extra=f"<a href='http://{topic}{1 - k}.test/'>friend</a>")
+        for topic in TEXTS
+        for k in (0, 1)
+    ]
+    model = SiteTopics("multiscale").fit(linked, [topic for topic in TEXTS for _ in (0, 1)])
+    unclear = SitePages.of([parse("<p>nothing known", url="http://new.test/")], "new")
+    apart = model.classify(unclear, Neighbours()).posterior
+    beside = model.classify(unclear, Neighbours(linked=(model.names_.index("music"),) * 3, count=3)).posterior
+    assert beside["music"] > apart["music"]
+
+
+def test_neighbours_are_the_training_sites_that_are_linked():
+    sites = [site("a", "farming", extra="<a href='http://new.test/'>n</a>"), site("b", "shipping"), site("c", "music")]
+    model = SiteTopics("multiscale").fit(sites, ["farming", "shipping", "music"])
+    new = site("new", "farming", extra="<a href='http://b.test/'>b</a><a href='http://elsewhere.test/'>e</a>")
+    around = model.neighbours(new)
+    assert [model.names_[k] for k in (*around.linking, *around.linked)] == ["farming", "shipping"]
+    assert around.count == 3
+
+
+def test_the_deciding_pages_are_those_that_speak_for_the_topic(learned: Training):
+    trees = [
+        parse(page("x", text), url=f"http://new.test/{k}")
+        for k, text in enumerate(["violin concert orchestra opera", "vessel", "violin sonata concert"])
+    ]
+    found = SiteTopics("multiscale").learn(learned).classify(SitePages.of(trees, "new"))
+    assert found.topic == "music"
+    assert set(found.deciding_pages(2)) <= {0, 2}
+    assert len(found.deciding_blocks(2)) == 2
+
+
+def test_topics_and_sites_must_fit():
+    with pytest.raises(InputError, match="two or more"):
+        Training([site("a", "farming")], ["farming"])
+    with pytest.raises(InputError, match="one for each"):
+        Training([site("a", "farming")], [])
+    with pytest.raises(InputError, match="fit"):
+        SiteTopics().classify(site("a", "farming"))
+    with pytest.raises(SettingsError, match="multiscale"):
+        SiteTopics("unheard")
+
+
+def test_a_growing_page_tree_ends_where_the_whole_one_does(learned: Training):
+    model = SiteTopics("hmt").learn(learned).method_
+    new = site("new", "music")
+    growing = GrowingTree(model.pages.parameters)
+    shown = np.log(model.words.of_pages(new.page_words))
+    place = {-1: -1}
+    for node, (number, above) in enumerate(zip(new.page_tree.page, new.page_tree.parent, strict=True)):
+        place[node] = growing.offer(place[int(above)], shown[number], Everything())
+    whole = TreeScale(3, model.pages.stay).roots(new.page_tree.parent, np.exp(shown)[new.page_tree.page])[0]
+    np.testing.assert_allclose(growing.posterior, whole, atol=1e-9)
+
+
+# Files
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_comes_back_from_its_file(learned: Training, method: str, tmp_path: Path):
+    model = SiteTopics(method, site_by="column").learn(learned)
+    model.save(tmp_path / "m.npz")
+    back = SiteTopics.load(tmp_path / "m.npz")
+    new = site("new", "shipping", extra="<a href='http://farming0.test/'>f</a>")
+    assert back.classify(new).posterior == model.classify(new).posterior
+    assert (back.site_by, back.to_bytes()) == ("column", model.to_bytes())
+
+
+def entries(data: bytes) -> dict[str, np.ndarray]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {n[:-4]: np.load(io.BytesIO(archive.read(n))) for n in archive.namelist()}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_file_that_was_tampered_with_is_refused(learned: Training, method: str):
+    arrays = entries(SiteTopics(method).learn(learned).to_bytes())
+    for name, column in arrays.items():
+        if name != "about":
+            for wrong in (column[:-1], column.astype(np.float32), np.array(["x"]), np.full_like(column, 7)[:0]):
+                with pytest.raises(ModelError):
+                    SiteTopics.from_bytes(packed_arrays(arrays | {name: wrong}))
+            with pytest.raises(ModelError):
+                SiteTopics.from_bytes(packed_arrays({n: c for n, c in arrays.items() if n != name}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "something else"},
+        {"format_version": 99},
+        {"method": "unheard"},
+        {"method": 3},
+        {"site_by": "moon"},
+        {"names": ["a"]},
+        {"names": ["a", "a", "b"]},
+        {"names": "abc"},
+        {"hosts": {"a": 9}},
+        {"hosts": [1]},
+        {"linking": {"a": [True]}},
+        {"linking": {"a": 1}},
+    ],
+)
+def test_what_a_model_file_says_of_itself_is_checked(learned: Training, change: dict[str, object]):
+    arrays = entries(SiteTopics("multiscale").learn(learned).to_bytes())
+    about = json.loads(bytes(arrays["about"])) | change
+    told = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    with pytest.raises(ModelError):
+        SiteTopics.from_bytes(packed_arrays(arrays | {"about": told}))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x80\x04K\x01.", packed_arrays({"about": np.zeros(3)})])
+def test_what_is_no_model_file_is_refused(data: bytes):
+    with pytest.raises(ModelError, match="train it again"):
+        SiteTopics.from_bytes(data)
+
+
+def test_the_example_of_the_docs_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]):
+    text = (Path(__file__).parents[2] / "docs" / "sites.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        exec(block, {})
+        said = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
+        assert capsys.readouterr().out.splitlines() == said
