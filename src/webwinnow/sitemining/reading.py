@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
 from webwinnow.sitemining.hmt.forest import soft_evidence
-from webwinnow.sitemining.pruning import GrowingTree, KlRule
+from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
 from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages
 from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics.pagetree import PageTreeHmt
@@ -35,8 +35,8 @@ class ReadingSettings:
 
     - `delta`: of the KL rule (14), in nats.
     - `unchanged`: the topic is settled when so many pages in a row did not change it by `delta` times the depth.
-    - `least`: pages of every site that are read first, whatever the rule says (ours: what a site repeats shows on a few
-      pages only, and a start page that is sure of itself may be all that a site says).
+    - `least`: pages of every site that the tree begins with, whatever the rule says (ours: what a site repeats shows on
+      several pages only, and a first page that is sure of itself would prune all others).
     """
 
     delta: float = 1e-3
@@ -96,8 +96,8 @@ class SiteReading:
     """One site while it is read: its page tree grows, and the rule prunes it.
 
     A page speaks by its words, without blocks that stand on half of the pages read so far: the menu that all of them
-    share says nothing of where they lead. `pages` and `referrers` are all pages in the order of reading, `added` those
-    that the tree grew by.
+    share says nothing of where they lead. `pages` and `referrers` are all pages in the order of reading, `added` says
+    which of them the tree grew by.
     """
 
     def __init__(self, model: ReadingModel | None = None, settings: ReadingSettings | None = None) -> None:
@@ -114,7 +114,7 @@ class SiteReading:
 
     @property
     def posterior(self) -> Floats | None:
-        """P(topic | pages so far), as the rule sees it; None without a model."""
+        """P(topic | pages so far), as the rule sees it, from `least` pages on; None without a model."""
         return None if self._tree is None else self._tree.posterior
 
     def read(self, page: PageWords, referrer: str | None = None) -> Read:
@@ -124,20 +124,30 @@ class SiteReading:
         if self._tree is None or self.model is None:
             self.added.append(True)
             return Read(follow=True, settled=False)
-        place = self._tree.offer(self._parent(referrer), self._evidence(page), self._rule)
-        self.added.append(place is not None)
-        if place is not None:
-            self._place.setdefault(canonical(page.url), place)
-        self._unchanged = 0 if place is not None else self._unchanged + 1
-        enough = len(self.pages) >= self.settings.least
-        return Read(
-            follow=place is not None or not enough, settled=enough and self._unchanged >= self.settings.unchanged
-        )
+        self._said.update(set(page.said.tolist()) - {0})
+        if len(self.pages) < self.settings.least:
+            self.added.append(True)
+            return Read(follow=True, settled=False)
+        if len(self.pages) == self.settings.least:
+            for first, above in zip(self.pages[:-1], self.referrers[:-1], strict=True):
+                self._offer(first, above, Everything())
+        grew = self._offer(page, referrer, self._rule)
+        self.added.append(grew)
+        self._unchanged = 0 if grew else self._unchanged + 1
+        return Read(follow=grew, settled=self._unchanged >= self.settings.unchanged)
 
     def site(self, name: str) -> SitePages:
         """The site as far as it was read, with the page tree of the crawl."""
         tree = LinkTree.of_crawl([page.url for page in self.pages], self.referrers)
         return SitePages.of_pages(self.pages, name, page_tree=tree)
+
+    def _offer(self, page: PageWords, referrer: str | None, rule: Rule) -> bool:
+        """Offer a page to the tree; whether it grew."""
+        assert self._tree is not None
+        place = self._tree.offer(self._parent(referrer), self._evidence(page), rule)
+        if place is not None:
+            self._place.setdefault(canonical(page.url), place)
+        return place is not None
 
     def _parent(self, referrer: str | None) -> int:
         """Where in the tree a page hangs; below the start page, where what led to it is not in it."""
@@ -148,10 +158,8 @@ class SiteReading:
     def _evidence(self, page: PageWords) -> Floats:
         """Log P(topic | text) of what the page says and the site does not repeat; 0 where nothing is known."""
         assert self.model is not None
-        said = page.said.tolist()
-        self._said.update(set(said) - {0})
         pages = len(self.pages)
-        often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in said]
+        often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in page.said.tolist()]
         kept = page.words.at(~np.array(often, np.bool_))
         told = self.model.words.of_pages(kept.by(np.zeros(len(page), np.int64), 1))
         found: Floats = soft_evidence(told, floor=FLOOR)[0]

@@ -1,0 +1,88 @@
+"""What a run of Algorithm 1 decides, on webs small enough to count by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from webwinnow.errors import SettingsError
+from webwinnow.sitemining.mining import (
+    Judgement,
+    MiningSettings,
+    Progress,
+    SiteGraph,
+    candidates,
+    neighbours_of,
+    why_stop,
+)
+from webwinnow.urls import SiteKey
+
+
+def graph_of(**links: list[str]) -> SiteGraph:
+    graph = SiteGraph()
+    for site, targets in links.items():
+        graph.add(f"{site}.test", [f"http://{target}.test/" for target in targets])
+    return graph
+
+
+def test_sites_that_many_sites_on_topic_link_to_are_read_first() -> None:
+    graph = graph_of(a=["x", "y", "b"], b=["y"], off=["z", "x", "y"])
+    relevance = {"a.test": 0.9, "b.test": 0.6}
+    found = candidates(graph, relevance, known={"a.test", "b.test", "off.test"}, most=9)
+    assert [(one.site, round(one.relevance, 6), one.linked_by) for one in found] == [
+        ("y.test", 1.5, ("a.test", "b.test", "off.test")),
+        ("x.test", 0.9, ("a.test", "off.test")),
+    ]  # z.test: only a site off topic links to it
+    assert [one.site for one in candidates(graph, relevance, known=(), most=1)] == ["y.test"]
+
+
+def test_a_site_begins_at_the_linked_address_nearest_to_the_top() -> None:
+    graph = SiteGraph()
+    graph.add("a.test", ["http://x.test/docs/deep/page.html", "http://x.test/docs/", "http://x.test/docs/?utm_source=1"])
+    assert graph.address("x.test") == "http://x.test/docs/"
+    graph.add("b.test", ["https://x.test/"])
+    assert graph.address("x.test") == "https://x.test/"
+
+
+def test_links_within_a_site_and_to_nowhere_make_no_neighbours() -> None:
+    graph = SiteGraph(SiteKey.parse("domain"))
+    graph.add("a.org", ["http://www.a.org/", "mailto:somebody@x.org", "http://b.org/1", "http://www.b.org/2"])
+    assert graph.linked("a.org") == ["b.org"]
+    assert graph.linking("b.org") == ["a.org"]
+
+
+def test_neighbours_are_the_linked_sites_whose_topics_are_known() -> None:
+    graph = graph_of(a=["s"], b=["s"], unknown=["s"])
+    found = neighbours_of(graph, "s.test", {"a.test": 0, "b.test": 1, "c.test": 2}, ["c.test", "d.test", "s.test"])
+    assert (found.linking, found.linked) == ((0, 1), (2,))
+    assert found.count == 5  # a, b and one unknown link to it; it links to c and d
+
+
+def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found() -> None:
+    settings = MiningSettings(sites=10, fruitless=4)
+    assert why_stop(Progress(read=3, since_found=3, waiting=1), settings) is None
+    assert "links to" in str(why_stop(Progress(3, 0, 0), settings))
+    assert "10 sites were read" in str(why_stop(Progress(10, 0, 5), settings))
+    assert "the last 4" in str(why_stop(Progress(5, 4, 5), settings))
+
+
+def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:
+    settings = MiningSettings(confidence=0.5, distinctness=0.6, taught=0.9)
+    wanted = frozenset({"maps"})
+    sure, unsure = Judgement("maps", 0.95, 0.8), Judgement("maps", 0.7, 0.8)
+    assert sure.on_topic(settings, wanted) and sure.teaches(settings, wanted)  # noqa: PT018
+    assert unsure.on_topic(settings, wanted) and not unsure.teaches(settings, wanted)  # noqa: PT018
+    assert not Judgement("maps", 0.4, 0.8).on_topic(settings, wanted)
+    assert not Judgement("maps", 0.95, 0.5).on_topic(settings, wanted)
+    assert not Judgement("mail", 0.95, 0.8).on_topic(settings, wanted)
+    seed = Judgement("mail", 1.0, 1.0, seed=True)
+    assert seed.teaches(settings, wanted)
+    assert not seed.on_topic(settings, wanted)
+
+
+def test_topics_that_no_seed_has_are_refused() -> None:
+    assert MiningSettings().wanted(["a", "b"]) == {"a", "b"}
+    assert MiningSettings(topics=("a",)).wanted(["a", "b"]) == {"a"}
+    with pytest.raises(SettingsError, match="no seed has the topic c"):
+        MiningSettings(topics=("a", "c")).wanted(["a", "b"])
+    with pytest.raises(SettingsError, match="confidence"):
+        MiningSettings(confidence=1.5)

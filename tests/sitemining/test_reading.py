@@ -1,0 +1,117 @@
+"""A site read page by page: where its links are followed, when it is settled, how near it is to topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from webwinnow.errors import SettingsError
+from webwinnow.parse import parse
+from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.topics import Training
+
+WORDS = {
+    "sea": "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split(),
+    "field": "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split(),
+}
+STRANGE = "xylophone quartet sonata violin".split()
+
+
+def page(url: str, words: Sequence[str], menu: str = "menu of everything") -> PageWords:
+    text = "".join(f"<p>{word} {words[0]}</p>" for word in words)
+    return PageWords.of(parse(f"<title>{url}</title><nav>{menu}</nav>{text}".encode(), url=url))
+
+
+def site(name: str, words: Sequence[str], pages: int = 6) -> list[PageWords]:
+    return [page(f"http://{name}.test/{n}", [words[n], words[n - 1], words[n - 2]]) for n in range(pages)]
+
+
+@pytest.fixture(scope="module")
+def model() -> ReadingModel:
+    sites = [
+        SitePages.of_pages(site(f"{topic}{n}", words[n:] + words[:n]), f"{topic}{n}")
+        for topic, words in WORDS.items()
+        for n in range(3)
+    ]
+    return ReadingModel.learn(Training(sites, [topic for topic in WORDS for _ in range(3)]))
+
+
+def test_a_site_is_settled_when_pages_do_not_change_it_any_more(model: ReadingModel) -> None:
+    reading = SiteReading(model, ReadingSettings(delta=1e-2, unchanged=3, least=4))
+    told = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][n % 7 :][:3]), "http://s.test/0") for n in range(30)]
+    ends = next(n for n, read in enumerate(told) if read.settled)
+    assert 4 <= ends + 1 < 15
+    assert told[0].follow
+    assert not told[ends].follow
+    assert reading.posterior is not None
+    assert reading.posterior.argmax() == 1  # topics in order: field, sea
+
+
+def test_the_first_pages_are_followed_whatever_the_rule_says(model: ReadingModel) -> None:
+    reading = SiteReading(model, ReadingSettings(delta=1e9, unchanged=1, least=5))
+    told = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][:3]), "http://s.test/0") for n in range(6)]
+    assert [read.follow for read in told] == [True] * 4 + [False] * 2
+    assert [read.settled for read in told] == [False] * 4 + [True] * 2
+    assert reading.added == [True] * 4 + [False] * 2
+
+
+def test_without_a_model_everything_is_followed() -> None:
+    reading = SiteReading()
+    assert all(reading.read(one).follow for one in site("s", WORDS["sea"]))
+    assert reading.posterior is None
+    assert len(reading.site("s")) == 6
+
+
+def test_what_a_site_repeats_says_nothing_of_its_pages(model: ReadingModel) -> None:
+    """All pages carry a menu about fields; the pages are about the sea."""
+    menu = " ".join(WORDS["field"])
+    reading = SiteReading(model, ReadingSettings(least=12))
+    for n in range(12):
+        reading.read(page(f"http://s.test/{n}", WORDS["sea"][n % 5 :][:4], menu), None if n == 0 else "http://s.test/0")
+    assert reading.posterior is not None
+    assert reading.posterior.argmax() == 1
+
+
+def test_the_site_has_the_page_tree_of_the_crawl(model: ReadingModel) -> None:
+    reading = SiteReading(model)
+    for url, referrer in (("0", None), ("1", "0"), ("2", "0"), ("3", "2")):
+        reading.read(page(f"http://s.test/{url}", WORDS["sea"]), referrer and f"http://s.test/{referrer}")
+    assert reading.site("s").page_tree.parent.tolist() == [-1, 0, 0, 2]
+
+
+def test_a_page_without_known_words_changes_nothing(model: ReadingModel) -> None:
+    reading = SiteReading(model, ReadingSettings(least=1, unchanged=9))
+    reading.read(page("http://s.test/", WORDS["sea"]))
+    before = reading.posterior
+    assert not reading.read(page("http://s.test/odd", STRANGE, "strange"), "http://s.test/").follow
+    assert before is not None
+    np.testing.assert_array_equal(before, reading.posterior)
+
+
+def test_distinctness_is_high_for_a_site_of_a_topic_and_a_half_for_one_between(model: ReadingModel) -> None:
+    sea, field = (SitePages.of_pages(site("s", words), "s") for words in WORDS.values())
+    mixed = SitePages.of_pages([*site("s", WORDS["sea"]), *site("f", WORDS["field"])], "m")
+    assert model.distinctness(sea)[1] > 0.9
+    assert model.distinctness(field)[0] > 0.9
+    np.testing.assert_allclose(model.distinctness(mixed), 0.5, atol=0.1)
+    nothing = SitePages.of_pages([page("http://s.test/", STRANGE, "strange")], "n")
+    assert model.distinctness(nothing).tolist() == [0.0, 0.0]
+
+
+def test_distinctness_is_computed_by_hand_from_the_mean_of_the_pages(model: ReadingModel) -> None:
+    one = SitePages.of_pages([page("http://s.test/", [*WORDS["sea"][:3], WORDS["field"][0]])], "s")
+    words = model.words
+    known = np.isin(one.page_words.key, words.key)
+    at = np.searchsorted(words.key, one.page_words.key[known])
+    value = (1 + np.log(one.page_words.count[known])) * words.weight[at]
+    near = value @ words.direction[at] / np.sqrt(value @ value)
+    np.testing.assert_allclose(model.distinctness(one), near / near.sum(), rtol=1e-12)
+
+
+def test_settings_without_a_meaning_are_refused() -> None:
+    for wrong in ({"delta": -1.0}, {"unchanged": 0}, {"least": 0}):
+        with pytest.raises(SettingsError):
+            ReadingSettings(**wrong)
