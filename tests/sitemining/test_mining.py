@@ -37,7 +37,9 @@ def test_sites_that_many_sites_on_topic_link_to_are_read_first() -> None:
 
 def test_a_site_begins_at_the_linked_address_nearest_to_the_top() -> None:
     graph = SiteGraph()
-    graph.add("a.test", ["http://x.test/docs/deep/page.html", "http://x.test/docs/", "http://x.test/docs/?utm_source=1"])
+    graph.add(
+        "a.test", ["http://x.test/docs/deep/page.html", "http://x.test/docs/", "http://x.test/docs/?utm_source=1"]
+    )
     assert graph.address("x.test") == "http://x.test/docs/"
     graph.add("b.test", ["https://x.test/"])
     assert graph.address("x.test") == "https://x.test/"
@@ -69,8 +71,8 @@ def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:
     settings = MiningSettings(confidence=0.5, distinctness=0.6, taught=0.9)
     wanted = frozenset({"maps"})
     sure, unsure = Judgement("maps", 0.95, 0.8), Judgement("maps", 0.7, 0.8)
-    assert sure.on_topic(settings, wanted) and sure.teaches(settings, wanted)  # noqa: PT018
-    assert unsure.on_topic(settings, wanted) and not unsure.teaches(settings, wanted)  # noqa: PT018
+    assert sure.on_topic(settings, wanted) and sure.teaches(settings, wanted)
+    assert unsure.on_topic(settings, wanted) and not unsure.teaches(settings, wanted)
     assert not Judgement("maps", 0.4, 0.8).on_topic(settings, wanted)
     assert not Judgement("maps", 0.95, 0.5).on_topic(settings, wanted)
     assert not Judgement("mail", 0.95, 0.8).on_topic(settings, wanted)

@@ -150,7 +150,7 @@ def compare_crawls(
 def crawl_table(found: CrawlComparison) -> str:
     """The comparison as Markdown."""
     lines = [
-        f"Crawling {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each site told by the others; "
+        f"Crawling {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each told by the others; "
         f"{found.delay:g} s between requests.",
         "",
         "| crawl | pages | MB | crawl, s | rule, s | classify, s | accuracy (16) | errors |",

@@ -1,0 +1,266 @@
+"""`webwinnow sites mine` as a user runs it, on a made-up web of real servers on loopback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from siteweb import SiteWeb, site_web, texts_of
+from webserver import Asked, Reply, WebServer
+
+from webwinnow.crawl import AddressGuard, CrawlSettings, Route
+from webwinnow.errors import InputError, SettingsError
+from webwinnow.io import open_pages
+from webwinnow.pipeline.mine import MineRun, MineSettings, mine_sites
+from webwinnow.pipeline.seeds import read_seeds
+from webwinnow.report.mined import mined_html
+from webwinnow.sitemining.mining import MiningSettings
+from webwinnow.sitemining.topics import SiteTopics
+
+SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
+COMMAND = [sys.executable, "-m", "webwinnow", "sites", "mine"]
+PATIENCE = 120.0
+TOPICS = ("glfw", "sqlite")
+
+
+@pytest.fixture(scope="module")
+def web() -> SiteWeb:
+    """Twelve sites: two topics that are looked for, and one that is not."""
+    pages: dict[str, list] = {}
+    for page in open_pages([SAMPLE], on_problem=lambda _: None):
+        pages.setdefault(page.url.split("/")[2].split(".")[0], []).append(page)
+    texts = {name: texts_of(found, 400) for name, found in pages.items()}
+    return site_web(texts, {"glfw": 5, "sqlite": 5, "python": 2}, hubs=2, below=4)
+
+
+@pytest.fixture(scope="module")
+def seeds(web: SiteWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("seeds") / "seeds.csv"
+    path.write_text("url,label\n" + "".join(f"{web.starts[f'{topic}-0.web.test']},{topic}\n" for topic in TOPICS))
+    return path
+
+
+@dataclass(frozen=True)
+class Mined:
+    out: Path
+    told: str
+    asked: Counter[str]
+
+
+def options(server: WebServer, seeds: Path, out: Path) -> list[str]:
+    more = ["--delay", "0", "--hosts", "6", "--allow", "127.0.0.1", "--resolve", server.route()]
+    return ["--seeds", str(seeds), "-o", str(out), *more]
+
+
+@pytest.fixture(scope="module")
+def mined(web: SiteWeb, seeds: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
+    out = tmp_path_factory.mktemp("mined") / "run"
+    with WebServer(web.pages) as server:
+        done = subprocess.run([*COMMAND, *options(server, seeds, out)], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return Mined(out, done.stderr, pages_asked(server))
+
+
+def pages_asked(server: WebServer) -> Counter[str]:
+    return Counter(line.asked.url for line in server.log if not line.asked.path.endswith("robots.txt"))
+
+
+def records_of(out: Path) -> list[dict]:
+    return [json.loads(line) for line in (out / "sites.jsonl").read_text().splitlines()]
+
+
+def test_sites_with_the_topics_of_the_seeds_are_found(web: SiteWeb, mined: Mined) -> None:
+    records = records_of(mined.out)
+    found = {record["site"]: record for record in records if record["on_topic"] and not record["seed"]}
+    wanted = web.of_topic(TOPICS) - {record["site"] for record in records if record["seed"]}
+    assert len(wanted & found.keys()) >= 0.9 * len(wanted)
+    right = [site for site in wanted & found.keys() if found[site]["topic"] == web.topics[site]]
+    assert len(right) >= 0.9 * len(wanted & found.keys())
+    assert len(found.keys() - wanted) <= 1
+    rate = 100 * len(found) / 2  # equation 15, counted by hand
+    assert f"{len(found)} sites found from 2 seeds" in mined.told
+    assert f"spotting rate {rate:.0f} %" in mined.told
+
+
+def test_links_between_sites_led_there_and_are_told(web: SiteWeb, mined: Mined) -> None:
+    for record in records_of(mined.out):
+        assert all((linking, record["site"]) in web.links for linking in record["linked_by"])
+        assert record["seed"] or record["linked_by"]
+        assert record["start"] == web.starts[record["site"]]
+
+
+def test_no_page_is_asked_for_twice_and_no_site_is_read_to_its_end(web: SiteWeb, mined: Mined) -> None:
+    assert set(mined.asked.values()) == {1}
+    records = [record for record in records_of(mined.out) if not record["seed"]]
+    sizes = Counter(url.split("/")[2] for url in web.pages)
+    assert all(record["pages"] <= sizes[record["site"]] for record in records)
+
+
+def test_what_decided_is_told(mined: Mined) -> None:
+    found = [record for record in records_of(mined.out) if record["on_topic"] and not record["seed"]]
+    for record in found:
+        assert record["deciding_pages"]
+        assert all(page["url"].startswith(record["start"]) for page in record["deciding_pages"])
+        assert any(block["text"] and block["xpath"].startswith("/html") for block in record["deciding_blocks"])
+
+
+def test_the_report_stands_by_itself(mined: Mined) -> None:
+    report = (mined.out / "report.html").read_text()
+    assert "default-src 'none'" in report.replace("&#x27;", "'")
+    assert "<script" not in report
+    assert "src=" not in report.replace("default-src", "").replace("style-src", "")
+    assert "glfw-1.web.test" in report
+
+
+def test_the_model_that_was_learned_can_be_used(web: SiteWeb, mined: Mined) -> None:
+    model = SiteTopics.load(mined.out / "topics.npz")
+    assert model.names_ == TOPICS
+    assert len(model.hosts_) > len(TOPICS)  # sites that were found have taught it
+
+
+def test_a_finished_run_asks_nobody_again(web: SiteWeb, seeds: Path, mined: Mined) -> None:
+    before = (mined.out / "sites.jsonl").read_bytes()
+    with WebServer(web.pages) as server:
+        again = mine_sites(seeds, mined.out, crawling=settings_of(server))
+    assert not server.log
+    assert again.pages == 0
+    assert (mined.out / "sites.jsonl").read_bytes() == before
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(0.01)
+
+
+def test_a_killed_run_goes_on_to_the_same_end(web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+
+    def slowly(asked: Asked) -> Reply:
+        found = web.pages.get(asked.url)
+        return Reply(b"", status=404) if found is None else Reply(found.encode(), wait=0.02)
+
+    with WebServer(answer=slowly) as server:
+        command = [*COMMAND, *options(server, seeds, out), "--quiet"]
+        process = subprocess.Popen(command, start_new_session=True)
+        wait_for(lambda: (out / "round-001").is_dir() and sum(pages_asked(server).values()) > 45)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        time.sleep(0.3)  # the child of the crawl ends with it
+        before = pages_asked(server)
+        done = subprocess.run(command, check=False)
+        assert done.returncode == 0
+        after = pages_asked(server)
+    assert set(before) <= set(after)
+    twice = [url for url, times in after.items() if times > 1]
+    assert len(twice) <= 6  # those on their way when it was killed, one a host
+    assert (out / "sites.jsonl").read_bytes() == (mined.out / "sites.jsonl").read_bytes()
+
+
+def settings_of(server: WebServer) -> CrawlSettings:
+    guard = AddressGuard(allow=("127.0.0.1/32",), routes=(Route.parse(server.route()),))
+    return CrawlSettings(delay=0.0, backoff=0.01, retries=0, guard=guard)
+
+
+def test_other_settings_do_not_go_on_with_a_run(seeds: Path, mined: Mined) -> None:
+    with pytest.raises(SettingsError, match="other confidence"):
+        mine_sites(seeds, mined.out, MineSettings(mining=MiningSettings(confidence=0.7)))
+    with pytest.raises(SettingsError, match="no seed has the topic maps"):
+        mine_sites(seeds, mined.out, MineSettings(mining=MiningSettings(topics=("maps",))))
+    with pytest.raises(SettingsError, match="holds something else"):
+        mine_sites(seeds, seeds.parent)
+
+
+def test_limits_end_a_run_and_larger_ones_go_on_with_it(
+    web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path
+) -> None:
+    labels = {url.split("/")[2]: label for url, label in (line.split(",") for line in seeds.read_text().split()[1:])}
+    stored = tmp_path / "seeds.jsonl"
+    rows = [
+        {"url": url, "html": html, "topic": labels[host]}
+        for url, html in web.pages.items()
+        if (host := url.split("/")[2]) in labels
+    ]
+    stored.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    some = MineSettings(label="topic", pages=12, mining=MiningSettings(sites=2, topics=("sqlite",)))
+    with WebServer(web.pages) as server:
+        first = mine_sites(stored, tmp_path / "run", some, settings_of(server))
+        asked = pages_asked(server)
+    assert first.ended == "2 sites were read, as many as wanted"
+    assert [record["pages"] <= 12 for record in first.sites[2:]] == [True, True]
+    assert not any(url.startswith(tuple(f"http://{host}" for host in labels)) for url in asked)  # seeds were stored
+    assert all(record["topic"] == "sqlite" for record in first.found)
+    more = MineSettings(label="topic", pages=12, mining=MiningSettings(sites=3, topics=("sqlite",)))
+    with WebServer(answer=lambda _: Reply(b"gone", status=404)) as server:
+        second = mine_sites(stored, tmp_path / "run", more, settings_of(server))
+    assert second.sites[: len(first.sites)] == first.sites
+    failed = second.sites[-1]
+    assert (failed["pages"], failed["topic"], failed["on_topic"]) == (0, None, False)
+    assert "404" in failed["reason"]
+
+
+# Seeds
+
+
+def test_seeds_are_read_from_tables_of_start_pages(tmp_path: Path) -> None:
+    for name, text in {
+        "a.csv": "url,label\nhttp://a.test/,one\nhttp://b.test/x,two\n",
+        "b.tsv": "http://a.test/\tone\nhttp://b.test/x\ttwo\n",
+        "c.jsonl": '{"url": "http://a.test/", "label": "one"}\n{"url": "http://b.test/x", "label": "two"}\n',
+    }.items():
+        path = tmp_path / name
+        path.write_text(text)
+        found = read_seeds(path)
+        assert found.topics == {"a.test": "one", "b.test": "two"}
+        assert found.starts == {"a.test": "http://a.test/", "b.test": "http://b.test/x"}
+
+
+def test_seeds_of_one_topic_or_of_two_at_one_site_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "seeds.csv"
+    path.write_text("url,label\nhttp://a.test/,one\nhttp://b.test/,one\n")
+    with pytest.raises(InputError, match="two topics or more"):
+        read_seeds(path)
+    path.write_text("url,label\nhttp://a.test/1,one\nhttp://a.test/2,two\n")
+    with pytest.raises(InputError, match=r"a\.test has two topics"):
+        read_seeds(path)
+    path.write_text("url,label\nnonsense,one\n")
+    with pytest.raises(InputError, match="no web address"):
+        read_seeds(path)
+    with pytest.raises(InputError, match="no such file"):
+        read_seeds(tmp_path / "missing.csv")
+
+
+def test_the_report_escapes_what_sites_say() -> None:
+    evil = "</style><script>alert(1)</script>"
+    record = {
+        "site": evil,
+        "topic": evil,
+        "probability": 0.9,
+        "probabilities": {},
+        "pages": 1,
+        "failed_pages": 0,
+        "deciding_pages": [{"url": evil, "probability": 0.9}],
+        "deciding_blocks": [{"url": evil, "xpath": evil, "text": evil, "probability": 0.9}],
+        "seed": False,
+        "on_topic": True,
+        "distinctness": 0.8,
+        "start": evil,
+        "round": 1,
+        "linked_by": [evil],
+        "reason": None,
+    }
+    seed, failed = record | {"seed": True}, record | {"on_topic": False, "pages": 0, "reason": evil}
+    run = MineRun((seed, record, failed), 1, 3, 1.0, evil, finished=True)
+    report = mined_html(run, evil)
+    assert "<script" not in report
+    assert report.count("</style>") == 1
+    assert run.spotting == 1.0
