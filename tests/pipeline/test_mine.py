@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -264,3 +265,40 @@ def test_the_report_escapes_what_sites_say() -> None:
     assert "<script" not in report
     assert report.count("</style>") == 1
     assert run.spotting == 1.0
+
+
+DOCS = Path(os.environ.get("WEBWINNOW_DATA") or "no-data") / "sites-docs.parquet"
+DOC_TOPICS = {
+    "databases": "postgresql-doc-15",
+    "languages": "cppreference-doc-en-html",
+    "mathematics": "python-scipy-doc",
+    "servers": "apache2-doc",
+    "interfaces": "libgtk-3-doc",
+    "web": "python-django-doc",
+}
+OTHER_TOPICS = {"mail": "exim4-doc-html", "statistics": "python-statsmodels-doc", "pascal": "fp-docs-3.2.2"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DOCS.is_file(), reason="WEBWINNOW_DATA names no folder with sites-docs")
+@pytest.mark.parametrize("others", [0, 4])
+def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int) -> None:
+    """Six topics; with `others`, so many sites of each of three topics that no seed has stand between them."""
+    pages: dict[str, list] = {}
+    for page in open_pages([DOCS], on_problem=lambda _: None):
+        pages.setdefault(str(page.site), []).append(page)
+    texts = {topic: texts_of(pages[site]) for topic, site in (DOC_TOPICS | OTHER_TOPICS).items()}
+    counts = dict.fromkeys(DOC_TOPICS, (60 - 3 * others) // 6) | dict.fromkeys(OTHER_TOPICS, others)
+    web = site_web(texts, {topic: count for topic, count in counts.items() if count})
+    assert len(web.topics) == 60
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("url,label\n" + "".join(f"http://{topic}-0.web.test/,{topic}\n" for topic in DOC_TOPICS))
+    with WebServer(web.pages) as server:
+        run = mine_sites(seeds, tmp_path / "run", crawling=settings_of(server))
+    found = {record["site"]: record["topic"] for record in run.found}
+    wanted = web.of_topic(DOC_TOPICS) - {record["site"] for record in run.seeds}
+    assert len(wanted & found.keys()) >= 0.9 * len(wanted)
+    right = sum(found[site] == web.topics[site] for site in wanted & found.keys())
+    assert right >= 0.9 * len(wanted & found.keys())
+    assert run.spotting == len(found) / 6
+    assert len(found.keys() - wanted) <= others

@@ -27,12 +27,12 @@ def graph_of(**links: list[str]) -> SiteGraph:
 def test_sites_that_many_sites_on_topic_link_to_are_read_first() -> None:
     graph = graph_of(a=["x", "y", "b"], b=["y"], off=["z", "x", "y"])
     relevance = {"a.test": 0.9, "b.test": 0.6}
-    found = candidates(graph, relevance, known={"a.test", "b.test", "off.test"}, most=9)
+    found = candidates(graph, relevance, known={"a.test", "b.test", "off.test"})
     assert [(one.site, round(one.relevance, 6), one.linked_by) for one in found] == [
         ("y.test", 1.5, ("a.test", "b.test", "off.test")),
         ("x.test", 0.9, ("a.test", "off.test")),
     ]  # z.test: only a site off topic links to it
-    assert [one.site for one in candidates(graph, relevance, known=(), most=1)] == ["y.test"]
+    assert [one.site for one in candidates(graph, relevance, known=())] == ["y.test", "b.test", "x.test"]
 
 
 def test_a_site_begins_at_the_linked_address_nearest_to_the_top() -> None:

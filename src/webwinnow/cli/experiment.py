@@ -13,7 +13,9 @@ import typer
 
 from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cleaning import method as cleaning_method
+from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
+from webwinnow.crawl import AddressGuard, CrawlSettings
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.labelled import read_rows, telling_texts
 from webwinnow.experiments.replicas import Pair, replica_experiment
@@ -224,6 +226,13 @@ def sites(
     jobs: Annotated[
         int, typer.Option(min=0, help="Worker processes; 0 for one a core. Nothing but times depends on it.")
     ] = 0,
+    crawl: Annotated[
+        bool, typer.Option("--crawl", help="Instead: crawl the sites, with pruning and to a fixed depth.")
+    ] = False,
+    delay: Annotated[float, typer.Option(min=0, help="With --crawl: seconds between requests to a host.")] = 1.0,
+    allow_private: AllowPrivate = False,
+    allow: Allow = None,
+    resolve: Resolve = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no findings on stderr.")] = False,
 ) -> None:
     """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
@@ -231,10 +240,20 @@ def sites(
     Accuracy by number of training sites, every site left out once with every error, ways of denoising, pages read with
     and without pruning, batch and incremental EM, time by stage: one HTML page with findings, and CSV.
 
-    Example:
+    With --crawl each site is fetched anew from its start page, once with pruning and once to depth 2, and told by a
+    model of the other sites' stored pages: pages, time, errors of both (Figures 10 and 11), as sitecrawl.md and .json.
+
+    Examples:
 
         webwinnow experiment sites --data sites.parquet --label topic -o results
+
+        webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
     """
+    if crawl:
+        _crawl_sites(
+            data, label, site, out, methods, pages, delay, guard_of(allow_private, allow, resolve), quiet=quiet
+        )
+        return
     from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
         SitesSettings,
         findings,
@@ -274,6 +293,45 @@ def sites(
     write_tables(results, out)
     if not quiet:
         sys.stderr.write("\n".join(findings(results)) + "\n")
+
+
+def _crawl_sites(
+    data: Path,
+    label: str,
+    site: str,
+    out: Path,
+    methods: str | None,
+    pages: int | None,
+    delay: float,
+    guard: AddressGuard,
+    *,
+    quiet: bool,
+) -> None:
+    """The pruned crawl against the fixed depth."""
+    from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
+    from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS  # noqa: PLC0415
+
+    if methods is not None and "," in methods:
+        raise SettingsError(f"--crawl takes one method, not {methods!r}")
+    out.mkdir(parents=True, exist_ok=True)
+    with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
+        found = compare_crawls(
+            data,
+            Path(folder),
+            CrawlSettings(delay=delay, guard=guard),
+            label=label,
+            site=site,
+            method=methods or DEFAULT_TOPICS,
+            most=SITE_PAGES if pages is None else pages,
+            on_progress=progress.update,
+            on_problem=progress.note,
+        )
+    with whole_file(out.resolve() / "sitecrawl.json") as file:
+        file.write(json.dumps(found.to_plain(), indent=1).encode() + b"\n")
+    with whole_file(out.resolve() / "sitecrawl.md") as file:
+        file.write(crawl_table(found).encode())
+    if not quiet:
+        sys.stderr.write(crawl_table(found))
 
 
 def _configurations(text: str) -> tuple[int, ...]:

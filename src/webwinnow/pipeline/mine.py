@@ -20,6 +20,7 @@ from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.follow import asks_not_to
 from webwinnow.crawl.run import stored_crawl
 from webwinnow.crawl.scope import page_address, start_address
+from webwinnow.crawl.settings import ScopeKind
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import whole_file, write_lines
@@ -138,13 +139,14 @@ class MineRun:
 
 class PrunedFollow:
     """Steers a crawl by one `SiteReading` a site, by the start page: links are followed where the page tree grows, and
-    a site is left when its topic is settled. Trees of pages are kept beside, for those who tell of them.
+    a site is left when its topic is settled. Trees of pages are kept, if wanted, for those who tell of them.
     """
 
     learns = True
 
-    def __init__(self, readings: dict[str, SiteReading]) -> None:
+    def __init__(self, readings: dict[str, SiteReading], *, keep_trees: bool = False) -> None:
         self.readings = readings
+        self.keep_trees = keep_trees
         self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
 
     def next(self, page: CrawledPage) -> Next:
@@ -155,7 +157,8 @@ class PrunedFollow:
         words = PageWords.of(page.tree)
         unwilling = asks_not_to(page.tree)
         read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
-        self.trees[page.start].append(page.tree)
+        if self.keep_trees:
+            self.trees[page.start].append(page.tree)
         return Next(page.links if read.follow and not unwilling else (), leave_site=read.settled)
 
 
@@ -212,6 +215,7 @@ class _Mine:
         self.graph = SiteGraph(SiteKey.parse(settings.site_by))
         self.judged: dict[str, Judgement] = {}
         self.pages: dict[str, SitePages] = {}
+        self.round: dict[str, int] = {}
         self.known: set[str] = set()
         self.since_found = 0
 
@@ -220,7 +224,7 @@ class _Mine:
         if not list(self.store.sites()):
             self._add_seeds()
         self._load()
-        why, model = None, None
+        why: str | None = None
         while why is None:
             waiting = [site for site in self.store.sites() if site.record is None]
             if not waiting:
@@ -230,21 +234,21 @@ class _Mine:
             if left is not None and left <= 0:
                 why = "the time is up"
                 continue
-            model = None if waiting[0].round == 0 else self._learn()
-            why = self._round(waiting, model)
+            number = waiting[0].round
+            why = self._round(waiting, None if number == 0 else self._learn(number))
         return self._end(why)
 
     # Seeds, and what an earlier run knew
 
     def _add_seeds(self) -> None:
-        seeds = self.seeds
-        rows = [
-            (site, start_address(seeds.starts[site]) if site in seeds.starts else seeds.stored[site][0].url, topic, ())
-            for site, topic in sorted(seeds.topics.items())
-        ]
-        self.store.add_round(0, rows)
-        for site in sorted(seeds.stored):
-            self.store.judge(site, _seed_record(site, rows, len(seeds.stored[site])), ())
+        given, stored = self.seeds.starts, self.seeds.stored
+        starts = {
+            site: start_address(given[site]) if site in given else stored[site][0].url
+            for site in sorted(self.seeds.topics)
+        }
+        self.store.add_round(0, [(site, start, self.seeds.topics[site], ()) for site, start in starts.items()])
+        for site, pages in sorted(stored.items()):
+            self.store.judge(site, self._seed_record(site, starts[site], self.seeds.topics[site], len(pages)), ())
 
     def _load(self) -> None:
         """Read the pages of sites that were judged before, and what was held of them."""
@@ -293,10 +297,11 @@ class _Mine:
         if not len(pages):
             self.since_found += 1
             return
-        self.pages[name] = pages
         self.graph.add(name, links)
         found = Judgement(record["topic"], record["probability"], record["distinctness"], record["seed"])
         self.judged[name] = found
+        if found.teaches(self.settings.mining, self.wanted):
+            self.pages[name], self.round[name] = pages, record["round"]
         self.since_found = 0 if record["on_topic"] else self.since_found + 1
 
     # A round
@@ -309,10 +314,9 @@ class _Mine:
         }
         sites = list(self.store.sites())
         read = sum(1 for site in sites if site.label is None)
-        most = min(mining.batch, max(mining.sites - read, 1))
-        chosen = [
-            one for one in candidates(self.graph, relevance, self.known, most) if page_address(one.start) is not None
-        ]
+        found = candidates(self.graph, relevance, self.known)
+        chosen = [one for one in found if page_address(one.start) is not None]
+        chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         why = why_stop(Progress(read, self.since_found, len(chosen)), mining)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
@@ -321,13 +325,13 @@ class _Mine:
             self.known.update(one.site for one in chosen)
         return why
 
-    def _learn(self) -> tuple[SiteTopics, ReadingModel]:
-        """Step 1: learn from the seeds, and from sites found that are sure (step 5)."""
-        mining = self.settings.mining
-        names = [name for name, found in self.judged.items() if found.teaches(mining, self.wanted)]
-        if len({self.judged[name].topic for name in names}) < 2:
-            raise InputError("fewer than two topics have a seed that could be read; see the problems above")
-        training = Training([self.pages[name] for name in names], [self.judged[name].topic for name in names])
+    def _learn(self, before: int) -> tuple[SiteTopics, ReadingModel]:
+        """Step 1: learn from the seeds, and from sites found in earlier rounds that are sure (step 5)."""
+        names = [name for name, number in self.round.items() if number < before]
+        labels = [self.judged[name].topic for name in names]
+        if len(set(labels)) < 2:
+            raise InputError("fewer than two topics have a seed that could be read; see what was said of them")
+        training = Training([self.pages[name] for name in names], labels)
         model = SiteTopics(self.settings.method, site_by=self.settings.site_by).learn(training)
         return model, ReadingModel.learn(training)
 
@@ -335,7 +339,8 @@ class _Mine:
         """Steps 3 and 4: read sites, prune, classify; None, or why the run ends here."""
         number = waiting[0].round
         reading = None if model is None else model[1]
-        follow = PrunedFollow({site.start: SiteReading(reading, self.settings.reading) for site in waiting})
+        readings = {site.start: SiteReading(reading, self.settings.reading) for site in waiting}
+        follow = PrunedFollow(readings, keep_trees=True)
         folder = self._warc(number).parent
         resume = _can_resume(folder, self._warc(number))
         log = folder / "fates.jsonl"
@@ -396,8 +401,7 @@ class _Mine:
         about = {"start": site.start, "round": site.round, "linked_by": list(site.linked_by), "reason": None}
         if model is None:
             assert site.label is not None
-            rows = [(site.name, site.start, site.label, ())]
-            return _seed_record(site.name, rows, len(pages)) | {"failed_pages": failed}
+            return self._seed_record(site.name, site.start, site.label, len(pages)) | {"failed_pages": failed}
         linked = {self.graph.site_of(link) for link in links}
         topics = {
             name: model[0].names_.index(found.topic)
@@ -411,6 +415,25 @@ class _Mine:
         told = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6)}
         return site_record(found, pages, trees, failed) | told | about
 
+    def _seed_record(self, site: str, start: str, topic: str, pages: int) -> dict[str, Any]:
+        return {
+            "site": site,
+            "topic": topic,
+            "probability": 1.0,
+            "probabilities": {topic: 1.0},
+            "pages": pages,
+            "failed_pages": 0,
+            "deciding_pages": [],
+            "deciding_blocks": [],
+            "seed": True,
+            "on_topic": pages > 0 and topic in self.wanted,
+            "distinctness": 1.0,
+            "start": start,
+            "round": 0,
+            "linked_by": [],
+            "reason": None if pages else NOTHING_READ,
+        }
+
     # The end
 
     def _end(self, why: str) -> MineRun:
@@ -418,10 +441,10 @@ class _Mine:
         waits = any(site.record is None for site in self.store.sites())
         lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for record in records)
         write_lines(lines, self.out / SITES_FILE)
+        rounds = max((site.round for site in self.store.sites()), default=0)
         if len({found.topic for found in self.judged.values() if found.seed}) > 1:
             with whole_file(self.out.resolve() / MODEL_FILE) as file:
-                file.write(self._learn()[0].to_bytes())
-        rounds = max((site.round for site in self.store.sites()), default=0)
+                file.write(self._learn(rounds + 1)[0].to_bytes())
         return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, not waits)
 
     def _seconds_left(self) -> float | None:
@@ -449,29 +472,8 @@ def _links(pages: Sequence[PageWords]) -> set[str]:
     return {canonical(link) for page in pages for link in page.links}
 
 
-def _scope(settings: MineSettings) -> Any:
-    return SiteKey.parse(settings.site_by).by
-
-
-def _seed_record(site: str, rows: Sequence[tuple[str, str, str, Sequence[str]]], pages: int) -> dict[str, Any]:
-    start, topic = next((start, topic) for name, start, topic, _ in rows if name == site)
-    return {
-        "site": site,
-        "topic": topic,
-        "probability": 1.0,
-        "probabilities": {topic: 1.0},
-        "pages": pages,
-        "failed_pages": 0,
-        "deciding_pages": [],
-        "deciding_blocks": [],
-        "seed": True,
-        "on_topic": pages > 0,
-        "distinctness": 1.0,
-        "start": start,
-        "round": 0,
-        "linked_by": [],
-        "reason": None if pages else NOTHING_READ,
-    }
+def _scope(settings: MineSettings) -> ScopeKind:
+    return "domain" if SiteKey.parse(settings.site_by).by == "domain" else "host"
 
 
 def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) -> None:

@@ -62,6 +62,7 @@ class MineStore:
         self._database = sqlite3.connect(path, isolation_level=None)
         try:
             self._database.execute("PRAGMA synchronous = FULL")
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # one run at a time
             self._database.execute("BEGIN IMMEDIATE")
             tables = self._database.execute("SELECT name FROM sqlite_master WHERE name = 'about'").fetchall()
             if not tables:

@@ -139,7 +139,7 @@ class Candidate:
     linked_by: tuple[str, ...]
 
 
-def candidates(graph: SiteGraph, relevance: Mapping[str, float], known: Collection[str], most: int) -> list[Candidate]:
+def candidates(graph: SiteGraph, relevance: Mapping[str, float], known: Collection[str]) -> list[Candidate]:
     """The sites to read next, best first: those that sites on topic link to (step 2, hyperlink-based focused crawling).
 
     `relevance` is P(topic) of the sites on topic. What counts is its sum over those that link to a site, so that one
@@ -152,7 +152,7 @@ def candidates(graph: SiteGraph, relevance: Mapping[str, float], known: Collecti
         if total > 0 and site not in known:
             found.append(Candidate(site, graph.address(site), total, tuple(linking)))
     found.sort(key=lambda one: (-round(one.relevance, 6), one.site))
-    return found[:most]
+    return found
 
 
 def neighbours_of(graph: SiteGraph, site: str, topics: Mapping[str, int], linked: Iterable[str]) -> Neighbours:
