@@ -21,6 +21,7 @@ from webwinnow.crawl import AddressGuard, CrawlSettings, Route
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.pipeline.mine import MineRun, MineSettings, mine_sites
+from webwinnow.pipeline.minestore import MineStore
 from webwinnow.pipeline.seeds import read_seeds
 from webwinnow.report.mined import mined_html
 from webwinnow.sitemining.mining import MiningSettings
@@ -200,6 +201,8 @@ def test_limits_end_a_run_and_larger_ones_go_on_with_it(
     assert [record["pages"] <= 12 for record in first.sites[2:]] == [True, True]
     assert not any(url.startswith(tuple(f"http://{host}" for host in labels)) for url in asked)  # seeds were stored
     assert all(record["topic"] == "sqlite" for record in first.found)
+    late = mine_sites(stored, tmp_path / "late", MineSettings(label="topic", seconds=1e-6))
+    assert (late.ended, late.finished, len(late.sites)) == ("the time is up", False, 2)
     more = MineSettings(label="topic", pages=12, mining=MiningSettings(sites=3, topics=("sqlite",)))
     with WebServer(answer=lambda _: Reply(b"gone", status=404)) as server:
         second = mine_sites(stored, tmp_path / "run", more, settings_of(server))
@@ -207,6 +210,17 @@ def test_limits_end_a_run_and_larger_ones_go_on_with_it(
     failed = second.sites[-1]
     assert (failed["pages"], failed["topic"], failed["on_topic"]) == (0, None, False)
     assert "404" in failed["reason"]
+
+
+def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
+    with MineStore(mined.out, create=False), pytest.raises(InputError, match="is another run at work there"):
+        mine_sites(seeds, mined.out)
+
+
+def test_a_damaged_state_is_refused(seeds: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.sqlite").write_bytes(b"no database at all, but long enough to be taken for one" * 20)
+    with pytest.raises(InputError, match=r"mine\.sqlite cannot be read"):
+        mine_sites(seeds, tmp_path)
 
 
 # Seeds

@@ -6,6 +6,7 @@ import pytest
 
 from webwinnow.errors import SettingsError
 from webwinnow.sitemining.mining import (
+    MOST_TARGETS,
     Judgement,
     MiningSettings,
     Progress,
@@ -50,6 +51,12 @@ def test_links_within_a_site_and_to_nowhere_make_no_neighbours() -> None:
     graph.add("a.org", ["http://www.a.org/", "mailto:somebody@x.org", "http://b.org/1", "http://www.b.org/2"])
     assert graph.linked("a.org") == ["b.org"]
     assert graph.linking("b.org") == ["a.org"]
+
+
+def test_a_link_farm_has_a_limit() -> None:
+    graph = SiteGraph()
+    graph.add("farm.test", [f"http://s{number}.test/" for number in range(MOST_TARGETS + 500)])
+    assert len(graph.linked("farm.test")) == len(graph.targets) == MOST_TARGETS
 
 
 def test_neighbours_are_the_linked_sites_whose_topics_are_known() -> None:

@@ -20,6 +20,8 @@ __all__ = ["MineStore", "StoredPage", "StoredSite"]
 
 FILE: Final = "mine.sqlite"
 FORMAT_VERSION: Final = 1
+PATIENCE: Final = 1.0
+"""Seconds to wait for another run in the same folder to end."""
 _SCHEMA: Final = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE site (
@@ -59,7 +61,7 @@ class MineStore:
         path = folder / FILE
         if not create and not path.is_file():
             raise InputError(f"{folder} holds no run of webwinnow sites mine")
-        self._database = sqlite3.connect(path, isolation_level=None)
+        self._database = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
         try:
             self._database.execute("PRAGMA synchronous = FULL")
             self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # one run at a time
@@ -74,7 +76,7 @@ class MineStore:
                 raise InputError(f"{path} was written by another version of webwinnow; give another folder")
         except sqlite3.DatabaseError as error:
             self._database.close()
-            raise InputError(f"{path} cannot be read ({error}); give another folder") from None
+            raise InputError(f"{path} cannot be read ({error}); is another run at work there?") from None
 
     def __enter__(self) -> Self:
         return self

@@ -26,6 +26,11 @@ __all__ = [
     "why_stop",
 ]
 
+MOST_TARGETS = 5000
+"""Sites that one site may link to, by the order of their addresses; further ones are passed over. Ours: a link farm does
+not fill the memory.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningSettings:
@@ -99,7 +104,7 @@ class SiteGraph:
         targets = self._out.setdefault(site, set())
         for address in sorted(set(map(canonical, links))):
             target = self.site_of(address)
-            if not target or target == site:
+            if not target or target == site or (len(targets) >= MOST_TARGETS and target not in targets):
                 continue
             targets.add(target)
             self._in[target].add(site)
