@@ -189,7 +189,7 @@ def test_where_each_site_has_one_class_the_report_says_that_cleaning_cannot_help
     assert "Each of the 4 sites has pages of one class only" in said
     assert "thesis 5.6" in said
     assert "configuration 1, both classes of one site, has no experiment" in " ".join(task.task.notes)
-    assert "each site has one class, cleaning cannot help" in mining_html(results)
+    assert "one class a site, where cleaning cannot help (5.6)" in mining_html(results)
 
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
