@@ -450,6 +450,26 @@ def test_one_line_runs_it_on_ones_own_pages(tmp_path):
     assert "--label topic --site host" in (tmp_path / "out" / "mining.html").read_text(encoding="utf-8")
 
 
+def test_the_committed_report_shows_the_finding_and_stays_small():
+    folder = Path(__file__).parents[2] / "docs" / "experiments" / "mining"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 1_600_000
+    with (folder / "averages.csv").open(encoding="utf-8", newline="") as file:
+        overall = {
+            (row["task"], row["method"], row["configuration"]): float(row["f"])
+            for row in csv.DictReader(file)
+            if not row["class_1"]
+        }
+    for task in ("car makes", "cuisines", "job roles"):
+        lost, kept = (overall[task, letter, "1"] - overall[task, letter, "3"] for letter in ("N", "W"))
+        assert lost > 0.4 > 2 * kept
+    assert ("verticals", "N", "1") not in overall
+    written = (folder / "mining.html").read_text(encoding="utf-8")
+    assert "Where the site itself tells the class cleaning cannot help" in written
+    checker = Checker()
+    checker.feed(written)
+    assert "script" not in {tag for tag, _ in checker.tags}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "sites-swde.parquet").exists(), reason="WEBWINNOW_DATA has no sites-swde.parquet")
 def test_the_finding_of_the_thesis_holds_on_car_makes():
