@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from mined_pairs import assignment_f, clustering_f, configuration_scores
 
 from webwinnow.cli import main
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.experiments.mining import MiningSettings, TaskSettings, mining_experiment, mining_html, write_tables
 from webwinnow.experiments.mining.features import unit_rows
 from webwinnow.experiments.mining.findings import Finding, finding, sentences
@@ -27,6 +27,7 @@ from webwinnow.experiments.mining.methods import MINED, mined
 from webwinnow.experiments.mining.results import ClusterStatistics
 from webwinnow.experiments.mining.tasks import MOST_CLASSES, LabelledTask
 from webwinnow.experiments.mining.trials import ClusterRun, pair_trials, site_pairs
+from webwinnow.experiments.mining.workers import Workers
 from webwinnow.mining.scores import agreement
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
@@ -218,6 +219,12 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     for path in kept.iterdir():  # damaged files are made anew
         path.write_bytes(path.read_bytes()[:-20])
     assert mining_html(mining_experiment(data, told, keep=kept)) == first
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_told():
+    with Workers(2) as workers, pytest.raises(WebwinnowError, match="a worker process died"):
+        list(workers.run(os._exit, [9, 9]))
 
 
 # Messages
