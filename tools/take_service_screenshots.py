@@ -2,8 +2,8 @@
 
     python tools/take_service_screenshots.py [FOLDER]
 
-Needs the extras `serve`, `render`, `search`, `mining`, `parquet` and Debian's `chromium`; the pictures go into docs/ if no folder
-is named.
+Needs the extras `serve`, `render`, `search`, `mining`, `parquet` and Debian's `chromium`; the pictures go into docs/ if
+no folder is named.
 """
 
 from __future__ import annotations
