@@ -100,8 +100,8 @@ def _pruning(rows: Sequence[PruningRow], results: SitesResults) -> str:
     best = max(rules, key=lambda row: (row.accuracy, -row.read))
     said = (
         f"Reading ({results.reading_method}): everything is {whole.read:,} pages and accuracy {whole.accuracy:.3f}; "
-        f"{best.way}, the best of {len(rules)} by these very sites, reads {best.read / max(whole.read, 1):.0%} of them, "
-        f"keeps {best.kept / max(whole.read, 1):.0%} and has {best.accuracy:.3f}."
+        f"{best.way}, the best of {len(rules)} by these very sites, reads {best.read / max(whole.read, 1):.0%} of "
+        f"them, keeps {best.kept / max(whole.read, 1):.0%} and has {best.accuracy:.3f}."
     )
     plain = [row for row in rows if row.way.startswith(("depth", "first")) and row.read <= best.read]
     if plain:
