@@ -38,7 +38,7 @@ class RayCarrier:
                 ray.init(**started, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises bare exceptions where it cannot start
                 raise no_cluster("ray", error) from error
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what goes wrong is told in a sentence
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
 
