@@ -48,8 +48,8 @@ LEAST_PERTINENCE: Final = 0.1
 """Share of a node's words that belong to terms. Ours, of 0.02, 0.1 and 0.2 in one trial on sites-docs: the paper names
 none."""
 LEAST_SIMILARITY: Final = 0.005
-"""Cosine with the nearest centroid. Ours, of 0.001, 0.002 and 0.005 in one trial on sites-docs: the paper only says that
-"most similarity scores are near to zero"."""
+"""Cosine with the nearest centroid. Ours, of 0.001, 0.002 and 0.005 in one trial on sites-docs: the paper says only
+that "most similarity scores are near to zero"."""
 MAJORITY: Final = 0.5
 DEFAULT_LANGUAGE: Final = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")
