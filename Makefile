@@ -16,7 +16,7 @@ help:
 	@echo "make test-all  the slow tests too"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model and the recogniser of kinds again; writes their weights.npz and kinds.npz"
-	@echo "make pictures  take the pictures of docs/inspect.md anew"
+	@echo "make pictures  take the pictures of docs/inspect.md and docs/serve.md anew"
 	@echo "make train-items  train the trees of method items again; writes src/webwinnow/itemmodel/trees.npz"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 
@@ -80,6 +80,7 @@ train: $(VENV)/.train
 
 pictures: setup browser
 	$(BIN)/python tools/take_screenshots.py
+	$(BIN)/python tools/take_service_screenshots.py
 
 train-items: $(VENV)/.train
 	$(BIN)/python tools/train_items.py

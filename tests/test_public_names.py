@@ -13,6 +13,7 @@ import webwinnow
 
 EXTRAS = """
 pyarrow sklearn scipy matplotlib tantivy scrapy playwright fastapi uvicorn jinja2 ray pyspark rjieba rdflib
+ahocorasick_rs
 """.split()
 COMMAND_LINE = "typer rich".split()
 USED_INSIDE = {"choose_pages", "page_key"}

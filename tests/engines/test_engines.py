@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-HEAVY_PAGE = "<p>" + "<b>x</b>" * 3_000_000
-"""24 MB of elements: takes more than two seconds, where the others take milliseconds."""
+HEAVY_PAGE = "<p>" + "<b>x</b>" * 4_000_000
+"""32 MB of elements: takes more than two seconds, where the others take milliseconds."""
 
 
 def engine_of(name, request):
@@ -60,7 +61,7 @@ def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method,
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_models_of_a_folder_clean_the_same_on_a_cluster(crawl, tmp_path, webwinnow, engine, request):
-    assert webwinnow("learn", crawl[2], "-o", tmp_path / "models", "-q").returncode == 0
+    assert webwinnow("learn", crawl[2], "-o", tmp_path / "models", "-q").returncode == 1  # some pages are none
     settings = RunSettings(models=str(tmp_path / "models"), jobs=2)
     run(crawl, tmp_path / "local.jsonl", settings)
     run(crawl, tmp_path / "out.jsonl", settings, engine=engine_of(engine, request))
@@ -73,11 +74,16 @@ def test_a_page_that_never_ends_fails_alone_on_a_cluster(make_pages, tmp_path, e
     pages[5]["html"] = HEAVY_PAGE
     path = tmp_path / "crawl.jsonl"
     path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
-    summary = run([path], tmp_path / "out.jsonl", RunSettings(page_seconds=1.2), engine=engine_of(engine, request))
+    summary = run(
+        [path],
+        tmp_path / "out.jsonl",
+        RunSettings(page_seconds=1.5, limits=ParseLimits(max_bytes=len(HEAVY_PAGE))),
+        engine=engine_of(engine, request),
+    )
     records = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [record["page_id"] for record in records] == [f"a.example/{n}" for n in range(40)]
     assert [record["page_id"] for record in records if record["outcome"] == "failed"] == ["a.example/5"]
-    assert "longer than 1.2 s" in records[5]["reason"]
+    assert "longer than 1.5 s" in records[5]["reason"]
     assert (summary.kept, summary.failed) == (39, 1)
 
 

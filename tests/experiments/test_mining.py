@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from mined_pairs import assignment_f, clustering_f, configuration_scores
 
 from webwinnow.cli import main
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.experiments.mining import MiningSettings, TaskSettings, mining_experiment, mining_html, write_tables
 from webwinnow.experiments.mining.features import unit_rows
 from webwinnow.experiments.mining.findings import Finding, finding, sentences
@@ -27,6 +27,7 @@ from webwinnow.experiments.mining.methods import MINED, mined
 from webwinnow.experiments.mining.results import ClusterStatistics
 from webwinnow.experiments.mining.tasks import MOST_CLASSES, LabelledTask
 from webwinnow.experiments.mining.trials import ClusterRun, pair_trials, site_pairs
+from webwinnow.experiments.mining.workers import Workers
 from webwinnow.mining.scores import agreement
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
@@ -189,7 +190,7 @@ def test_where_each_site_has_one_class_the_report_says_that_cleaning_cannot_help
     assert "Each of the 4 sites has pages of one class only" in said
     assert "thesis 5.6" in said
     assert "configuration 1, both classes of one site, has no experiment" in " ".join(task.task.notes)
-    assert "each site has one class, cleaning cannot help" in mining_html(results)
+    assert "one class a site, where cleaning cannot help (5.6)" in mining_html(results)
 
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -218,6 +219,12 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     for path in kept.iterdir():  # damaged files are made anew
         path.write_bytes(path.read_bytes()[:-20])
     assert mining_html(mining_experiment(data, told, keep=kept)) == first
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_told():
+    with Workers(2) as workers, pytest.raises(WebwinnowError, match="a worker process died"):
+        list(workers.run(os._exit, [9, 9]))
 
 
 # Messages
@@ -448,6 +455,26 @@ def test_one_line_runs_it_on_ones_own_pages(tmp_path):
         "runs.csv",
     ]
     assert "--label topic --site host" in (tmp_path / "out" / "mining.html").read_text(encoding="utf-8")
+
+
+def test_the_committed_report_shows_the_finding_and_stays_small():
+    folder = Path(__file__).parents[2] / "docs" / "experiments" / "mining"
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 1_600_000
+    with (folder / "averages.csv").open(encoding="utf-8", newline="") as file:
+        overall = {
+            (row["task"], row["method"], row["configuration"]): float(row["f"])
+            for row in csv.DictReader(file)
+            if not row["class_1"]
+        }
+    for task in ("car makes", "cuisines", "job roles"):
+        lost, kept = (overall[task, letter, "1"] - overall[task, letter, "3"] for letter in ("N", "W"))
+        assert lost > 0.4 > 2 * kept
+    assert ("verticals", "N", "1") not in overall
+    written = (folder / "mining.html").read_text(encoding="utf-8")
+    assert "Where the site itself tells the class cleaning cannot help" in written
+    checker = Checker()
+    checker.feed(written)
+    assert "script" not in {tag for tag, _ in checker.tags}
 
 
 @pytest.mark.slow

@@ -42,4 +42,4 @@ def test_page_that_cannot_be_read_has_an_empty_row_and_exit_code_1(webwinnow, wr
 def test_unknown_weighting_is_exit_2(webwinnow, write_crawl, make_pages, tmp_path):
     done = webwinnow("features", write_crawl(make_pages("a.example", 3)), "-o", tmp_path / "f.npz", "--weighting", "x")
     assert done.returncode == 2
-    assert "cst, tfidf" in done.stderr
+    assert "cst, wplus, tfidf" in done.stderr

@@ -30,7 +30,8 @@ CHROMIUM = next(
 
 
 def prose(chance: random.Random, words: int) -> str:
-    return " ".join(f"{chance.choice(WORDS)}{chance.randrange(400)}" for _ in range(words)).capitalize() + "."
+    ends = ("ed", "er", "ing", "less", "like", "ly", "s", "side", "ward", "work")
+    return " ".join(chance.choice(WORDS) + chance.choice(ends) for _ in range(words)).capitalize() + "."
 
 
 def article(number: int) -> str:

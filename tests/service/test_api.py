@@ -150,12 +150,14 @@ def test_learned_sites_serve_single_pages(
     assert told["status"] == "done", told
     sites = server.client.get("/sites").json()
     assert [(site["site"], site["pages"]) for site in sites] == [("learned.example", 12)]
+    more = server.wait(server.hand_in(make_crawl(15, "learned.example"), where="/sites", update=True)["id"])
+    assert (more["status"], more["summary"]["updated"], more["summary"]["redesigned"]) == ("done", 1, [])
     page = {"html": make_page(40), "url": "http://learned.example/40"}
     with_model = server.client.post("/page", json=page).json()
     assert "All rights reserved" not in with_model["text"]
     assert "nothing is known" not in (with_model["reason"] or "")
     assert "nothing is known" in server.client.post("/page", json=page | {"models": False}).json()["reason"]
-    assert server.client.get("/sites/learned.example").json()["pages"] == 12
+    assert server.client.get("/sites/learned.example").json()["pages"] == 15
     assert server.client.delete("/sites/learned.example").status_code == 204
     assert server.client.get("/sites").json() == []
     assert "nothing is known" in server.client.post("/page", json=page).json()["reason"]

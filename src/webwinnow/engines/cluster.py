@@ -31,7 +31,16 @@ from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
 from webwinnow.pipeline.summary import Counts
 
-__all__ = ["BatchFunction", "Carrier", "ClusterEngine", "failed_task", "learn_and_keep", "models_for", "note_unlearned"]
+__all__ = [
+    "BatchFunction",
+    "Carrier",
+    "ClusterEngine",
+    "failed_task",
+    "learn_and_keep",
+    "models_for",
+    "no_cluster",
+    "note_unlearned",
+]
 
 BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
@@ -145,8 +154,17 @@ class ClusterEngine:
 def failed_task(engine: str, error: BaseException) -> WebwinnowError:
     """What a user is told of a task that an engine has given up, less the traces of the engine."""
     told = [line.strip() for line in str(error).splitlines() if _SAID.match(line.strip())]
-    said = told[-1] if told else f"{type(error).__name__}: {error}".partition("\n")[0]
+    said = told[-1] if told else _first_line(error)
     return WebwinnowError(f"{engine} gave up a task: {said}; mend that and go on with --resume")
+
+
+def no_cluster(engine: str, error: BaseException) -> WebwinnowError:
+    """What a user is told where a cluster cannot be started or reached."""
+    return WebwinnowError(f"{engine} cannot be started or reached: {_first_line(error)}")
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 # What tasks do, wherever they run

@@ -14,7 +14,7 @@ import ray.data
 import ray.exceptions
 
 from webwinnow.engines.batches import tree_file, values
-from webwinnow.engines.cluster import BatchFunction, failed_task
+from webwinnow.engines.cluster import BatchFunction, failed_task, no_cluster
 
 __all__ = ["RayCarrier"]
 
@@ -34,8 +34,11 @@ class RayCarrier:
                 os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would stand back for all others here
                 cores = jobs or len(os.sched_getaffinity(0))
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
-            ray.init(**started, logging_level="ERROR", log_to_driver=False)
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+            try:
+                ray.init(**started, logging_level="ERROR", log_to_driver=False)
+            except Exception as error:  # Ray raises bare exceptions where it cannot start
+                raise no_cluster("ray", error) from error
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what goes wrong is told in a sentence
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
 

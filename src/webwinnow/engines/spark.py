@@ -24,7 +24,14 @@ from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from webwinnow.engines import job
 from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
-from webwinnow.engines.cluster import BatchFunction, failed_task, learn_and_keep, models_for, note_unlearned
+from webwinnow.engines.cluster import (
+    BatchFunction,
+    failed_task,
+    learn_and_keep,
+    models_for,
+    no_cluster,
+    note_unlearned,
+)
 from webwinnow.engines.plan import Plan
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind
 from webwinnow.pipeline.settings import RunSettings
@@ -66,7 +73,10 @@ class SparkCarrier:
         builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
         if master is None:
             builder = builder.config("spark.driver.memory", DRIVER_MEMORY)
-        session = builder.getOrCreate()
+        try:
+            session = builder.getOrCreate()
+        except (PySparkException, Py4JError) as error:
+            raise no_cluster("spark", error) from error
         session.sparkContext.setLogLevel("ERROR")
         return cls(session)
 

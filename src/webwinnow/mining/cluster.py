@@ -112,10 +112,10 @@ class UnitRows:
 
     @classmethod
     def of(cls, matrix: Any) -> Self:
-        """The rows of a sparse matrix without negative values."""
+        """The rows of a sparse matrix of finite values; some weightings (W+) have values below 0."""
         csr = sp.csr_matrix(matrix, dtype=np.float64)
-        if csr.nnz and not (csr.data.min() >= 0 and np.isfinite(csr.data).all()):
-            raise InputError("a page has a feature of negative weight or of none; cosine k-means expects 0 or more")
+        if not np.isfinite(csr.data).all():
+            raise InputError("a page has a feature whose weight is no number; expected finite weights")
         length = np.sqrt(np.asarray(csr.multiply(csr).sum(axis=1)).ravel())
         page = np.flatnonzero(length > 0)
         exact = sp.diags_array(1 / length[page]).tocsr() @ csr[page]

@@ -366,8 +366,8 @@ async def one_site(site: str, parts: PartsHere) -> SiteTold:
 async def forget_site(site: str, parts: PartsHere) -> None:
     """Forget a site."""
     path = _model_path(parts, site)
-    path.unlink(missing_ok=True)
-    ModelFolder(path.parent, make=True).sums_path(site).unlink(missing_ok=True)
+    for part in (*ModelFolder(path.parent, make=True).epochs(path), path):
+        part.unlink(missing_ok=True)
 
 
 # What the routes share

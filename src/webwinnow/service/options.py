@@ -10,7 +10,7 @@ from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 
-__all__ = ["CleanOptions", "GivenPage", "JobRequest", "PageRequest", "UploadOptions"]
+__all__ = ["CleanOptions", "GivenPage", "JobOptions", "JobRequest", "PageRequest", "UploadOptions"]
 
 MOST_PAGES = 10_000
 """Pages that one request may list; more come as a file."""
@@ -69,17 +69,23 @@ class PageRequest(CleanOptions):
     explain: bool = Field(default=False, description="Tell block by block what was decided, and why.")
 
 
-class UploadOptions(CleanOptions):
-    """How the pages of an uploaded file are cleaned: options as a query writes them."""
+class JobOptions(CleanOptions):
+    """How the pages of a job are cleaned, or its sites learned."""
+
+    models: bool = False
+    update: bool = Field(default=False, description="/sites: the pages are a further epoch of sites known already.")
+
+    def options(self) -> dict[str, Any]:
+        """What the job's process is told."""
+        return self.model_dump(include=set(JobOptions.model_fields))
+
+
+class UploadOptions(JobOptions):
+    """How the pages of an uploaded file are treated: options as a query writes them."""
 
     model_config = ConfigDict(extra="forbid", strict=False)
 
-    models: bool = False
     name: str = Field(default="", max_length=200, description="The file's name, which may tell its format.")
-
-    def options(self) -> dict[str, Any]:
-        """What of it says how to clean."""
-        return self.model_dump(include=set(CleanOptions.model_fields))
 
 
 class GivenPage(_Strict):
@@ -91,14 +97,9 @@ class GivenPage(_Strict):
     site: str | None = Field(default=None, max_length=1_000)
 
 
-class JobRequest(CleanOptions):
+class JobRequest(JobOptions):
     """What a job works on: pages listed here, or a file or folder on the server's machine. A file is sent as body."""
 
-    models: bool = False
     pages: list[GivenPage] | None = Field(default=None, max_length=MOST_PAGES, min_length=1)
     folder: str | None = Field(default=None, max_length=4_000, description="A file or folder that the server may read.")
     name: str = Field(default="", max_length=200)
-
-    def options(self) -> dict[str, Any]:
-        """What of it says how to clean."""
-        return self.model_dump(include=set(CleanOptions.model_fields))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.cleaning.tasks import TASKS
-from webwinnow.errors import MissingExtra, WebwinnowError
+from webwinnow.errors import WebwinnowError
 from webwinnow.io import write_output
 from webwinnow.io.written import read_records
 from webwinnow.pipeline import RunSettings, run
@@ -29,8 +29,9 @@ from webwinnow.pipeline.learning import learn_sites
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.search import IndexFolder
 from webwinnow.service.jobs import Job, Progress
-from webwinnow.service.options import CleanOptions
+from webwinnow.service.options import JobOptions
 from webwinnow.site.archive import write_whole
+from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
@@ -51,7 +52,7 @@ class JobWork:
         self.folder, self.models = folder, models
         plain = json.loads((folder / "job.json").read_bytes())
         self.job = Job(**plain | {"inputs": tuple(plain["inputs"])})
-        self.options = CleanOptions(**self.job.options)
+        self.options = JobOptions(**self.job.options)
         self.result = folder / "result"
         self.result.mkdir(exist_ok=True)
         self.progress = self._earlier()
@@ -185,7 +186,13 @@ def _clusters(work: JobWork) -> None:
 def _learn(work: JobWork) -> None:
     settings = replace(work.settings, models=None, rejected=False, method="sst", keep_trees=True)
     learned = learn_sites(
-        work.job.inputs, work.models, settings, tmp=work.folder, on_progress=work.update, on_problem=work.note
+        work.job.inputs,
+        work.models,
+        settings,
+        tmp=work.folder,
+        on_progress=work.update,
+        on_problem=work.note,
+        update=EPOCHS if work.options.update else None,
     )
     work._tell(
         summary={
@@ -193,6 +200,8 @@ def _learn(work: JobWork) -> None:
             "sites": learned.sites,
             "failed": learned.failed_pages,
             "failed_sites": learned.failed_sites,
+            "updated": learned.updated,
+            "redesigned": learned.redesigned,
         }
     )
 
@@ -204,20 +213,18 @@ STEPS: dict[str, dict[str, Callable[[JobWork], None]]] = {
 """The steps of each kind of job, in their order."""
 
 
-def main(folder: Path, models: Path) -> int:
-    """Do a job; the last line of standard error says why it failed."""
+def main(folder: Path, models: Path) -> str | None:
+    """Do a job; returns why it failed."""
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         threading.Thread(target=_end_with_server, daemon=True).start()
         try:
             JobWork(folder, models).do()
-        except (WebwinnowError, MissingExtra) as error:
-            sys.stderr.write(f"{error}\n")
-            return 1
+        except WebwinnowError as error:
+            return str(error)
         except OSError as error:
-            sys.stderr.write(f"{error.strerror or error}\n")
-            return 1
-    return 0
+            return error.strerror or str(error)
+    return None
 
 
 def _end_with_server() -> None:
@@ -228,4 +235,4 @@ def _end_with_server() -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1]), Path(sys.argv[2])))
+    raise SystemExit(main(Path(sys.argv[1]), Path(sys.argv[2])))  # which writes a reason to the log

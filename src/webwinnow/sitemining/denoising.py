@@ -45,10 +45,11 @@ __all__ = [
 ]
 
 LEAST_PERTINENCE: Final = 0.1
-"""Share of a node's words that belong to terms (ours, not tuned; the paper names none)."""
+"""Share of a node's words that belong to terms. Ours, of 0.02, 0.1 and 0.2 in one trial on sites-docs: the paper names
+none."""
 LEAST_SIMILARITY: Final = 0.005
-"""Cosine with the nearest centroid (ours, not tuned; the paper names none): "most similarity scores are near to
-zero"."""
+"""Cosine with the nearest centroid. Ours, of 0.001, 0.002 and 0.005 in one trial on sites-docs: the paper says only
+that "most similarity scores are near to zero"."""
 MAJORITY: Final = 0.5
 DEFAULT_LANGUAGE: Final = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -13,6 +13,7 @@ from webwinnow.experiments.mining import plots
 from webwinnow.experiments.mining.findings import Finding, finding, sentences
 from webwinnow.experiments.mining.results import Average, ClusterStatistics, MiningResults, TaskResults
 from webwinnow.experiments.mining.tasks import LabelledTask
+from webwinnow.mining.folds import FOLDS
 
 __all__ = ["mining_html"]
 
@@ -64,7 +65,6 @@ def _summary(results: MiningResults) -> str:
     rows = []
     for number, task in enumerate(results.tasks):
         cells = [f'<a href="#task-{number}">{escape(task.task.name)}</a>']
-        cells.append(f'<span class="verdict">{escape(finding(task).value)}</span>')
         cells.append(f"{len(task.task.classes)} / {len(task.task.sites)}")
         cells += [_change(task, letter) for letter in SUMMED if letter in results.letters]
         for letter in SUMMED:
@@ -73,13 +73,13 @@ def _summary(results: MiningResults) -> str:
                 cells.append(_MISSING if clusters is None else f"{clusters.mean:.3f}")
         rows.append(cells)
     there = [letter for letter in SUMMED if letter in results.letters]
-    head = ["task", "the thesis's finding", "classes / sites"]
+    head = ["task", "classes / sites"]
     head += [f"SVM F({letter}), 1 → 3" for letter in there] + [f"k-means F({letter})" for letter in there]
     return (
         "<h2>Findings</h2><p>The thesis found that from configuration 1 (both classes of the training pages from one "
         "site) to configuration 3 (each from another site) classification gets dramatically worse on uncleaned pages "
         f"(N), and little worse on features weighted by the site (W).</p>{_overall(results)}"
-        + _table(head, rows, escaped=True, left=(1,))
+        + _table(head, rows, escaped=True)
     )
 
 
@@ -205,7 +205,8 @@ def _neighbours(task: TaskResults) -> str:
     rows.append(["mean", *_shown([task.macro_f(letter) for letter in task.letters])])
     return (
         "<h3>Classification: chi-square and k-NN</h3>"
-        f"<p>Each {escape(task.folds_by)} is held out once; features are chosen without it.</p>"
+        f"<p>Every {escape(task.folds_by)} is held out once, in {FOLDS} folds at most; features are chosen without "
+        "those held out.</p>"
         + plots.neighbour_bars(task)
         + _details("F1 of each class (DocView, Figure 5)", _table(["class", *task.letters], rows, escaped=True, last=1))
     )

@@ -7,11 +7,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from multiprocessing import connection
 from typing import Any, TypeVar
 
-from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.errors import MissingExtra, SettingsError, WebwinnowError
 
 __all__ = ["Workers"]
 
@@ -56,7 +57,13 @@ class Workers(AbstractContextManager["Workers"]):
 
 def _done(waiting: dict[Any, Job]) -> Iterator[tuple[Job, Any]]:
     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-        yield waiting.pop(future), future.result()
+        try:
+            found = future.result()
+        except BrokenProcessPool:
+            raise WebwinnowError(
+                "a worker process died, for want of memory perhaps; try again with fewer --jobs"
+            ) from None
+        yield waiting.pop(future), found
 
 
 def _begin() -> None:

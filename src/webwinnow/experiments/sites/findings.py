@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from webwinnow.experiments.sites.likelihood import Curve
 from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, SitesResults, accuracy_of
+from webwinnow.sitemining.hmt.convergence import MOST_PASSES
 from webwinnow.sitemining.topics import METHODS
 
 __all__ = ["findings"]
@@ -37,7 +38,7 @@ def _left_out(results: SitesResults) -> str:
     of = len(results.sites)
     said = (
         f"With every site left out once, the best accuracy (16) is {best:.3f}, that of {_names(several)} "
-        f"({results.right(simplest)} of {of} sites)."
+        f"({simplest}: {results.right(simplest)} of {of} sites right)."
     )
     richest = order[-1]
     if simplest != richest:
@@ -99,7 +100,8 @@ def _pruning(rows: Sequence[PruningRow], results: SitesResults) -> str:
     best = max(rules, key=lambda row: (row.accuracy, -row.read))
     said = (
         f"Reading ({results.reading_method}): everything is {whole.read:,} pages and accuracy {whole.accuracy:.3f}; "
-        f"{best.way} reads {best.read / max(whole.read, 1):.0%} of them and has {best.accuracy:.3f}."
+        f"{best.way}, the best of {len(rules)} by these very sites, reads {best.read / max(whole.read, 1):.0%} of "
+        f"them, keeps {best.kept / max(whole.read, 1):.0%} and has {best.accuracy:.3f}."
     )
     plain = [row for row in rows if row.way.startswith(("depth", "first")) and row.read <= best.read]
     if plain:
@@ -109,8 +111,12 @@ def _pruning(rows: Sequence[PruningRow], results: SitesResults) -> str:
                 f" No rule is needed for that: {rival.way} reads {rival.read / max(whole.read, 1):.0%} and has "
                 f"{rival.accuracy:.3f}."
             )
-    if results.deepest == 0:
-        said += " The stored pages do not link to each other, so that their tree is flat and its depth tells nothing."
+    loose = by_way["depth 0"].read - len(results.sites)
+    if loose > whole.read / 2:
+        said += (
+            f" {loose:,} of the stored pages are linked from no other, so that the tree is flat: there a rule, which "
+            "judges a page that was read, saves next to nothing."
+        )
     return said
 
 
@@ -121,7 +127,9 @@ def _likelihood(curves: Sequence[Curve], where: str) -> list[str]:
     passes = {curve.name: len(curve.history) for curve in curves}
     batch = curves[0]
     fastest = min(passes, key=lambda name: passes[name])
-    listed = ", ".join(f"{name} {count}" for name, count in passes.items())
+    listed = ", ".join(
+        f"{name} {count}{' (where it was stopped)' if count >= MOST_PASSES else ''}" for name, count in passes.items()
+    )
     spread = max(curve.history[-1] for curve in curves) - min(curve.history[-1] for curve in curves)
     verdict = "incremental EM is faster" if fastest != batch.name else "incremental EM is no faster"
     return [

@@ -31,7 +31,7 @@ class Curve:
     @property
     def name(self) -> str:
         """For people."""
-        return "batch" if self.subsets == 1 else f"incremental, {self.subsets} subsets"
+        return "batch" if self.subsets == 1 else f"{self.subsets} subsets"
 
     def passes_to(self, objective: float) -> int | None:
         """Passes until an objective is reached; None where it never is."""

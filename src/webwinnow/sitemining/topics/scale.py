@@ -23,7 +23,7 @@ USUAL_STAY = 0.5
 """How likely a node has its parent's topic, before anything is learned."""
 SITE_DAMPING = 0.5
 """Of what pages say of a site (ours): n pages of one site tell as much as the root of n that know nothing of each
-other. Unlike the slope alone it is as fair to deep trees as to flat ones, in which nothing bounds the sum."""
+other. A slope alone made deep trees, in which branches bound the sum, unsure beside flat ones."""
 ENOUGH = 1e-3
 """Learning stops when the probability of staying moves less."""
 STEEPEST_TREE = 1.0
