@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 MOST_TARGETS = 5000
-"""Sites that one site may link to, by the order of their addresses; further ones are passed over. Ours: a link farm does
-not fill the memory.
+"""Sites that one site may link to, by the order of their addresses; others are passed over. Ours: a link farm does not
+fill the memory.
 """
 
 
