@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -58,7 +58,7 @@ class Mined:
 
 
 def options(server: WebServer, seeds: Path, out: Path) -> list[str]:
-    more = ["--delay", "0", "--hosts", "12", "--allow", "127.0.0.1", "--resolve", server.route()]
+    more = ["--delay", "0", "--hosts", "12", "--no-search", "--allow", "127.0.0.1", "--resolve", server.route()]
     return ["--seeds", str(seeds), "-o", str(out), *more]
 
 
@@ -131,7 +131,7 @@ def test_the_model_that_was_learned_can_be_used(web: SiteWeb, mined: Mined) -> N
 def test_a_finished_run_asks_nobody_again(web: SiteWeb, seeds: Path, mined: Mined) -> None:
     before = (mined.out / "sites.jsonl").read_bytes()
     with WebServer(web.pages) as server:
-        again = mine_sites(seeds, mined.out, crawling=settings_of(server))
+        again = mine_sites(seeds, mined.out, MineSettings(search=False), settings_of(server))
     assert not server.log
     assert again.pages == 0
     assert (mined.out / "sites.jsonl").read_bytes() == before
@@ -212,6 +212,37 @@ def test_limits_end_a_run_and_larger_ones_go_on_with_it(
     assert "404" in failed["reason"]
 
 
+def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Path) -> None:
+    """a.test links to c.test on its last page only, which pruning leaves out."""
+    sea = "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split()
+    field = "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split()
+
+    def page(words: list[str], n: int, links: list[str]) -> str:
+        said = "".join(f"<p>{words[(n + k) % 10]} {words[(n + 2 * k) % 10]}</p>" for k in range(4))
+        return f"<title>{n}</title>{said}" + "".join(f"<a href='{link}'>on</a>" for link in links)
+
+    pages = {}
+    for host, words in (("s.test", sea), ("f.test", field), ("a.test", sea), ("c.test", sea)):
+        for n in range(40):
+            links = [f"/{k}" for k in range(1, 40)] if n == 0 else []
+            links += ["http://a.test/"] if host == "s.test" and n == 0 else []
+            links += ["http://c.test/"] if host == "a.test" and n == 39 else []
+            pages[f"http://{host}/{n or ''}"] = page(words, n, links)
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("http://s.test/,sea\nhttp://f.test/,field\n")
+    few = MineSettings(search=False, mining=MiningSettings(sites=2))
+    with WebServer(pages) as server:
+        pruned = mine_sites(seeds, tmp_path / "run", few, settings_of(server))
+        whole = mine_sites(seeds, tmp_path / "run", replace(few, search=True), settings_of(server))
+        asked = len(server.log)
+        again = mine_sites(seeds, tmp_path / "run", replace(few, search=True), settings_of(server))
+    assert [record["site"] for record in pruned.found] == ["a.test"]
+    assert pruned.found[0]["pages"] < 30
+    assert [record["site"] for record in whole.found] == ["a.test", "c.test"]
+    assert again.sites == whole.sites
+    assert len(server.log) == asked
+
+
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
     with MineStore(mined.out, create=False), pytest.raises(InputError, match="is another run at work there"):
         mine_sites(seeds, mined.out)
@@ -268,6 +299,7 @@ def test_the_report_escapes_what_sites_say() -> None:
         "seed": False,
         "on_topic": True,
         "distinctness": 0.8,
+        "whole": True,
         "start": evil,
         "round": 1,
         "linked_by": [evil],
@@ -295,15 +327,19 @@ OTHER_TOPICS = {"mail": "exim4-doc-html", "statistics": "python-statsmodels-doc"
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DOCS.is_file(), reason="WEBWINNOW_DATA names no folder with sites-docs")
-@pytest.mark.parametrize("others", [0, 4])
-def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int) -> None:
-    """Six topics; with `others`, so many sites of each of three topics that no seed has stand between them."""
+@pytest.mark.parametrize(("others", "deep"), [(0, False), (4, False), (4, True)])
+def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int, deep: bool) -> None:
+    """Six topics; with `others`, so many sites of each of three topics that no seed has stand between them. Where links
+    between sites are deep, pruning leaves most of them unread at first.
+    """
     pages: dict[str, list] = {}
     for page in open_pages([DOCS], on_problem=lambda _: None):
         pages.setdefault(str(page.site), []).append(page)
     texts = {topic: texts_of(pages[site]) for topic, site in (DOC_TOPICS | OTHER_TOPICS).items()}
     counts = dict.fromkeys(DOC_TOPICS, (60 - 3 * others) // 6) | dict.fromkeys(OTHER_TOPICS, others)
-    web = site_web(texts, {topic: count for topic, count in counts.items() if count})
+    web = site_web(
+        texts, {topic: count for topic, count in counts.items() if count}, deep=deep, below=10 if deep else 4
+    )
     assert len(web.topics) == 60
     seeds = tmp_path / "seeds.csv"
     seeds.write_text("url,label\n" + "".join(f"http://{topic}-0.web.test/,{topic}\n" for topic in DOC_TOPICS))
@@ -315,4 +351,4 @@ def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int) -> No
     right = sum(found[site] == web.topics[site] for site in wanted & found.keys())
     assert right >= 0.9 * len(wanted & found.keys())
     assert run.spotting == len(found) / 6
-    assert len(found.keys() - wanted) <= others
+    assert len(found.keys() - wanted) <= 2 * others

@@ -61,11 +61,13 @@ def site_web(
     paragraphs: int = 4,
     out_links: int = 4,
     astray: float = 0.25,
+    deep: bool = False,
 ) -> SiteWeb:
     """Make a web: so many `sites` of each topic, that share the topic's paragraphs between them.
 
     The first site of a topic leads, over links within the topic, to all others of it; a link goes `astray`, to a site
-    of any other topic, with that probability.
+    of any other topic, with that probability. Where it is `deep`, links to other sites stand on any page, else on start
+    pages and hubs.
     """
     draw = random.Random(seed)
     web = SiteWeb()
@@ -90,12 +92,19 @@ def site_web(
         for number, host in enumerate(group):
             own = shuffled[number :: len(group)]
             web.links.update((host, target) for target in targets[host])
-            web.pages.update(_site(host, own, list(dict.fromkeys(targets[host])), draw, (hubs, below, paragraphs)))
+            web.pages.update(
+                _site(host, own, list(dict.fromkeys(targets[host])), draw, (hubs, below, paragraphs), deep)
+            )
     return web
 
 
 def _site(
-    host: str, texts: Sequence[str], targets: Sequence[str], draw: random.Random, sizes: tuple[int, int, int]
+    host: str,
+    texts: Sequence[str],
+    targets: Sequence[str],
+    draw: random.Random,
+    sizes: tuple[int, int, int],
+    deep: bool,
 ) -> dict[str, str]:
     hubs, below, paragraphs = sizes
     paths = {"/": [f"/{h}/" for h in range(hubs)] + ["/about.html"], "/about.html": []}
@@ -104,7 +113,7 @@ def _site(
         paths |= {path: [] for path in paths[f"/{hub}/"]}
     carries = defaultdict(list)
     for target in targets:
-        carries[draw.choice([path for path in paths if path.count("/") <= 2])].append(target)
+        carries[draw.choice([path for path in paths if deep or path.endswith("/")])].append(target)
     menu = "".join(f"<li><a href='{path}'>Part {path.strip('/') or 'one'}</a></li>" for path in paths["/"])
     pages = {}
     for path, children in paths.items():

@@ -103,6 +103,9 @@ def mine(
     sites: Annotated[int, typer.Option(min=1, help="Sites to read at most, seeds not counted.")] = 500,
     pages_per_site: Annotated[int, typer.Option(min=1, help="Pages of a site at most.")] = MINED_PAGES,
     time: Annotated[float | None, typer.Option(help="Seconds; then it stops, and the same command goes on.")] = None,
+    search: Annotated[
+        bool, typer.Option(help="Where no candidate is left, read sites on topic further, for their links.")
+    ] = True,
     fruitless: Annotated[int, typer.Option(min=1, help="Stop after so many sites in a row off topic.")] = 100,
     confidence: Annotated[float, typer.Option(min=0, max=1, help="How likely a topic must be.")] = _MINING.confidence,
     distinctness: Annotated[
@@ -148,6 +151,7 @@ def mine(
         reading=ReadingSettings(delta=delta),
         pages=pages_per_site,
         seconds=time,
+        search=search,
     )
     crawling = CrawlSettings(
         delay=delay, hosts=hosts, robots=robots, user_agent=user_agent, guard=guard_of(allow_private, allow, resolve)

@@ -29,6 +29,7 @@ from webwinnow.parse import parse
 from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.pipeline.seeds import Seeds, read_seeds
 from webwinnow.pipeline.sites import NOTHING_READ, site_record
+from webwinnow.records import PageRecord
 from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.mining import (
     Judgement,
@@ -59,7 +60,8 @@ Note = Callable[[str], None]
 class MineSettings:
     """How to mine: how topics are told, which sites are read and how far, how long; how to crawl is said apart.
 
-    `pages` are those of a site at most, `seconds` the time of this run.
+    `pages` are those of a site at most, `seconds` the time of this run. With `search`, where no candidate is left,
+    sites on topic that pruning left are read further, for links to others.
     """
 
     method: str = DEFAULT_METHOD
@@ -69,6 +71,7 @@ class MineSettings:
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     pages: int = SITE_PAGES
     seconds: float | None = None
+    search: bool = True
 
     def __post_init__(self) -> None:
         topic_method(self.method)
@@ -218,6 +221,9 @@ class _Mine:
         self.round: dict[str, int] = {}
         self.known: set[str] = set()
         self.since_found = 0
+        self.unread: dict[str, str] = {}
+        """Sites on topic of which there is more to read, and where they begin."""
+        self.searched = True
 
     def run(self) -> MineRun:
         """Rounds until the termination condition."""
@@ -267,6 +273,13 @@ class _Mine:
                     pages, links = self._read_again(site.name, words)
                 assert site.record is not None
                 self._know(site.name, pages, links, site.record)
+        for number in range(1, 1 + (self.store.noted("searches") or 0)):
+            for record in open_pages([self._search(number)], on_problem=self.note):
+                page = None if record.refused is not None else _words(record)
+                if page is not None:
+                    self.graph.add(self.graph.site_of(record.url), page.links)
+        for name in self.store.noted("searched") or ():
+            self.unread.pop(name, None)
 
     def _stored_words(self, number: int, sites: Sequence[StoredSite]) -> dict[str, PageWords]:
         """The pages of a round by their address, from its WARC file."""
@@ -275,13 +288,9 @@ class _Mine:
         found: dict[str, PageWords] = {}
         if wanted and path.is_file():
             for record in open_pages([path], on_problem=self.note):
-                if record.url in wanted and record.refused is None:
-                    try:
-                        tree = parse(record.body, url=record.url, content_type=record.content_type)
-                    except PageRefused:
-                        continue
-                    words = PageWords.of(tree)
-                    found[record.url] = replace(words, links=()) if asks_not_to(tree) else words
+                words = _words(record) if record.url in wanted and record.refused is None else None
+                if words is not None:
+                    found[record.url] = words
         return found
 
     def _read_again(self, name: str, words: dict[str, PageWords]) -> tuple[SitePages, set[str]]:
@@ -303,6 +312,8 @@ class _Mine:
         if found.teaches(self.settings.mining, self.wanted):
             self.pages[name], self.round[name] = pages, record["round"]
         self.since_found = 0 if record["on_topic"] else self.since_found + 1
+        if record["on_topic"] and not record["whole"]:
+            self.unread[name] = record["start"]
 
     # A round
 
@@ -317,6 +328,8 @@ class _Mine:
         found = candidates(self.graph, relevance, self.known)
         chosen = [one for one in found if page_address(one.start) is not None]
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
+        if not chosen and self.settings.search and read < mining.sites and self._search_on():
+            return None
         why = why_stop(Progress(read, self.since_found, len(chosen)), mining)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
@@ -324,6 +337,34 @@ class _Mine:
             self.store.add_round(number, rows)
             self.known.update(one.site for one in chosen)
         return why
+
+    def _search_on(self) -> bool:
+        """Where no candidate is left: read sites on topic further, for their links alone; whether that was done.
+
+        Pruning saves pages on which other sites are linked. Such a site is fetched once more, from its start page, as
+        far as a site may be.
+        """
+        left = self._seconds_left()
+        if not self.unread or (left is not None and left <= 0):
+            self.searched = not self.unread
+            return False
+        number = 1 + (self.store.noted("searches") or 0)
+        warc, unread = self._search(number), dict(self.unread)
+        resume = _can_resume(warc.parent, warc)
+        follow = PrunedFollow({start: SiteReading() for start in unread.values()})
+        settings = replace(self.crawling, seconds=left)
+        summary = crawl(
+            list(unread.values()), warc, settings, follow=follow, resume=resume, state=warc.parent, on_problem=self.note
+        )
+        self.fresh += summary.fresh
+        if not summary.finished:
+            self.searched = False
+            return False
+        for name, start in unread.items():
+            self.graph.add(name, _links(follow.readings[start].pages))
+        self.store.note_all({"searches": number, "searched": sorted({*(self.store.noted("searched") or ()), *unread})})
+        self.unread.clear()
+        return True
 
     def _learn(self, before: int) -> tuple[SiteTopics, ReadingModel]:
         """Step 1: learn from the seeds, and from sites found in earlier rounds that are sure (step 5)."""
@@ -376,7 +417,8 @@ class _Mine:
         reading, trees = follow.readings[site.start], follow.trees.pop(site.start)
         pages, links = reading.site(site.name), _links(reading.pages)
         failed = sum(1 for fate in fates if fate["fate"] == "failed")
-        record = self._record(site, pages, links, trees, model, failed)
+        whole = (all(reading.added) and not reading.settled) or len(pages) >= self.settings.pages
+        record = self._record(site, pages, links, trees, model, failed, whole=whole)
         moved = {self.graph.site_of(url) for url in pages.urls} - {site.name}
         if not trees:
             why = next((fate["reason"] for fate in fates if fate["url"] == site.start and fate["reason"]), None)
@@ -396,6 +438,8 @@ class _Mine:
         trees: Sequence[PageTree],
         model: tuple[SiteTopics, ReadingModel] | None,
         failed: int,
+        *,
+        whole: bool,
     ) -> dict[str, Any]:
         mining = self.settings.mining
         about = {"start": site.start, "round": site.round, "linked_by": list(site.linked_by), "reason": None}
@@ -412,7 +456,7 @@ class _Mine:
         distinctness = float(model[1].distinctness(pages)[found.number])
         judgement = Judgement(found.topic, found.probability, distinctness)
         on_topic = bool(len(pages)) and judgement.on_topic(mining, self.wanted)
-        told = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6)}
+        told = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6), "whole": whole}
         return site_record(found, pages, trees, failed) | told | about
 
     def _seed_record(self, site: str, start: str, topic: str, pages: int) -> dict[str, Any]:
@@ -428,6 +472,7 @@ class _Mine:
             "seed": True,
             "on_topic": pages > 0 and topic in self.wanted,
             "distinctness": 1.0,
+            "whole": True,
             "start": start,
             "round": 0,
             "linked_by": [],
@@ -445,16 +490,23 @@ class _Mine:
         if len({found.topic for found in self.judged.values() if found.seed}) > 1:
             with whole_file(self.out.resolve() / MODEL_FILE) as file:
                 file.write(self._learn(rounds + 1)[0].to_bytes())
-        return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, not waits)
+        finished = self.searched and not waits
+        return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, finished)
 
     def _seconds_left(self) -> float | None:
         limit = self.settings.seconds
         return None if limit is None else limit - (time.monotonic() - self.began)
 
     def _warc(self, number: int) -> Path:
-        folder = self.out / f"round-{number:03}"
+        return self._folder(f"round-{number:03}") / "pages.warc.gz"
+
+    def _search(self, number: int) -> Path:
+        return self._folder(f"search-{number:03}") / "pages.warc.gz"
+
+    def _folder(self, name: str) -> Path:
+        folder = self.out / name
         folder.mkdir(exist_ok=True)
-        return folder / "pages.warc.gz"
+        return folder
 
 
 def _can_resume(folder: Path, warc: Path) -> bool:
@@ -466,6 +518,16 @@ def _can_resume(folder: Path, warc: Path) -> bool:
         folder.mkdir()
         return False
     return True
+
+
+def _words(record: PageRecord) -> PageWords | None:
+    """The words of a stored page, without links where it asks not to follow them; None where it cannot be read."""
+    try:
+        tree = parse(record.body, url=record.url, content_type=record.content_type)
+    except PageRefused:
+        return None
+    words = PageWords.of(tree)
+    return replace(words, links=()) if asks_not_to(tree) else words
 
 
 def _links(pages: Sequence[PageWords]) -> set[str]:

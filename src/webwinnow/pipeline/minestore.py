@@ -90,6 +90,13 @@ class MineStore:
         """Remember a value under a name."""
         self._note(name, value)
 
+    def note_all(self, values: dict[str, Any]) -> None:
+        """Remember several values at once, all or none."""
+        self._database.execute("BEGIN IMMEDIATE")
+        for name, value in values.items():
+            self._note(name, value)
+        self._database.execute("COMMIT")
+
     def noted(self, name: str) -> Any:
         """What was remembered; None where nothing was."""
         row = self._database.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()

@@ -97,7 +97,7 @@ class SiteReading:
 
     A page speaks by its words, without blocks that stand on half of the pages read so far: the menu that all of them
     share says nothing of where they lead. `pages` and `referrers` are all pages in the order of reading, `added` says
-    which of them the tree grew by.
+    which of them the tree grew by, `settled` whether the topic is.
     """
 
     def __init__(self, model: ReadingModel | None = None, settings: ReadingSettings | None = None) -> None:
@@ -111,6 +111,7 @@ class SiteReading:
         self._place: dict[str, int] = {}
         self._said: Counter[int] = Counter()
         self._unchanged = 0
+        self.settled = False
 
     @property
     def posterior(self) -> Floats | None:
@@ -134,7 +135,8 @@ class SiteReading:
         grew = self._offer(page, referrer, self._rule)
         self.added.append(grew)
         self._unchanged = 0 if grew else self._unchanged + 1
-        return Read(follow=grew, settled=self._unchanged >= self.settings.unchanged)
+        self.settled = self.settled or self._unchanged >= self.settings.unchanged
+        return Read(follow=grew, settled=self.settled)
 
     def site(self, name: str) -> SitePages:
         """The site as far as it was read, with the page tree of the crawl."""
