@@ -5,7 +5,9 @@ Tests are imported one by one (`--import-mode=importlib`), so things are shared 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,26 @@ from webwinnow.pagetree import PageTree
 
 settings.register_profile("webwinnow", deadline=None)  # a slow machine is no failed test
 settings.load_profile("webwinnow")
+
+BROWSER_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real browser, one for all tests: Playwright runs once in a process."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=BROWSER_FLAGS)
+        yield chromium
+        chromium.close()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,6 @@ from webwinnow.parse import parse
 from webwinnow.report import SiteReport, report_html
 from webwinnow.sitemodel import SiteModel, learn
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 METHODS = ("combined", "sst", "repeated", "none")
 WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
 
@@ -70,17 +62,6 @@ def report(tmp_path_factory: pytest.TempPathFactory, model: SiteModel, trees: li
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(report_html([SiteReport.of(model, trees, METHODS)], METHODS), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

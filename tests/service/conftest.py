@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -23,10 +22,6 @@ pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 START_SECONDS = 90
 JOB_SECONDS = 180
 WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split()
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 
 
 def prose(chance: random.Random, words: int) -> str:
@@ -162,14 +157,3 @@ def done(server: Server) -> dict[str, Any]:
     told = server.wait(server.hand_in(crawl(12), "news.jsonl")["id"])
     assert told["status"] == "done", told
     return told
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()

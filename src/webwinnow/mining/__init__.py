@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from webwinnow.mining.cluster import NO_CLUSTER, Clustering, KMeans, UnitRows, best_run, k_means
     from webwinnow.mining.collection import Cluster, ClusteredPages, ClusterSettings, cluster_pages
     from webwinnow.mining.naming import cluster_names, cluster_terms
-    from webwinnow.mining.plane import plane
+    from webwinnow.mining.places import plane
     from webwinnow.mining.rows import PageRows
     from webwinnow.mining.scores import Agreement, agreement
 
@@ -43,7 +43,7 @@ _HOMES = {
     "webwinnow.mining.cluster": "NO_CLUSTER Clustering KMeans UnitRows best_run k_means",
     "webwinnow.mining.collection": "Cluster ClusteredPages ClusterSettings cluster_pages",
     "webwinnow.mining.naming": "cluster_names cluster_terms",
-    "webwinnow.mining.plane": "plane",
+    "webwinnow.mining.places": "plane",
     "webwinnow.mining.rows": "PageRows",
     "webwinnow.mining.scores": "Agreement agreement",
 }

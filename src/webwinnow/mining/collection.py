@@ -13,7 +13,7 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.mining.choosing import Suggestion, suggest_k
 from webwinnow.mining.cluster import ITERATIONS, STARTS, Clustering, KMeans, UnitRows, best_run, k_means
 from webwinnow.mining.naming import cluster_names, cluster_terms
-from webwinnow.mining.plane import drawn_pages, plane
+from webwinnow.mining.places import drawn_pages, plane
 from webwinnow.mining.rows import PageRows
 
 __all__ = ["BATCH", "MANY_PAGES", "Cluster", "ClusterSettings", "ClusteredPages", "cluster_pages"]
