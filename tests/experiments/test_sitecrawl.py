@@ -53,12 +53,14 @@ def test_what_is_saved_is_counted_by_hand() -> None:
     sites = [SiteCrawl("a", "x", "x", 0.9, 30, failed=False), SiteCrawl("b", "y", "x", 0.8, 10, failed=False)]
     fixed = Way("fixed", tuple(sites), crawling=10.0, judging=0.0, classifying=2.0, received=100)
     few = SiteCrawl("a", "x", "x", 0.9, 8, failed=False), SiteCrawl("b", "y", "y", 0.8, 2, failed=False)
-    pruned = Way("pruned", few, crawling=4.0, judging=1.0, classifying=2.0, received=40)
+    pruned = Way("pruned", few, crawling=4.0, judging=1.0, classifying=2.0, received=40, spotted=3)
     found = CrawlComparison("data", "multiscale", 1.0, fixed, pruned)
     assert (found.saved("pages"), found.saved("crawling"), found.saved("seconds")) == (0.75, 0.6, 0.5)
     assert (fixed.accuracy, pruned.accuracy) == (0.5, 1.0)
     assert "saves 75.0 % of the pages, 60.0 % of the time of crawling" in crawl_table(found)
     assert "1: b (x)" in crawl_table(found)
+    assert (fixed.spotting, pruned.spotting) == (0.0, 1.5)  # equation 15: three new sites, two to begin with
+    assert "| 150 % |" in crawl_table(found)
 
 
 @pytest.mark.slow

@@ -97,6 +97,12 @@ class Server:
         told: dict[str, Any] = self.client.get(f"/jobs/{name}").json()
         return told
 
+    def wait_for_records(self, name: str) -> dict[str, Any]:
+        """Until the job's first and foremost step is done; the report, the index and the clusters come after."""
+        told = self.wait(name, lambda told: "clean" in told["steps"] or told["status"] == "failed")
+        assert told["steps"].get("clean", "not yet") is None, told
+        return told
+
     def wait(self, name: str, until: Callable[[dict[str, Any]], bool] | None = None) -> dict[str, Any]:
         over = until or (lambda told: told["status"] not in ("queued", "running"))
         latest = time.monotonic() + JOB_SECONDS

@@ -104,7 +104,7 @@ def test_a_folder_outside_of_those_allowed_is_refused(server: Any, named: str) -
 
 def test_a_file_of_an_allowed_folder_is_cleaned(server: Any) -> None:
     answer = server.client.post("/jobs", json={"folder": "crawl.jsonl"})
-    assert server.wait(answer.json()["id"])["summary"]["pages"] == 3
+    assert server.wait_for_records(answer.json()["id"])["summary"]["pages"] == 3
 
 
 def test_no_folder_is_read_unless_one_was_allowed(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
-from webwinnow.crawl.scope import start_address
+from webwinnow.crawl.scope import host_of, start_address
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.experiments.labelled import read_rows
 from webwinnow.parse import parse
 from webwinnow.pipeline.mine import PrunedFollow
-from webwinnow.sitemining.measures import macro_accuracy
+from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training
@@ -51,7 +51,10 @@ class SiteCrawl:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """All sites crawled in one way: seconds of the crawl, `judging` of them in the rule, and of classifying after."""
+    """All sites crawled in one way: seconds of the crawl, `judging` of them in the rule, and of classifying after.
+
+    `spotted` are further hosts that the pages read link to: the new sites that a mining run would go on with.
+    """
 
     name: str
     sites: tuple[SiteCrawl, ...]
@@ -59,6 +62,12 @@ class Way:
     judging: float
     classifying: float
     received: int
+    spotted: int = 0
+
+    @property
+    def spotting(self) -> float:
+        """Equation 15: new sites to those begun with."""
+        return spotting_rate(self.spotted, len(self.sites))
 
     @property
     def pages(self) -> int:
@@ -98,7 +107,10 @@ class CrawlComparison:
 
     def to_plain(self) -> dict[str, Any]:
         """For a JSON file."""
-        ways = {way.name: asdict(way) | {"accuracy": way.accuracy, "pages": way.pages} for way in self.ways}
+        ways = {
+            way.name: asdict(way) | {"accuracy": way.accuracy, "pages": way.pages, "spotting": way.spotting}
+            for way in self.ways
+        }
         saved = {what: self.saved(what) for what in ("pages", "received", "crawling", "seconds")}
         return {"data": self.data, "method": self.method, "delay": self.delay, "ways": ways, "saved": saved}
 
@@ -153,14 +165,14 @@ def crawl_table(found: CrawlComparison) -> str:
         f"Crawling {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each told by the others; "
         f"{found.delay:g} s between requests.",
         "",
-        "| crawl | pages | MB | crawl, s | rule, s | classify, s | accuracy (16) | errors |",
-        "|---|---|---|---|---|---|---|---|",
+        "| crawl | pages | MB | crawl, s | rule, s | classify, s | spotting (15) | accuracy (16) | errors |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for way in found.ways:
         wrong = ", ".join(f"{site.site} ({site.topic})" for site in way.errors) or "none"
         lines.append(
             f"| {way.name} | {way.pages:,} | {way.received / 1e6:.1f} | {way.crawling:.1f} | {way.judging:.1f} | "
-            f"{way.classifying:.1f} | {way.accuracy:.3f} | {len(way.errors)}: {wrong} |"
+            f"{way.classifying:.1f} | {100 * way.spotting:.0f} % | {way.accuracy:.3f} | {len(way.errors)}: {wrong} |"
         )
     lines += [
         "",
@@ -206,15 +218,17 @@ def _words(rows: Sequence[dict[str, Any]], note: Callable[[str], None]) -> list[
 
 
 class _Timed:
-    """A `Follow` that is timed."""
+    """A `Follow` that is timed, and notes the hosts that pages link to."""
 
     learns = True
 
     def __init__(self, follow: PrunedFollow) -> None:
         self.follow = follow
         self.seconds = 0.0
+        self.hosts: set[str] = set()
 
     def next(self, page: CrawledPage) -> Next:
+        self.hosts.update(map(host_of, page.links))
         began = time.perf_counter()
         found = self.follow.next(page)
         self.seconds += time.perf_counter() - began
@@ -242,4 +256,6 @@ def _crawled(
         found = models[one.start][0].classify(reading.site(one.name))
         pages = len(reading.pages)
         told.append(SiteCrawl(one.name, one.label, found.topic, found.probability, pages, failed=not pages))
-    return Way(name, tuple(told), summary.seconds, follow.seconds, time.perf_counter() - began, summary.received)
+    spotted = len(follow.hosts - {host_of(one.start) for one in sites} - {""})
+    classifying = time.perf_counter() - began
+    return Way(name, tuple(told), summary.seconds, follow.seconds, classifying, summary.received, spotted)
