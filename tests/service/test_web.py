@@ -83,9 +83,8 @@ def test_a_person_winnows_the_sample_crawl(server: Any, tab: Callable[..., Any],
 
 
 def test_nothing_of_a_page_runs_or_loads(server: Any, tab: Callable[..., Any]) -> None:
-    pages = [
-        {"url": f"http://evil.example/{n}", "html": HOSTILE.replace("sentence", f"sentence {n}")} for n in range(3)
-    ]
+    said = ("sentence of rivers and stones", "sentence of copper bridges", "sentence of winter letters")
+    pages = [{"url": f"http://evil.example/{n}", "html": HOSTILE.replace("sentence", s)} for n, s in enumerate(said)]
     asked = {"pages": pages, "name": "<img src=x onerror=alert(1)>"}
     told = server.wait(server.client.post("/jobs", json=asked).json()["id"])
     where = f"{server.base}/view/jobs/{told['id']}"
