@@ -17,6 +17,8 @@ __all__ = ["serve"]
 HEAD_SECONDS = 15.0
 """A connection on which no whole request head came by then is closed."""
 MOST_CONNECTIONS = 512
+KEPT_SECONDS = 75
+"""An idle connection is kept so long: longer than clients keep theirs, so that none is closed as it is used again."""
 CLOSING_SECONDS = 10
 
 
@@ -68,5 +70,6 @@ def serve(settings: ServiceSettings) -> None:
         server_header=False,
         proxy_headers=False,
         limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=KEPT_SECONDS,
         timeout_graceful_shutdown=CLOSING_SECONDS,
     )
