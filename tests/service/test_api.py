@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import threading
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +18,7 @@ from typer.testing import CliRunner
 
 from webwinnow.cli.app import app
 from webwinnow.io.schema import json_schema
+from webwinnow.service.parts import bytes_in
 
 
 def test_a_page_comes_back_as_its_record(server: Any, make_page: Callable[[int], str]) -> None:
@@ -197,3 +200,32 @@ def test_the_log_names_jobs_and_never_what_pages_say(server: Any, done: dict[str
     log = server.log.read_text()
     assert f"job {done['id']} done" in log
     assert "secret" not in log
+
+
+def test_a_damaged_model_does_not_hide_the_others(
+    make_server: Callable[..., Any], make_crawl: Callable[..., bytes]
+) -> None:
+    server = make_server()
+    assert server.wait(server.hand_in(make_crawl(4, "one.example"), where="/sites")["id"])["status"] == "done"
+    models = next(server.folder.rglob("*.model.npz")).parent
+    (models / "other.example-0000000000000000.model.npz").write_bytes(b"no model")
+    assert [site["site"] for site in server.client.get("/sites").json()] == ["one.example"]
+
+
+def test_the_disk_is_measured_while_files_come_and_go(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_bytes(b"12345")
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            (tmp_path / "jobs").mkdir()
+            (tmp_path / "jobs" / "passing").write_bytes(b"")
+            shutil.rmtree(tmp_path / "jobs")
+
+    worker = threading.Thread(target=churn)
+    worker.start()
+    try:
+        assert {bytes_in(tmp_path) for _ in range(2_000)} == {5}
+    finally:
+        stop.set()
+        worker.join()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from webwinnow._version import __version__
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, ModelError
 from webwinnow.io.schema import PAGE_FIELDS, json_schema
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.query import Within
@@ -122,6 +123,7 @@ def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem} for status in (400, 401, 403, *statuses)}
 
 
+NO_MODEL = "there is no model of that site"
 router = APIRouter()
 PartsHere = Annotated[Parts, Depends(parts_of)]
 _RECORD = {name: value for name, value in json_schema(PAGE_FIELDS).items() if name != "$schema"}
@@ -343,7 +345,7 @@ async def search_job(
 @router.get("/sites", tags=["sites"], responses=_problems())
 async def sites(parts: PartsHere) -> list[SiteTold]:
     """The sites that this server knows."""
-    return await run_in_threadpool(lambda: [_site_told(path) for path in parts.models()])
+    return await run_in_threadpool(lambda: list(_sites_told(parts)))
 
 
 @router.post("/sites", status_code=201, tags=["sites"], responses=_TAKEN, openapi_extra=_UPLOAD)
@@ -359,15 +361,18 @@ async def learn_sites(
 @router.get("/sites/{site:path}", tags=["sites"], responses=_problems(404))
 async def one_site(site: str, parts: PartsHere) -> SiteTold:
     """What this server knows of a site."""
-    return await run_in_threadpool(_site_told, _model_path(parts, site))
+    path = _model_path(parts, site)
+    try:
+        return await run_in_threadpool(_site_told, path)
+    except FileNotFoundError:  # forgotten meanwhile
+        raise HTTPException(404, NO_MODEL) from None
 
 
 @router.delete("/sites/{site:path}", status_code=204, tags=["sites"], responses=_problems(404))
 async def forget_site(site: str, parts: PartsHere) -> None:
     """Forget a site."""
     path = _model_path(parts, site)
-    for part in (*ModelFolder(path.parent, make=True).epochs(path), path):
-        part.unlink(missing_ok=True)
+    ModelFolder(path.parent, make=True).remove(path)
 
 
 # What the routes share
@@ -451,8 +456,15 @@ def _model_path(parts: Parts, site: str) -> Path:
     parts.settings.models_folder.mkdir(parents=True, exist_ok=True)
     path = ModelFolder(parts.settings.models_folder, make=True).model_path(site)
     if not path.is_file():
-        raise HTTPException(404, "there is no model of that site")
+        raise HTTPException(404, NO_MODEL)
     return path
+
+
+def _sites_told(parts: Parts) -> Iterator[SiteTold]:
+    """All models that can be read; one that was forgotten meanwhile, or is damaged, does not keep the others back."""
+    for path in parts.models():
+        with suppress(OSError, ModelError):
+            yield _site_told(path)
 
 
 def _site_told(path: Path) -> SiteTold:

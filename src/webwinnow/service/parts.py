@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,7 @@ from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
 from webwinnow.site.folder import ModelFolder
 
-__all__ = ["Parts", "parts_of", "told_wrong"]
+__all__ = ["Parts", "bytes_in", "parts_of", "told_wrong"]
 
 SHOWN_WRONGS = 5
 MOST_FETCHES = 4
@@ -64,7 +66,7 @@ class Parts:
 
     def check_disk(self) -> None:
         """507 if the folder holds as much as it may."""
-        held = sum(path.stat().st_size for path in self.settings.folder.rglob("*") if path.is_file())
+        held = bytes_in(self.settings.folder)
         if held >= self.settings.disk_bytes:
             raise HTTPException(507, f"the folder of this server holds {held:,} bytes; remove jobs that are done")
 
@@ -109,6 +111,16 @@ class Parts:
             max_size=self.settings.page_bytes,
             guard=AddressGuard(allow_private=self.settings.allow_private),
         )
+
+
+def bytes_in(folder: Path) -> int:
+    """How much a folder holds; what a job takes away meanwhile does not count."""
+    held = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                held += Path(place, name).lstat().st_size
+    return held
 
 
 def parts_of(request: Request) -> Parts:

@@ -71,7 +71,7 @@ class JobWork:
         for k, (name, step) in enumerate(STEPS[self.job.kind].items()):
             if self.progress.steps.get(name, "not yet") is None:
                 continue
-            self._tell(step=name, stage=None, done=0, total=None)
+            self.tell(step=name, stage=None, done=0, total=None)
             trouble: str | None = None
             try:
                 step(self)
@@ -79,8 +79,8 @@ class JobWork:
                 if k == 0:
                     raise
                 trouble = str(error)
-            self._tell(steps=self.progress.steps | {name: trouble})
-        self._tell(step=None, stage=None)
+            self.tell(steps=self.progress.steps | {name: trouble})
+        self.tell(step=None, stage=None)
 
     @property
     def settings(self) -> RunSettings:
@@ -98,14 +98,15 @@ class JobWork:
     def update(self, stage: str, done: int, total: int | None) -> None:
         """So many of so many are done."""
         if time.monotonic() - self._told >= SECONDS_BETWEEN or stage != self.progress.stage:
-            self._tell(stage=stage, done=done, total=total)
+            self.tell(stage=stage, done=done, total=total)
 
     def note(self, problem: str) -> None:
         """Something is wrong with an input."""
         if len(self.progress.problems) < SHOWN_PROBLEMS:
-            self._tell(problems=[*self.progress.problems, problem[:500]])
+            self.tell(problems=[*self.progress.problems, problem[:500]])
 
-    def _tell(self, **changes: Any) -> None:
+    def tell(self, **changes: Any) -> None:
+        """Change what is told of the job's progress."""
         self.progress = replace(self.progress, **changes)
         self._told = time.monotonic()
         write_whole(self.folder / "progress.json", json.dumps(asdict(self.progress)).encode())
@@ -140,7 +141,7 @@ def _clean(work: JobWork) -> None:
         "repeats": summary.counts.repeats[:10],
         "reasons": dict(sorted(summary.counts.reasons.items(), key=lambda found: -found[1])[:10]),
     }
-    work._tell(summary=told)
+    work.tell(summary=told)
 
 
 def _parquet(work: JobWork) -> None:
@@ -194,7 +195,7 @@ def _learn(work: JobWork) -> None:
         on_problem=work.note,
         update=EPOCHS if work.options.update else None,
     )
-    work._tell(
+    work.tell(
         summary={
             "pages": learned.pages,
             "sites": learned.sites,

@@ -51,8 +51,7 @@
   const job = byId("job");
   if (job) {
     const number = (value) => value.toLocaleString("en");
-    const steps = { clean: "cleaning", learn: "learning the sites", parquet: "writing Parquet", inspect: "drawing the inspector", index: "making the search index", clusters: "finding clusters" };
-    const stages = { parse: "reading and parsing", learn: "learning site by site", clean: "cleaning site by site", replicas: "finding replicas", write: "writing", index: "indexing" };
+    const steps = JSON.parse(job.dataset.steps), stages = JSON.parse(job.dataset.stages);
     const follow = async () => {
       let now;
       try { now = await (await fetch("/jobs/" + job.dataset.job)).json(); } catch { setTimeout(follow, 3000); return; }
