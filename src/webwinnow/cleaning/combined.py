@@ -21,6 +21,7 @@ from webwinnow.cleaning.verdict import Verdict, without_site
 from webwinnow.fingerprint import page_fingerprint
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
+from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocks import SiteEvidence
 from webwinnow.site.knowledge import SiteKnowledge
@@ -93,17 +94,11 @@ def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float6
     written = shown - REPEATED * np.minimum(share / REPEATED_AT, 1.0) - FIXED * asked.fixed
     of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)
     record = np.where(of_page > 0, shown, np.minimum(smoothed, 0.0)) + RECORD * of_page
-    return np.round(_logistic((1 - believed) * written + believed * record), 6)
+    return sigmoid((1 - believed) * written + believed * record)
 
 
 def record_share(whole: NDArray[np.float64]) -> float:
     """How likely a site is one of records (`BlockTable.whole`)."""
     written = WRITTEN_COUNTS * float(whole[_WRITTEN].sum()) + PROSE_COUNTS * float(np.log1p(whole[_PROSE]))
     values = VALUES_COUNT * float(np.log1p(whole[_VALUES]))
-    return float(_logistic(np.array(SITE_STEP * (SITE_AT - written + values))))
-
-
-def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(over="ignore"):
-        found: NDArray[np.float64] = 1.0 / (1.0 + np.exp(-x))
-    return found
+    return float(sigmoid(np.array(SITE_STEP * (SITE_AT - written + values))))

@@ -109,14 +109,13 @@ class BlockRows:
 class SiteEvidence:
     """What a site shows of the blocks of one page, the page itself left out. One entry a block.
 
-    `share`, `copies`: on which share, on how many of the other pages the text stands. `known`: 0 to 1, how well the
-    place is known; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks that other pages
-    repeat, times `known`; `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
+    `share`: on which share of the other pages the text stands. `known`: 0 to 1, how well the place is known; `mean`:
+    the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times `known`;
+    `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
     `labelled`: 0 to 1, how much it is what follows a label, one value a page that differs between pages.
     """
 
     share: NDArray[np.float64]
-    copies: NDArray[np.float64]
     known: NDArray[np.float64]
     mean: NDArray[np.float64]
     fixed: NDArray[np.float64]
@@ -206,7 +205,6 @@ class BlockTable:
         labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
         return SiteEvidence(
             share=np.minimum(copies / others, 1.0),
-            copies=copies,
             known=np.maximum(known, after_known),
             mean=mean + after_known * (after_mean - mean),
             fixed=fixed * (1 - labelled),
