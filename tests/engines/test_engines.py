@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.cleaning import METHODS
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.pipeline.learning import learn_sites
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -52,7 +54,7 @@ def test_two_workers_write_what_one_writes(local, crawl, tmp_path, method):
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-@pytest.mark.parametrize("method", ["combined", "sst", "page"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method, engine, request):
     settings = RunSettings(method=method, rejected=True)
     assert_same(local, crawl, tmp_path / "out.jsonl", settings, engine_of(engine, request))
@@ -66,6 +68,20 @@ def test_models_of_a_folder_clean_the_same_on_a_cluster(crawl, tmp_path, webwinn
     run(crawl, tmp_path / "local.jsonl", settings)
     run(crawl, tmp_path / "out.jsonl", settings, engine=engine_of(engine, request))
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_cluster_learns_the_models_that_workers_learn(crawl, tmp_path, engine, request):
+    settings = RunSettings(method="sst", learn_pages=100, keep_trees=True, jobs=2)
+    for inputs, update in ((crawl[:2], None), (crawl[2:], 3)):
+        wanted = learn_sites(inputs, tmp_path / "local", settings, update=update)
+        found = learn_sites(inputs, tmp_path / "out", settings, update=update, engine=engine_of(engine, request))
+        assert found == wanted
+    local, out = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).rglob("*.npz")} for name in ("local", "out")
+    )
+    assert out == local
+    assert wanted.updated
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])

@@ -9,9 +9,9 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from webwinnow.engines import engine_named  # noqa: E402
+from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
 from webwinnow.engines.batches import PAGES, batch_of, rows_of  # noqa: E402
-from webwinnow.engines.job import chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
+from webwinnow.engines.job import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan  # noqa: E402
 from webwinnow.engines.reading import read_tasks  # noqa: E402
 from webwinnow.errors import InputError, SettingsError  # noqa: E402
@@ -19,8 +19,7 @@ from webwinnow.io import open_pages  # noqa: E402
 from webwinnow.io.limits import ReadLimits  # noqa: E402
 from webwinnow.io.sources import list_files  # noqa: E402
 from webwinnow.pipeline import RunSettings, run  # noqa: E402
-
-EVERY_KEY = (1 << 64) - 1
+from webwinnow.pipeline.learning import learn_sites  # noqa: E402
 
 
 def batches_of(pages, size=7):
@@ -57,22 +56,38 @@ def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):
     assert found[1][1] is None
 
 
-@pytest.mark.parametrize("most", [3, 10, 500])
+def lowest(trees):
+    """Of each content the page with the lowest key."""
+    found = {}
+    for row, _ in rows_of(trees):
+        found[row.content] = min(found.get(row.content, (row.key, row.ordinal)), (row.key, row.ordinal))
+    return set(found.values())
+
+
+@pytest.mark.parametrize("most", [3, 10, None])
 def test_choices_over_parts_combine_in_any_order(trees, most):
     rows = [batch.slice(at, 1) for batch in trees for at in range(batch.num_rows)]
-    last = {"a.example": EVERY_KEY}
-    whole = {row.ordinal for row, _ in rows_of(chosen_trees(trees, last, most))}
-    assert len(whole) == min(most, 29)
+    keys = sorted(row.key for row, _ in rows_of(trees) if row.site == "a.example")
+    last = {"a.example": EVERY_KEY if most is None else keys[most]}
+    whole = lowest(chosen_trees(trees, last))
+    assert len(whole) == 29 if most is None else most <= len(whole) <= most + 1
     random.Random(1).shuffle(rows)
-    parts = [list(chosen_trees(rows[at : at + 9], last, most)) for at in range(0, len(rows), 9)]
-    again = chosen_trees([row for part in reversed(parts) for row in part], last, most)
-    assert {row.ordinal for row, _ in rows_of(again)} == whole
+    parts = [list(chosen_trees(rows[at : at + 9], last)) for at in range(0, len(rows), 9)]
+    again = chosen_trees([row for part in reversed(parts) for row in part], last)
+    assert lowest(again) == whole
+
+
+def test_of_copies_in_input_order_only_the_first_is_handed_on(make_pages):
+    pages = [make_pages("a.example", 1)[0] for _ in range(50)]
+    chosen = list(chosen_trees(parse_pages(batches_of(pages), RunSettings()), {}, EVERY_KEY))
+    assert [row.ordinal for row, _ in rows_of(chosen)] == [0]
+    assert list(chosen_trees(chosen, {"b.example": EVERY_KEY})) == []
 
 
 def test_a_site_learned_from_chosen_trees_is_the_site_learned_from_all(trees):
     settings = RunSettings(learn_pages=8)
     ours = [batch.filter(pa.compute.equal(batch.column("site"), "a.example")) for batch in trees]
-    chosen = list(chosen_trees(trees, {"a.example": EVERY_KEY}, 8))
+    chosen = list(chosen_trees(trees, {"a.example": EVERY_KEY}))
     assert learn_site(chosen, settings) == learn_site(ours, settings)
     assert learn_site(chosen, settings).model is not None
 
@@ -142,8 +157,6 @@ class Here:
 
 
 def test_tasks_done_twice_do_no_harm(crawl, tmp_path):
-    from webwinnow.engines import ClusterEngine
-
     settings = RunSettings(rejected=True, jobs=2)
     wanted = run(crawl, tmp_path / "local.jsonl", settings, rejected=tmp_path / "local-rejected.jsonl")
     found = run(
@@ -152,3 +165,23 @@ def test_tasks_done_twice_do_no_harm(crawl, tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
     assert (tmp_path / "rejected.jsonl").read_bytes() == (tmp_path / "local-rejected.jsonl").read_bytes()
     assert (found.counts, found.pages, found.sites) == (wanted.counts, wanted.pages, wanted.sites)
+
+
+def files_in(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_learning_by_tasks_done_twice_gives_the_models_of_workers(crawl, tmp_path):
+    settings = RunSettings(method="sst", learn_pages=100, keep_trees=True, jobs=2)
+    for update in (None, 3):  # the second time nothing is new
+        wanted = learn_sites(crawl, tmp_path / "local", settings, update=update)
+        found = learn_sites(crawl, tmp_path / "cluster", settings, update=update, engine=ClusterEngine(Here()))
+        assert found == wanted
+        assert found.sites == 44
+        assert files_in(tmp_path / "cluster") == files_in(tmp_path / "local")
+    assert found.unchanged == 44
+
+
+def test_a_cluster_shows_no_pages(tmp_path):
+    with pytest.raises(SettingsError, match="shows no pages"):
+        learn_sites([], tmp_path, RunSettings(), engine=ClusterEngine(Here()), on_sample=print)

@@ -17,15 +17,14 @@ from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, Scopes, crawled_inputs, guard_of, scope_of
+from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
-from webwinnow.errors import MissingExtra
 from webwinnow.io import check_output, output_format
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
-from webwinnow.pipeline.run import Engine
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.table import open_models
 from webwinnow.templates import TemplateList
@@ -102,10 +101,8 @@ def clean(
         bool, typer.Option(help="Find replicas: replica_of in a record names the page of which it is one.")
     ] = True,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
-    engine: Annotated[str, typer.Option(help="Who does the work: local (this machine), ray or spark.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="ray, spark: the address of a running cluster; without, one is started here.")
-    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
     tmp: Annotated[
         Path | None, typer.Option(help="Where to keep the run's working files; beside the output if not given.")
@@ -186,7 +183,7 @@ def clean(
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
-                engine=None if engine == "local" and address is None else _engine(engine, address, jobs),
+                engine=chosen_engine(engine, address, jobs),
                 on_progress=progress.update,
                 on_problem=progress.note,
             )
@@ -197,15 +194,6 @@ def clean(
         sys.stderr.write("\n".join(summary.lines()) + "\n")
     if summary.failed:
         raise typer.Exit(1)
-
-
-def _engine(name: str, address: str | None, jobs: int) -> Engine | None:
-    """The engine of a run; only now is pyarrow needed."""
-    try:
-        from webwinnow.engines import engine_named  # noqa: PLC0415 (an optional extra)
-    except ImportError as error:
-        raise MissingExtra(f"the engine {name}", name) from error
-    return engine_named(name, address=address, jobs=jobs)
 
 
 def _checked(categories: Path) -> str:

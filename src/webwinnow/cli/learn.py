@@ -11,6 +11,7 @@ import typer
 
 from webwinnow.cleaning import CleaningSettings, thresholds
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
@@ -44,7 +45,9 @@ def learn(
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Set the threshold of the site style tree by hand; the site's own if not given."),
+        typer.Option(
+            min=0.0, max=1.0, help="Set the threshold of the site style tree by hand; the site's own if not given."
+        ),
     ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Learn from at most so many pages of a site.")] = LEARNED_PAGES,
     sums: Annotated[
@@ -55,8 +58,12 @@ def learn(
         typer.Option("--update", help="The pages are a new crawl of sites that the folder may know: an epoch more."),
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="--update: a model joins the last so many epochs.")] = EPOCHS,
+    engine: EngineName = "local",
+    address: Address = None,
     jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
-    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    tmp: Annotated[
+        Path | None, typer.Option(help="Where to keep the working files; ray, spark: where all machines reach them.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
 ) -> None:
     """Learn how each site of a crawl is built, and keep it: a model a site, to clean its pages with from now on.
@@ -70,7 +77,11 @@ def learn(
         webwinnow learn crawl.warc.gz -o models --try-thresholds
 
         webwinnow learn november.warc.gz -o models --update
+
+        webwinnow learn crawl/ -o models --engine ray
     """
+    if try_thresholds and engine != "local":
+        raise SettingsError("--try-thresholds shows pages, which a cluster does not bring here; leave out --engine")
     if update and not sums:
         raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
     settings = RunSettings(
@@ -82,18 +93,12 @@ def learn(
         keep_trees=True,
     )
 
-    def settle(site: str, trees: list[PageTree]) -> None:
-        """Set a threshold by hand, show what a row of them would do."""
-        folder = ModelFolder(out)
-        model = folder.find(site)
+    def show(site: str, trees: list[PageTree]) -> None:
+        """Show what a row of thresholds would do."""
+        model = ModelFolder(out).find(site)
         assert model is not None
-        if threshold is not None:
-            model = model.with_threshold(threshold)
-            model.save(folder.model_path(site))
-        if try_thresholds:
-            sys.stdout.write(
-                "\n".join(thresholds.shown_trials(model, trees, thresholds.try_thresholds(model, trees))) + "\n\n"
-            )
+        trials = thresholds.try_thresholds(model, trees)
+        sys.stdout.write("\n".join(thresholds.shown_trials(model, trees, trials)) + "\n\n")
 
     with shown_progress(quiet=quiet) as progress:
         learned = learn_sites(
@@ -104,8 +109,9 @@ def learn(
             tmp=tmp,
             on_progress=progress.update,
             on_problem=progress.note,
-            on_sample=settle if try_thresholds or threshold is not None else None,
+            on_sample=show if try_thresholds else None,
             update=epochs if update else None,
+            engine=chosen_engine(engine, address, jobs),
         )
     if not quiet:
         sys.stderr.write(

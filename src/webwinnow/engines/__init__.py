@@ -6,14 +6,13 @@ from typing import Final
 
 from webwinnow.engines.cluster import Carrier, ClusterEngine
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.pipeline.run import Engine
 
 __all__ = ["ENGINES", "Carrier", "ClusterEngine", "engine_named"]
 
 ENGINES: Final = ("local", "ray", "spark")
 
 
-def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> Engine | None:
+def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> ClusterEngine | None:
     """The engine of a run; None for `local`, the worker processes of this machine.
 
     `address` is that of a running cluster (Ray's address, Spark's master); without, one is started on this machine with

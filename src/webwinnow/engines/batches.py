@@ -18,8 +18,10 @@ __all__ = [
     "BATCH_BYTES",
     "BATCH_PAGES",
     "DONE",
+    "LESSONS",
     "PAGES",
     "PARTED_TREES",
+    "SIGN",
     "TREES",
     "batch_of",
     "pages_of",
@@ -68,7 +70,19 @@ PARTED_TREES: Final = TREES.append(pa.field("part", pa.int64()))
 """Parsed pages with the part of the output that they belong to."""
 DONE: Final = pa.schema([("number", pa.int64()), ("pages", pa.int64())])
 """What a task tells: which number it has done, and how many pages that were."""
-_SIGN: Final = 1 << 63
+LESSONS: Final[pa.Schema] = _schema(
+    {
+        "site": pa.large_string(),
+        "is_update": pa.bool_(),
+        "error": pa.large_string(),
+        "model": pa.large_binary(),
+        "sums": pa.large_binary(),
+        "familiar": pa.float64(),
+        "redesigned": pa.bool_(),
+    }
+)
+"""What was learned of sites (`SiteLesson`)."""
+SIGN: Final = 1 << 63
 
 
 def batch_of(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
@@ -109,7 +123,7 @@ def tree_batches(rows: Iterable[tuple[PageRow, bytes | None]]) -> Iterator[pa.Re
     held: list[tuple[Any, ...]] = []
     size = 0
     for row, packed in rows:
-        about = (row.site, row.ordinal, row.url, row.page_id, row.fetched_at, row.key - _SIGN, row.content, row.error)
+        about = (row.site, row.ordinal, row.url, row.page_id, row.fetched_at, row.key - SIGN, row.content, row.error)
         held.append((*about, packed))
         size += len(packed or b"")
         if len(held) >= BATCH_PAGES or size >= BATCH_BYTES:
@@ -125,7 +139,7 @@ def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[PageRow, bytes 
         columns = [batch.column(name) for name in TREES.names]
         for at in range(batch.num_rows):
             site, ordinal, url, page_id, fetched_at, key, content, error, packed = (c[at].as_py() for c in columns)
-            row = PageRow(ordinal, site, url, page_id, key + _SIGN, content, error=error, fetched_at=fetched_at)
+            row = PageRow(ordinal, site, url, page_id, key + SIGN, content, error=error, fetched_at=fetched_at)
             yield row, packed
 
 

@@ -20,13 +20,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from webwinnow.engines.batches import DONE, PARTED_TREES, TREES, batch_of, values
-from webwinnow.engines.job import SiteLearned, chosen_trees, clean_part, learn_site, parse_records
+from webwinnow.engines.batches import DONE, LESSONS, PARTED_TREES, SIGN, TREES, batch_of, values
+from webwinnow.engines.job import (
+    EVERY_KEY,
+    SiteLearned,
+    chosen_trees,
+    clean_part,
+    learn_part,
+    learn_site,
+    parse_records,
+)
 from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.sources import list_files
+from webwinnow.pipeline.learning import Lesson, SiteLesson
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
 from webwinnow.pipeline.summary import Counts
@@ -46,7 +55,6 @@ BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
 _PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
-_SIGN: Final = 1 << 63
 _SAID: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
 """The line of a Python trace that says what happened."""
 
@@ -144,11 +152,24 @@ class ClusterEngine:
         if not waiting:
             return
         last_keys = {site: store.last_key(site, settings.learn_pages) for site in waiting}
-        choose = partial(chosen_trees, last_keys=last_keys, most=settings.learn_pages)
+        choose = partial(chosen_trees, last_keys=last_keys)
         do = partial(learn_and_keep, settings=settings, folder=store.folder, parts=waiting)
         for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, DONE, len(waiting)):
             pass
         note_unlearned(store.folder, waiting)
+
+    def learn_all(self, store: RunStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
+        """Learn every site as `webwinnow learn` does. Of a large site the pages to learn from come together."""
+        plan = Plan.of(store.places())
+        (store.folder / "lessons").mkdir(exist_ok=True)
+        last_keys = {site: store.last_key(site, settings.learn_pages) for site, _ in plan.large}
+        spread = partial(_spread_to_learn, plan=plan, last_keys=last_keys)
+        do = partial(_learn_part, settings=settings, lesson=lesson, folder=store.folder)
+        told: set[int] = set()
+        for row in self.carrier.groups(_files(store.folder), spread, PARTED_TREES, "part", do, DONE, len(plan)):
+            if row["number"] not in told:  # a task that was done twice
+                told.add(row["number"])
+                yield from _lessons(_lessons_file(store.folder, row["number"]))
 
 
 def failed_task(engine: str, error: BaseException) -> WebwinnowError:
@@ -221,6 +242,23 @@ def _tell_of_site(folder: Path, part: int, learned: SiteLearned) -> None:
         file.write(json.dumps(told).encode())
 
 
+def _spread_to_learn(
+    batches: Iterator[pa.RecordBatch], *, plan: Plan, last_keys: Mapping[str, int]
+) -> Iterator[pa.RecordBatch]:
+    return plan.spread(chosen_trees(batches, last_keys, EVERY_KEY), together=True)
+
+
+def _learn_part(
+    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, lesson: Lesson, folder: Path
+) -> Iterator[pa.RecordBatch]:
+    held = list(batches)
+    number = held[0].column("part")[0].as_py()
+    with part_file(_lessons_file(folder, number)) as file, pa.ipc.new_stream(file, LESSONS) as out:  # type: ignore[arg-type]
+        for learned in learn_part(held, settings, lesson):
+            out.write_batch(batch_of(LESSONS, [learned]))
+    yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
+
+
 def _clean(
     batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, large: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
@@ -276,6 +314,18 @@ def _model_of(folder: Path, part: int) -> str | None:
     return str(_model_file(folder, part)) if json.loads(_told_file(folder, part).read_bytes())["learned"] else None
 
 
+def _lessons_file(folder: Path, part: int) -> Path:
+    """What was learned of the sites of a part."""
+    return folder / "lessons" / f"{part:08d}.arrows"
+
+
+def _lessons(path: Path) -> Iterator[SiteLesson]:
+    with path.open("rb") as file, pa.ipc.open_stream(file) as batches:
+        for batch in batches:
+            yield from (SiteLesson(**row) for row in batch.to_pylist())
+    path.unlink()
+
+
 def _counts_file(folder: Path, part: int) -> Path:
     """What a part counted; it is written last of the part's files."""
     return part_path(folder, part).with_suffix(".counts")
@@ -294,7 +344,7 @@ def _keep_rows(store: RunStore, task: int) -> list[str]:
             ):
                 ref = None if size is None else (task, size)
                 store.add_page(
-                    PageRow(ordinal, site, url, page_id, key + _SIGN, content, ref, error, fetched_at=fetched_at)
+                    PageRow(ordinal, site, url, page_id, key + SIGN, content, ref, error, fetched_at=fetched_at)
                 )
         store.commit()
         found: list[str] = json.loads((table.schema_arrow.metadata or {}).get(_PROBLEMS.encode(), b"[]"))

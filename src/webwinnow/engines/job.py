@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 
-from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches, values
+from webwinnow.engines.batches import SIGN, TREES, pages_of, rows_of, tree_batches, values
 from webwinnow.io.limits import ReadLimits
 from webwinnow.pipeline.clean_stage import clean_all
+from webwinnow.pipeline.learning import Lesson, SiteLesson, learn_each
 from webwinnow.pipeline.pool import Pool, Task
 from webwinnow.pipeline.run import parsed
 from webwinnow.pipeline.settings import RunSettings
@@ -25,7 +27,21 @@ from webwinnow.pipeline.store import RunStore
 from webwinnow.pipeline.summary import Counts
 from webwinnow.records import PageRecord
 
-__all__ = ["CleanedPart", "SiteLearned", "chosen_trees", "clean_part", "learn_site", "parse_pages", "parse_records"]
+__all__ = [
+    "EVERY_KEY",
+    "CleanedPart",
+    "SiteLearned",
+    "chosen_trees",
+    "clean_part",
+    "learn_part",
+    "learn_site",
+    "parse_pages",
+    "parse_records",
+]
+
+EVERY_KEY: Final = (1 << 64) - 1
+NO_KEY: Final = -1
+"""Last keys of a site of which every page may be learned from, and none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +77,27 @@ def parse_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterato
 
 
 def chosen_trees(
-    batches: Iterable[pa.RecordBatch], last_keys: Mapping[str, int], most: int
+    batches: Iterable[pa.RecordBatch], last_keys: Mapping[str, int], others: int = NO_KEY
 ) -> Iterator[pa.RecordBatch]:
-    """Of TREES of the sites in `last_keys` those that the sites may be learned from.
+    """Of TREES those that their sites may be learned from, as they come: nothing is held but keys.
 
-    Among the pages seen here: each content once, at its lowest key, then the `most` lowest keys, none above the site's
-    last one. Choices over parts of a site combine in any order (`site.choose`): `learn_site` makes the last one.
+    A page is handed on if its key is not above its site's last one, `others` for a site that is not in `last_keys`, and
+    if none with its content and a lower key was seen here before. So of n copies in any order some log n are handed on.
+    Choices over parts of a site combine in any order (`site.choose`): who learns the site makes the last one.
     """
-    lowest: dict[str, dict[str, tuple[int, int, pa.RecordBatch]]] = {}
+    lowest: dict[tuple[str, str], tuple[int, int]] = {}
     for batch in batches:
-        sites, ordinals, keys, contents, errors = (
-            values(batch, name) for name in ("site", "ordinal", "key", "content", "error")
-        )
-        for at, site in enumerate(sites):
-            if errors[at] is not None or keys[at] + (1 << 63) > last_keys.get(site, -1):
-                continue
-            known = lowest.setdefault(site, {})
-            found = (keys[at], ordinals[at])
-            if contents[at] not in known or found < known[contents[at]][:2]:
-                known[contents[at]] = (*found, batch.take(pa.array([at])))
-            if len(known) > 2 * most:
-                lowest[site] = _lowest(known, most)
-    for known in lowest.values():
-        for _, _, row in _lowest(known, most).values():
-            yield row.select(TREES.names)
-
-
-def _lowest(known: dict[str, tuple[int, int, pa.RecordBatch]], most: int) -> dict[str, tuple[int, int, pa.RecordBatch]]:
-    """The contents with the lowest keys."""
-    return dict(sorted(known.items(), key=lambda found: (found[1][0], found[0]))[:most])
+        wanted = []
+        for site, ordinal, key, content, error in zip(
+            *(values(batch, name) for name in ("site", "ordinal", "key", "content", "error")), strict=True
+        ):
+            found = (key + SIGN, ordinal)
+            is_wanted = error is None and found[0] <= last_keys.get(site, others)
+            if is_wanted and (is_wanted := found < lowest.get((site, content), (EVERY_KEY, ordinal + 1))):
+                lowest[site, content] = found
+            wanted.append(is_wanted)
+        if any(wanted):
+            yield batch.select(TREES.names).filter(pa.array(wanted, pa.bool_()))
 
 
 def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> SiteLearned:
@@ -99,6 +107,12 @@ def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> Site
         pool.submit(Task(site, "learn", str(store.spool_path), [store.chosen_of(site, settings.learn_pages)]))
         (answer,) = pool.answers()
         return SiteLearned(site, None, []) if answer.error is not None else SiteLearned(site, *answer.value)
+
+
+def learn_part(batches: Iterable[pa.RecordBatch], settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
+    """Learn the sites of TREES, all that may be learned of each, as `webwinnow learn` does."""
+    with _scratch(batches) as store, _worker(settings) as pool:
+        yield from learn_each(store, pool, settings, lesson)
 
 
 def clean_part(

@@ -70,11 +70,17 @@ class Plan:
         """The part that a page belongs to."""
         return bisect_right(self.starts, (site, ordinal)) - 1
 
-    def spread(self, batches: Iterable[pa.RecordBatch], done: frozenset[int]) -> Iterator[pa.RecordBatch]:
-        """TREES with the number of their `part`, those of parts that are done left out."""
+    def spread(
+        self, batches: Iterable[pa.RecordBatch], done: frozenset[int] = frozenset(), *, together: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """TREES with the number of their `part`, those of parts that are done left out.
+
+        With `together` all trees of a large site go to its first part.
+        """
+        first = dict(self.large) if together else {}
         for batch in batches:
             places = zip(values(batch, "site"), values(batch, "ordinal"), strict=True)
-            parts = [self.part_of(site, ordinal) for site, ordinal in places]
+            parts = [first[site] if site in first else self.part_of(site, ordinal) for site, ordinal in places]
             wanted = pa.array([part not in done for part in parts], pa.bool_())
             yield batch.append_column("part", pa.array(parts, pa.int64())).filter(wanted)
 

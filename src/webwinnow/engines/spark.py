@@ -139,13 +139,11 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
     plan = Plan.of((row[0], row[1], row[2]) for row in places.orderBy("site", "ordinal").toLocalIterator())
     large = dict(plan.large)
     if settings.learns and large:
-        choose = partial(
-            job.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages), most=settings.learn_pages
-        )
+        choose = partial(job.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages))
         learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
         grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
         note_unlearned(place, large)
-    parted = trees.mapInArrow(partial(plan.spread, done=frozenset()), ddl(PARTED_TREES))
+    parted = trees.mapInArrow(plan.spread, ddl(PARTED_TREES))
     return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), _RECORDS)
 
 

@@ -29,15 +29,15 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.records import PageRecord
 
-__all__ = ["Engine", "Progress", "parse_all", "parsed", "run"]
+__all__ = ["Engine", "Parser", "Progress", "parse_all", "parsed", "run"]
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
 """A worker is handed so many pages, or so many bytes of them, at a time."""
 
 
-class Engine(Protocol):
-    """Who does the first two stages of a run in the place of this machine's workers."""
+class Parser(Protocol):
+    """Who does the first stage of a run in the place of this machine's workers."""
 
     def parse_all(
         self,
@@ -49,6 +49,10 @@ class Engine(Protocol):
         tell: Progress,
     ) -> None:
         """Stage 1: parse every page; the store gets a row of each."""
+
+
+class Engine(Parser, Protocol):
+    """Who does the first two stages."""
 
     def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
         """Stage 2: clean every page into parts of the store; returns the number of sites."""

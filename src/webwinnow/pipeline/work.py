@@ -113,7 +113,7 @@ class Workshop:
             self.beat()
             sums.add(tree_from_bytes(self._read(ref)))
         self.beat()
-        return SiteKnowledge.of(sums).to_bytes(), sums.to_bytes() if sums_too else None
+        return self._settled(SiteKnowledge.of(sums)).to_bytes(), sums.to_bytes() if sums_too else None
 
     def update(
         self, refs: list[Ref], earlier: list[str], epochs: int
@@ -128,7 +128,12 @@ class Workshop:
         )
         if epoch.model is None or epoch.sums is None:
             return None, None, epoch.familiar, False
-        return epoch.model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
+        return self._settled(epoch.model).to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
+
+    def _settled(self, model: SiteKnowledge) -> SiteKnowledge:
+        """A model with the threshold that a person set, if one did."""
+        threshold = self.settings.cleaning.sst.threshold
+        return model if threshold is None else model.with_threshold(threshold)
 
     def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
         """A page to (record line, rejected lines, outcome, reason, kept words, all words, sketch, repeats of its site).

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +17,9 @@ __all__ = ["ModelFolder"]
 
 MODEL_SUFFIX = ".model.npz"
 SUMS_SUFFIX = ".sums.npz"
-"""The newest epoch; earlier ones are numbered, the oldest lowest."""
-EPOCH_SUFFIX = ".sums.*.npz"
+"""The newest epoch."""
+EARLIER_SUFFIX = ".sums"
+"""The folder of the earlier epochs of a site: numbered files, the oldest lowest."""
 LONGEST_NAME = 80
 _NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
 
@@ -66,10 +67,10 @@ class ModelFolder:
 
     def epochs(self, model: Path) -> list[Path]:
         """The files of the sums beside a model, one an epoch, oldest first; none if they were not kept."""
-        name = model.name.removesuffix(MODEL_SUFFIX)
-        newest = model.with_name(name + SUMS_SUFFIX)
-        numbered = {_epoch_number(path): path for path in self.path.glob(f"{glob.escape(name)}{EPOCH_SUFFIX}")}
-        return [*(numbered[number] for number in sorted(numbered)), *([newest] if newest.exists() else [])]
+        earlier = _beside(model, EARLIER_SUFFIX)
+        numbered = sorted(earlier.glob("*.npz"), key=_number) if earlier.is_dir() else []
+        newest = _beside(model, SUMS_SUFFIX)
+        return [*numbered, *([newest] if newest.exists() else [])]
 
     def sums(self) -> Iterator[tuple[str, list[Path]]]:
         """The files of the sums of all sites, by name. Raises `ModelError` for a model without them."""
@@ -81,9 +82,9 @@ class ModelFolder:
 
     def save(self, site: str, model: bytes, sums: bytes | None = None) -> None:
         """Write a packed model, and its sums if they are wanted. Earlier epochs go."""
-        for path in set(self.epochs(self.model_path(site))) - {self.sums_path(site)}:
-            path.unlink()
-        write_whole(self.model_path(site), model)
+        path = self.model_path(site)
+        _forget_earlier(path)
+        write_whole(path, model)
         if sums is None:
             self.sums_path(site).unlink(missing_ok=True)
         else:
@@ -91,21 +92,36 @@ class ModelFolder:
 
     def save_epoch(self, site: str, model: bytes, sums: bytes, most: int) -> None:
         """Write a packed model that a new epoch is joined to; of the sums the `most` newest epochs stay."""
-        newest = self.sums_path(site)
-        earlier = self.epochs(self.model_path(site))
+        path, newest = self.model_path(site), self.sums_path(site)
         if newest.exists():
-            last = _epoch_number(earlier[-2]) if len(earlier) > 1 else 0
-            name = newest.name.removesuffix(SUMS_SUFFIX) + EPOCH_SUFFIX.replace("*", str(last + 1))
-            newest.replace(newest.with_name(name))
+            known = self.epochs(path)
+            earlier = _beside(path, EARLIER_SUFFIX)
+            earlier.mkdir(exist_ok=True)
+            newest.replace(earlier / f"{_number(known[-2]) + 1 if len(known) > 1 else 1}.npz")
         write_whole(newest, sums)
-        write_whole(self.model_path(site), model)
-        for path in self.epochs(self.model_path(site))[:-most]:
-            path.unlink()
+        write_whole(path, model)
+        for old in self.epochs(path)[:-most]:
+            old.unlink()
+
+    def remove(self, model: Path) -> None:
+        """Remove a model and all its sums."""
+        _forget_earlier(model)
+        _beside(model, SUMS_SUFFIX).unlink(missing_ok=True)
+        model.unlink(missing_ok=True)
 
 
-def _epoch_number(path: Path) -> int:
-    found = re.search(r"\.sums\.(\d+)\.npz$", path.name)
-    return int(found[1]) if found else 0
+def _beside(model: Path, suffix: str) -> Path:
+    return model.with_name(model.name.removesuffix(MODEL_SUFFIX) + suffix)
+
+
+def _forget_earlier(model: Path) -> None:
+    earlier = _beside(model, EARLIER_SUFFIX)
+    if earlier.is_dir():
+        shutil.rmtree(earlier)
+
+
+def _number(epoch: Path) -> int:
+    return int(epoch.stem) if epoch.stem.isdecimal() else 0
 
 
 def _file_name(site: str) -> str:
