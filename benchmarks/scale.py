@@ -120,7 +120,12 @@ def measure(engine: str, share: float) -> tuple[str, ...]:
 
 def skewed(_: Path) -> list[tuple[str, ...]]:
     """Growing shares of the crawl through every engine."""
-    return [measure(engine, share) for engine, shares in SHARES.items() for share in shares]
+    rows = []
+    for engine, shares in SHARES.items():
+        for share in shares:
+            rows.append(measure(engine, share))
+            print("  " + " | ".join(rows[-1]), file=sys.stderr, flush=True)  # an hour is long to wait without a word
+    return rows
 
 
 if __name__ == "__main__":
