@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from webwinnow.blocks import said_in
 from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
-from webwinnow.io.parquet import needs_pyarrow
+from webwinnow.io.labelled import LabelledFile
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import parse
@@ -24,21 +23,17 @@ from webwinnow.urls import SiteKey
 __all__ = ["read_rows", "telling_texts"]
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a Parquet or JSONL file. `InputError` where it is none or lacks a column."""
-    try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            needs_pyarrow()
-            import pyarrow.parquet as pq  # noqa: PLC0415
+def read_rows(path: Path, columns: Sequence[str], also: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The rows of a Parquet or JSONL file, with more columns where there are. `InputError` where one lacks a column."""
 
-            rows = pq.read_table(path).to_pylist()
-        else:
-            rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); expected Parquet or JSONL") from error
-    for row in rows:
-        if not isinstance(row, dict) or any(name not in row for name in columns):
-            raise InputError(f"{path}: expected the columns {', '.join(columns)}")
+    def refuse(problem: str) -> None:
+        raise InputError(problem)
+
+    file = LabelledFile(path)
+    file.check(columns)
+    rows = list(file.rows((*columns, *also), refuse))
+    if any(name not in row for row in rows for name in columns):
+        raise InputError(f"{path}: expected the columns {', '.join(columns)} in every row")
     return rows
 
 

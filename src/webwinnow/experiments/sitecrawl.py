@@ -185,7 +185,7 @@ def crawl_table(found: CrawlComparison) -> str:
 def _read(data: Path, label: str, site: str, most: int, note: Callable[[str], None]) -> list[_Labelled]:
     """The labelled sites of a file; a site begins at its page of the least `depth`, where there is such a column."""
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in read_rows(data, ("url", "html", label, site)):
+    for row in read_rows(data, ("url", "html", label, site), also=("depth",)):
         rows[str(row[site])].append(row)
     found = []
     for name, members in sorted(rows.items()):

@@ -15,10 +15,11 @@ from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.streams import ProblemListener, UnpackedStream
 from webwinnow.records import PageRecord
 
-__all__ = ["LabelledFile"]
+__all__ = ["PARQUET", "LabelledFile"]
 
-_PARQUET = b"PAR1"
-_LOOKED_AT = 100
+PARQUET = b"PAR1"
+"""How a Parquet file begins."""
+_LOOKED_AT = 1000
 """Lines of JSONL whose names are taken for the columns of the file."""
 
 
@@ -33,7 +34,7 @@ class LabelledFile:
         self.limits = limits or ReadLimits()
         try:
             with path.open("rb") as file:
-                self.is_parquet = file.read(len(_PARQUET)) == _PARQUET
+                self.is_parquet = file.read(len(PARQUET)) == PARQUET
                 file.seek(0)
                 self.columns = parquet_columns(file, str(path)) if self.is_parquet else self._names(file)
         except OSError as error:
@@ -48,15 +49,16 @@ class LabelledFile:
 
     def values(self, columns: Sequence[str], on_problem: ProblemListener) -> Iterator[tuple[str | None, ...]]:
         """The values of some columns, row by row, as text: None for what is missing, blank or no text or number."""
-        for row in self._rows(columns, on_problem):
+        for row in self.rows(columns, on_problem):
             yield tuple(text_of_value(row.get(name)) for name in columns)
 
     def pages(self, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """The pages, row by row, refused ones too: as many as `values` gives."""
-        for number, row in enumerate(self._rows(ROW_FIELDS, on_problem)):
+        for number, row in enumerate(self.rows(ROW_FIELDS, on_problem)):
             yield page_of_row(row, where=f"row {number}", limits=self.limits)
 
-    def _rows(self, columns: Sequence[str], on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
+    def rows(self, columns: Sequence[str], on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
+        """Some columns, row by row, as they are; a row of JSONL has its other values too."""
         try:
             with self.path.open("rb") as file:
                 if self.is_parquet:

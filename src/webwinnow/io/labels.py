@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Final
 
 from webwinnow.errors import InputError
 from webwinnow.io.jsonl import BOM, split_lines
+from webwinnow.io.labelled import PARQUET, LabelledFile
 from webwinnow.io.limits import ReadLimits
-from webwinnow.io.parquet import parquet_columns, read_parquet_rows
-from webwinnow.io.rows import label_of
-from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
+from webwinnow.io.rows import text_of_value
 from webwinnow.io.streams import UnpackedStream
 
 __all__ = ["check_label_column", "read_label_column", "read_labels"]
 
-LINES_LOOKED_AT: Final = 1000
-"""Lines of JSONL whose names are taken for the columns of a file."""
 NAMES_TOLD: Final = 40
-_PARQUET: Final = b"PAR1"
 _BY: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
@@ -31,14 +26,17 @@ _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and
 def check_label_column(inputs: Sequence[str | Path], column: str) -> None:
     """Raise `InputError` where no file has this column, and say which there are; pipes and folders pass."""
     names: dict[str, None] = {}
+    problems: list[str] = []
     for given in inputs:
         path = Path(given)
         if not path.is_file():
             return
-        with path.open("rb") as file:
-            names |= dict.fromkeys(_columns(file, str(given)))
+        try:
+            names |= dict.fromkeys(LabelledFile(path).columns)
+        except InputError as error:  # a file without columns, or a damaged one
+            problems.append(str(error))
     if column not in names:
-        told = ", ".join(islice(names, NAMES_TOLD)) or "none"
+        told = "; ".join([", ".join(islice(names, NAMES_TOLD)) or "none", *problems])
         raise InputError(
             f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {told}; "
             "a file of labels may stand beside the pages instead"
@@ -50,14 +48,15 @@ def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:
     limits = limits or ReadLimits()
     try:
         with path.open("rb") as file:
-            if _is_parquet(file):
-                return _by_page(read_parquet_rows(file, (*_BY, "label"), name=str(path), limits=limits), path)
             stream = UnpackedStream(file, limits)
-            if stream.peek(16).removeprefix(BOM).lstrip().startswith(b"{"):
-                return _by_page(_objects(stream, limits), path)
-            return _of_table(stream, limits, path)
+            head = stream.peek(16)
+            if not head.startswith(PARQUET) and not head.removeprefix(BOM).lstrip().startswith(b"{"):
+                return _of_table(stream, limits, path)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read ({error}); {_EXPECTED}") from None
+    rows = LabelledFile(path, limits)
+    _check_names(rows.columns, path)
+    return _by_page(rows.values((*_BY, "label"), lambda _: None))
 
 
 def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimits | None = None) -> dict[str, str]:
@@ -65,39 +64,29 @@ def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimi
 
     Files are Parquet or JSONL, packed or not. `InputError` where one is neither, or where no row has the column.
     """
-    limits = limits or ReadLimits()
     found: dict[str, str] = {}
     for path in map(Path, paths):
-        try:
-            with path.open("rb") as file:
-                if _is_parquet(file):
-                    rows = read_parquet_rows(file, (*_BY, column), name=str(path), limits=limits)
-                else:
-                    rows = _objects(UnpackedStream(file, limits), limits)
-                for row in rows:
-                    name, label = row.get("page_id") or row.get("url"), label_of(row.get(column))
-                    if name is not None and label is not None:
-                        found[str(name)] = label
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read for labels ({error.strerror})") from error
+        for page_id, url, label in LabelledFile(path, limits).values((*_BY, column), lambda _: None):
+            page = page_id or url
+            if page is not None and label is not None:
+                found[page] = label
     if not found:
         names = ", ".join(map(str, paths))
         raise InputError(f"{names}: no page with a {column!r}; expected Parquet or JSONL with page_id or url beside it")
     return found
 
 
-def _by_page(rows: Iterator[dict[str, Any]], path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
-    known = False
-    for row in rows:
-        known = known or ("label" in row and any(name in row for name in _BY))
-        label = label_of(row.get("label"))
-        for name in _BY:
-            page = label_of(row.get(name))
-            if label is not None and page is not None:
-                found[page] = label
-    if not known:
+def _check_names(names: Sequence[str], path: Path) -> None:
+    if "label" not in names or not any(name in names for name in _BY):
         raise InputError(f"{path}: has no column label beside page_id or url; {_EXPECTED}")
+
+
+def _by_page(rows: Iterable[tuple[str | None, ...]]) -> dict[str, str]:
+    """Labels by what names a page in rows of page_id, url and label: either does."""
+    found: dict[str, str] = {}
+    for *pages, label in rows:
+        if label is not None:
+            found |= {page: label for page in pages if page is not None}
     return found
 
 
@@ -109,35 +98,8 @@ def _of_table(stream: UnpackedStream, limits: ReadLimits, path: Path) -> dict[st
     rows = csv.reader(text, delimiter="\t" if "\t" in head else ",")
     first = next(rows, [])
     names = [name.strip() for name in first]
-    if "label" in names and any(name in names for name in _BY):
-        return _by_page((dict(zip(names, row, strict=False)) for row in rows), path)
-    if len(first) != 2:
-        raise InputError(f"{path}: {len(first)} columns and no names of ours; {_EXPECTED}")
-    two = [first, *rows]
-    return {row[0]: label for row in two if len(row) == 2 and (label := row[1].strip())}
-
-
-def _columns(file: IO[bytes], name: str) -> list[str]:
-    if _is_parquet(file):
-        return parquet_columns(file, name)
-    stream = UnpackedStream(file, ReadLimits())
-    if content_of(stream.peek(HEAD_BYTES), name) is not Content.JSONL:
-        return []
-    rows = _objects(stream, ReadLimits(), LINES_LOOKED_AT)
-    return list(dict.fromkeys(key for row in rows for key in row))
-
-
-def _objects(stream: UnpackedStream, limits: ReadLimits, most: int | None = None) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(islice(split_lines(stream, limits.max_line_bytes), most)):
-        try:
-            row = json.loads((line or b"").removeprefix(BOM) if not number else line or b"")
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
-
-
-def _is_parquet(file: IO[bytes]) -> bool:
-    head = file.read(len(_PARQUET))
-    file.seek(0)
-    return head == _PARQUET
+    if len(first) == 2 and "label" not in names:
+        return _by_page((None, text_of_value(row[0]), text_of_value(row[1])) for row in (first, *rows) if len(row) == 2)
+    _check_names(names, path)
+    named = (dict(zip(names, row, strict=False)) for row in rows)
+    return _by_page(tuple(text_of_value(row.get(name)) for name in (*_BY, "label")) for row in named)

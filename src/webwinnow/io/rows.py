@@ -12,7 +12,7 @@ from webwinnow.io.http import media_type
 from webwinnow.io.limits import ReadLimits
 from webwinnow.records import PageRecord
 
-__all__ = ["ROW_FIELDS", "label_of", "page_of_row", "text_of_value"]
+__all__ = ["ROW_FIELDS", "page_of_row", "text_of_value"]
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
@@ -49,7 +49,7 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, la
         site=texts["site"],
         page_id=texts["page_id"],
         refused=refused,
-        label=None if label is None else label_of(row.get(label)),
+        label=None if label is None else text_of_value(row.get(label)),
     )
 
 
@@ -75,15 +75,6 @@ def _text(value: object, field: str) -> str | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise PageRefused(f"{field!r} is a {type(value).__name__}, expected text or a number")
-
-
-def label_of(value: object) -> str | None:
-    """Read a value as a label; nothing but blanks is none, and so is what a table has for missing numbers."""
-    try:
-        text = _text(None if isinstance(value, float) and math.isnan(value) else value, "label")
-    except PageRefused:
-        return None
-    return (text or "").strip() or None
 
 
 def _body(html: object, limits: ReadLimits) -> bytes:
