@@ -20,6 +20,8 @@ __all__ = ["RayCarrier"]
 
 OBJECT_STORE: Final = 500_000_000
 """Bytes of shared memory for a cluster started here; what does not fit is spilled to disk."""
+SHUFFLE_BYTES: Final = 256_000_000
+"""What a task of the shuffle takes at once; it needs some three times that. Ray's own is 1 GiB."""
 MOST_PARTITIONS: Final = 1_000
 """Into so many pieces trees are shuffled at most; a piece may hold several groups."""
 
@@ -41,6 +43,7 @@ class RayCarrier:
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what goes wrong is told in a sentence
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
+        context.shuffle_input_batch_bytes = SHUFFLE_BYTES
 
     @property
     def cores(self) -> int:
