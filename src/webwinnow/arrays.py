@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import lzma
+import tokenize
 import zipfile
 import zlib
 from typing import Any
@@ -35,6 +37,9 @@ def read_array(archive: zipfile.ZipFile, name: str, largest: int) -> NDArray[Any
     entry = archive.getinfo(f"{name}.npy")
     if entry.file_size > largest:
         raise ValueError(f"{name} has {entry.file_size:,} bytes")
-    found: NDArray[Any] = np.load(io.BytesIO(archive.read(entry)), allow_pickle=False)
+    try:
+        found: NDArray[Any] = np.lib.format.read_array(io.BytesIO(archive.read(entry)), allow_pickle=False)
+    except (TypeError, AttributeError, SyntaxError, tokenize.TokenError, lzma.LZMAError) as error:
+        raise ValueError(f"{name} is no array ({error})") from None
     found.flags.writeable = False
     return found

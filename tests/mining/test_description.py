@@ -211,3 +211,15 @@ def test_a_file_of_another_kind_is_an_error(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(InputError, match="not a feature file"):
         PageRows.read(path)
+
+
+def test_topics_of_wplus_name_no_cluster_that_has_words():
+    matrix = sp.csr_matrix(np.array([[0.5, 1.0, 2.0], [0.5, 1.0, 2.0]]))
+    (terms,) = cluster_terms(UnitRows.of(matrix), np.zeros(2, np.int32), ["apple", "pear", "@topic:1:pear"])
+    assert [term for term, _ in terms] == ["pear", "apple"]
+
+
+def test_weights_that_cancel_exactly():
+    matrix = sp.csr_matrix(np.array([[3.0, 4.0], [-3.0, 4.0]]))
+    (terms,) = cluster_terms(UnitRows.of(matrix), np.zeros(2, np.int32), ["apple", "pear"])
+    assert [term for term, _ in terms] == ["pear"]

@@ -100,3 +100,13 @@ def test_equations_12_and_13_coarse_to_fine_by_hand():
     assert decided(fused.pages).tolist() == [0, 0]
     assert decided(fused.blocks).tolist() == [0, 0, 1]
     assert decided(pages).tolist() == [1, 0]  # the raw result of the first page was another
+
+
+@pytest.mark.parametrize("many", [3, 400, 5_000])
+def test_many_neighbours_tell_more_not_nothing(many):
+    links = LinkTopics.learn(SITES, LINKS, 2)
+    likely = int(np.argmax(links.linking[:, 0]))
+    found = fuse(EVEN, site_context(Neighbours(linking=(0,) * many, count=many), links, EVEN), EVEN)
+    assert np.isfinite(found).all()
+    assert found.argmax() == likely
+    assert found.max() > (0.999 if many > 3 else 0.5)

@@ -204,6 +204,20 @@ def test_resume_with_other_settings_is_refused(command, webwinnow, write_crawl, 
     assert "settings" in done.stderr
 
 
+def test_a_folder_that_changed_within_is_not_resumed(command, webwinnow, make_pages, tmp_path):
+    inside = tmp_path / "crawl" / "deep"
+    inside.mkdir(parents=True)
+    (inside / "b.jsonl").write_text("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 2000)))
+    out = tmp_path / "out.jsonl"
+    with subprocess.Popen([*command, "clean", str(tmp_path / "crawl"), "-o", str(out), "-q"]) as process:
+        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+        process.kill()
+    (inside / "a.jsonl").write_text(json.dumps(make_pages("b.example", 1)[0]) + "\n")
+    done = webwinnow("clean", tmp_path / "crawl", "-o", out, "--resume")
+    assert done.returncode == 2
+    assert "inputs" in done.stderr
+
+
 def test_two_runs_with_one_output_do_not_mix(command, webwinnow, write_crawl, make_pages, tmp_path):
     crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
     with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:

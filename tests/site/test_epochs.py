@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
+
 import pytest
 
 from webwinnow.errors import ModelError
@@ -95,3 +98,45 @@ def test_a_table_of_models_finds_what_its_folder_finds(tmp_path):
     table.write_bytes(table.read_bytes()[:-100])
     with pytest.raises(ModelError, match="no table"):
         open_models(table)
+
+
+def test_one_strange_page_is_no_redesign():
+    epoch = join_epoch([sums_of(range(10))], crawl(range(1), "blocked"))
+    assert (epoch.model, epoch.sums, epoch.redesigned) == (None, None, False)
+    assert epoch.familiar < 0.1
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"site": [None, "b"], "model": [b"", b""]},
+        {"site": [1, 2], "model": [b"", b""]},
+        {"site": ["a", "b"]},
+        {"site": ["a", "b"], "model": [1, 2]},
+    ],
+)
+def test_a_table_of_something_else_is_told(tmp_path, columns):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    from webwinnow.site.table import open_models
+
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    with pytest.raises(ModelError, match="no table of models"):
+        open_models(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("header", [b"{[]:1}", b"{'descr': (", b"PK"])
+def test_arrays_that_are_none_are_a_model_error(header):
+    entry = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header if header != b"PK" else zipped({})
+    for read in (SiteKnowledge.from_bytes, SiteSums.from_bytes):
+        with pytest.raises(ModelError):
+            read(zipped({"about.npy": entry}))
+
+
+def zipped(files):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()

@@ -342,3 +342,18 @@ def test_the_example_of_the_docs_prints_what_the_page_says(capsys: pytest.Captur
         exec(block, {})
         said = re.findall(r"^print\(.*\)  # (.*)$", block, re.MULTILINE)
         assert capsys.readouterr().out.splitlines() == said
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_one_site_of_each_of_two_topics_is_enough_to_tell(method):
+    topics = ("farming", "music")
+    lone = Training([site(topic, topic) for topic in topics], topics)
+    told = SiteTopics(method).learn(lone)
+    for topic in topics:
+        found = told.classify(site(f"other-{topic}", topic, flavour="new"))
+        assert found.topic == topic, (method, found)
+
+
+def test_a_site_without_pages_teaches_nothing():
+    with pytest.raises(InputError, match="no pages"):
+        Training([site("a", "farming"), SitePages.of([], "empty")], ("farming", "music"))

@@ -34,7 +34,7 @@ from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.limits import ReadLimits
-from webwinnow.io.sources import list_files
+from webwinnow.io.sources import PROBLEMS_TOLD, list_files
 from webwinnow.pipeline.learning import Lesson, SiteLesson
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
@@ -119,7 +119,7 @@ class ClusterEngine:
         for problem in problems:
             note(problem)
         if problems and not store.page_count():
-            raise InputError("nothing could be read: " + "; ".join(problems))
+            raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_TOLD]))
         store.mark("parsed")
 
     def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
@@ -176,7 +176,9 @@ def failed_task(engine: str, error: BaseException) -> WebwinnowError:
     """What a user is told of a task that an engine has given up, less the traces of the engine."""
     told = [line.strip() for line in str(error).splitlines() if _SAID.match(line.strip())]
     said = told[-1] if told else _first_line(error)
-    return WebwinnowError(f"{engine} gave up a task: {said}; mend that and go on with --resume")
+    return WebwinnowError(
+        f"{engine} gave up a task: {said}; mend that and give the command again (clean: with --resume)"
+    )
 
 
 def no_cluster(engine: str, error: BaseException) -> WebwinnowError:

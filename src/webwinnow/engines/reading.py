@@ -21,7 +21,7 @@ SHARE_BYTES: Final = 100_000
 SHARE_RUN: Final = 16
 """Pages of a file that stay together when tasks share it."""
 TASKS_A_CORE: Final = 4
-_POSITION_BITS = 40
+_POSITION_BITS = 32
 """An ordinal is the number of the file and the position of the page in it: no task needs to know what others read."""
 
 

@@ -39,6 +39,8 @@ NEIGHBOURS = 15
 """As the categories of a DocView have them (`docview.category`)."""
 COST = 1.0
 """C of the SVM; scikit-learn's, which suits rows of length 1."""
+MOST_CLASSES = 5_000
+"""More labels than that are names of pages, not classes of them."""
 MOST_ROUNDS = 5_000
 CELLS = 1 << 22
 """Cells of a dense table that are worked on at once."""
@@ -75,6 +77,11 @@ class Classifier:
         if rows.shape[0] != len(named) or not len(named) or (sites is not None and len(sites) != len(named)):
             raise SettingsError(f"{rows.shape[0]} rows and {len(named)} labels: expected one for each, and some")
         self.classes_, truth = np.unique(named, return_inverse=True)
+        if len(self.classes_) > MOST_CLASSES:
+            raise SettingsError(
+                f"{len(self.classes_):,} classes among {len(named):,} pages, more than {MOST_CLASSES:,}; "
+                "expected labels that many pages share"
+            )
         truth = truth.astype(np.int64)
         self._fit(rows, truth)
         self.slope_, self.held_out_ = 1.0, None

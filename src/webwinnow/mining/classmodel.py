@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError, SettingsError
-from webwinnow.mining.classify import ChiSquareNeighbours, LinearSVM, sparse_rows
+from webwinnow.mining.classify import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
 from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
@@ -32,7 +32,6 @@ FORMAT_VERSION = 1
 KIND = "classifier"
 LARGEST_COLUMN = 1 << 30
 """Bytes of one array of a model file at most."""
-MOST_CLASSES = 100_000
 METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": LinearSVM, "knn": ChiSquareNeighbours}
 _TYPES = {"key": "u8", "rarity": "f8", "prior": "f8"}
 _OWN_TYPES = {

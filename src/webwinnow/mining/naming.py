@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from webwinnow.mining.cluster import Labels, UnitRows, members
+from webwinnow.weighting import TOPIC_PREFIX
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX
 
 __all__ = ["NAME_TERMS", "TERMS", "cluster_names", "cluster_terms"]
@@ -16,6 +17,8 @@ TERMS: Final = 10
 """Terms that describe a cluster."""
 NAME_TERMS: Final = 3
 """The strongest of them that make its name."""
+NO_WORDS: Final = (LINK_PREFIX, IMAGE_PREFIX, TOPIC_PREFIX)
+"""How features begin that are no words."""
 LONGEST_TERM: Final = 40
 """Characters of a term in a name: pages are written by strangers."""
 
@@ -28,22 +31,22 @@ def cluster_terms(
     The strength of a term is its mean weight in the cluster times the logarithm of how much more often a page of the
     cluster has it than another page: a word that all clusters share names none of them, nor does a word of few pages.
     Where only one cluster holds pages, there is nothing to be set apart from, and the mean weight decides. Words name
-    a cluster; images and links do where it has no word.
+    a cluster; images, links and topics (W+) do where it has no word.
     """
     inside = label[unit.page]
-    weight = (members(inside) @ unit.rows).tocsr().sorted_indices()
+    weight = (members(inside) @ unit.rows).tocsr()
     holds = unit.rows.copy()
     holds.data = np.ones_like(holds.data)
     held = (members(inside) @ holds).tocsr().sorted_indices()
     of_all = np.asarray(held.sum(axis=0)).ravel()
     sizes = np.bincount(inside, minlength=held.shape[0])
     pages, names = len(inside), np.array(vocabulary, dtype=np.str_)
-    is_word = ~(np.char.startswith(names, LINK_PREFIX) | np.char.startswith(names, IMAGE_PREFIX))
+    is_word = ~np.any([np.char.startswith(names, prefix) for prefix in NO_WORDS], axis=0)
     told = []
     for cluster, size in enumerate(sizes.tolist()):
-        row, sums = held[[cluster]], weight[[cluster]]
+        row = held[[cluster]]
         columns = row.indices
-        mean = sums.data / max(size, 1)
+        mean = weight[[cluster]].toarray().ravel()[columns] / max(size, 1)  # weights below 0 may leave nothing of one
         if 0 < size < pages:
             among = row.data / size
             elsewhere = (of_all[columns] - row.data) / (pages - size)

@@ -45,7 +45,7 @@ class Taxonomy:
         found = [part.strip() for part in label.split(self.separator)]
         found = [part for part in found if part]
         last = found[MOST_LEVELS - 1 :]
-        return (*found[: MOST_LEVELS - 1], self.separator.join(last)) if last else tuple(found)
+        return (*found[: MOST_LEVELS - 1], self.separator.join(last)) if last else tuple(found) or (label.strip(),)
 
     def joined(self, parts: Sequence[str]) -> str:
         """A path as one name."""
@@ -61,7 +61,12 @@ class Taxonomy:
 
     def probabilities(self, probability: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """For each level the probability of each topic (columns): the sum over its classes."""
-        return [probability @ np.eye(len(names))[topic] for names, topic in zip(self.names, self.topic, strict=True)]
+        levels = []
+        for names, topic in zip(self.names, self.topic, strict=True):
+            summed = np.zeros((len(probability), len(names)))
+            np.add.at(summed.T, topic, probability.T)
+            levels.append(summed)
+        return levels
 
     def predict(self, probability: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The likeliest class and the topics above it: (pages, levels) of topics, and of their probabilities.

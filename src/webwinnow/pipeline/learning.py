@@ -17,6 +17,7 @@ from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.run import Parser, parse_all
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import RunStore
+from webwinnow.site.epochs import FAMILIAR
 from webwinnow.site.folder import ModelFolder
 from webwinnow.treebytes import tree_from_bytes
 
@@ -175,6 +176,8 @@ def _keep(folder: ModelFolder, found: SiteLesson, most: int, learned: Learned, n
     """Keep what was learned of a site, and say so where it was redesigned."""
     if found.model is None:
         learned.unchanged += 1
+        if found.familiar < FAMILIAR:
+            note(f"{found.site}: its few new pages look like nothing known of it and are left out")
     elif found.is_update and not found.redesigned and found.sums is not None:
         folder.save_epoch(found.site, found.model, found.sums, most)
         learned.updated += 1
@@ -184,5 +187,5 @@ def _keep(folder: ModelFolder, found: SiteLesson, most: int, learned: Learned, n
         learned.redesigned.append(found.site)
         note(
             f"{found.site} looks redesigned: only {found.familiar:.0%} of what its new pages show stands where it "
-            "stood before; earlier epochs are set aside"
+            "stood before; earlier epochs are dropped"
         )

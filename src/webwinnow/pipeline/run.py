@@ -8,6 +8,7 @@ Each input page ends as exactly one record; records come in the order (site, inp
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import tempfile
 import time
@@ -144,8 +145,19 @@ def _identity(given: str | Path) -> list[Any]:
     path = Path(given)
     if str(given) == STDIN or not path.exists():
         return [str(given)]
-    about = path.stat()
-    return [str(path.absolute()), about.st_size if path.is_file() else None, about.st_mtime_ns]
+    files = [path] if path.is_file() else _files(path)
+    about = hashlib.sha256()
+    for file in files:
+        status = file.stat()
+        about.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return [str(path.absolute()), about.hexdigest()]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All files of a folder but hidden ones, in a fixed order."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
 
 
 # Stage 1: pages into the store

@@ -296,8 +296,8 @@ class RunStore:
     def _check_room(self, wanted: int) -> None:
         if shutil.disk_usage(self.folder).free < LEAST_FREE + wanted:
             raise WebwinnowError(
-                f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and go on with --resume, "
-                "or name another place with --tmp"
+                f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and give the command "
+                "again (clean: with --resume), or name another place with --tmp"
             )
 
 

@@ -2,7 +2,7 @@
 
 Sums are never scaled: an epoch counts in full until it falls out. A page that an earlier epoch has learned, word for
 word, is not learned again, since replicas would make their own content look like template. Where the new pages hardly
-know the places of the earlier ones, the site was redesigned: then what was known of it is set aside.
+know the places of the earlier ones, the site was redesigned: then what was known of it goes.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocks import BlockRows
 from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.sums import SiteSums
+from webwinnow.site.sums import BLOCKS, SiteSums
 
-__all__ = ["EPOCHS", "FAMILIAR", "Epoch", "familiarity", "join_epoch"]
+__all__ = ["EPOCHS", "FAMILIAR", "LEAST_REDESIGNED", "Epoch", "familiarity", "join_epoch"]
 
 EPOCHS: Final = 3
 """Epochs that a model joins. Ours: a site that is crawled each month is known by a quarter of a year."""
 FAMILIAR: Final = 0.5
 """Below this share of blocks at known places a site was redesigned."""
+LEAST_REDESIGNED: Final = 3
+"""Fewer strange pages, say one that asks who is there, tell nothing of a site: they are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
     """What a new crawl of a site gives: the joined model, and the sums of the pages that are new.
 
-    `model` and `sums` are None if no page is new. `familiar` is the share of blocks at places that were known.
+    `model` and `sums` are None if no page is new, or few are and all are strange. `familiar` is the share of blocks at
+    places that were known.
     """
 
     model: SiteKnowledge | None
@@ -70,7 +73,9 @@ def join_epoch(
         if key not in known:
             fresh.add(tree, evidence)
     familiar = familiarity(BlockRows.merge([sums.blocks() for sums in earlier]), BlockRows.merge(shown))
-    if familiar < FAMILIAR:
+    if BLOCKS in parts and familiar < FAMILIAR:
+        if len(shown) < LEAST_REDESIGNED:
+            return Epoch(None, None, familiar, False)
         whole = SiteSums(site, parts)
         for tree in trees():
             beat()

@@ -201,7 +201,7 @@ class SiteSums:
         sound = (
             isinstance(site, str)
             and isinstance(parts, list)
-            and set(parts) <= ALL_PARTS
+            and all(isinstance(part, str) and part in ALL_PARTS for part in parts)
             and len(key) == len(pages)
             and bool(np.all(key[1:] > key[:-1]))
             and bool(np.all((pages > 0) & (pages <= len(columns["page_keys"]))))

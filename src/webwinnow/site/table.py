@@ -27,8 +27,11 @@ class ModelTable:
         self.path = path
         try:
             self._table = pq.ParquetFile(path, memory_map=True, pre_buffer=False)
+            _check_columns(self._table.schema_arrow)
             groups = range(self._table.num_row_groups)
             self._first = [self._sites(group)[0] for group in groups]
+            if None in self._first:
+                raise ValueError("a site has no name")
         except (OSError, ValueError, KeyError, IndexError, NotImplementedError) as error:
             raise ModelError(f"{path} is no table of models; make one with: webwinnow models pack ({error})") from None
         if self._first != sorted(self._first):
@@ -43,8 +46,7 @@ class ModelTable:
         place = self._place(site)
         if place is None:
             return None
-        packed = self._column(place[0], "model")[place[1]].as_py()
-        model = SiteKnowledge.from_bytes(packed, f"{self.path}: {site}")
+        model = self._read(self._column(place[0], "model")[place[1]], site)
         if model.site != site:
             raise ModelError(f"{self.path} has the model of {model.site!r} for {site!r}; learn the site again")
         return model
@@ -53,7 +55,10 @@ class ModelTable:
         """All models, by site."""
         for group in range(self._table.num_row_groups):
             for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
-                yield SiteKnowledge.from_bytes(packed.as_py(), f"{self.path}: {site}")
+                yield self._read(packed, site)
+
+    def _read(self, packed: Any, site: str) -> SiteKnowledge:
+        return SiteKnowledge.from_bytes(packed.as_py() or b"", f"{self.path}: {site}")
 
     def _place(self, site: str) -> tuple[int, int] | None:
         """The row group of a site, and its row there."""
@@ -67,7 +72,10 @@ class ModelTable:
         return sites
 
     def _column(self, group: int, name: str) -> Any:
-        return self._table.read_row_group(group, columns=[name], use_threads=False).column(name)
+        try:
+            return self._table.read_row_group(group, columns=[name], use_threads=False).column(name)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self.path} is damaged ({error}); pack the models again") from None
 
     @classmethod
     def pack(cls, folder: ModelFolder, path: Path) -> int:
@@ -90,6 +98,16 @@ class ModelTable:
         finally:
             part.unlink(missing_ok=True)
         return len(found)
+
+
+def _check_columns(schema: Any) -> None:
+    """`ValueError` where a table of something else has our columns, or has them not."""
+    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+
+    texts, packed = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
+    for name, kinds in (("site", texts), ("model", packed)):
+        if name not in schema.names or schema.field(name).type not in kinds:
+            raise ValueError(f"it has no column {name} of {kinds[0]}")
 
 
 def open_models(path: Path) -> ModelFolder | ModelTable:

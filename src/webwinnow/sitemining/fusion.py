@@ -26,6 +26,8 @@ __all__ = [
     "site_context",
 ]
 
+SMALLEST_LOG = -600.0
+"""Below this the exponential nears the smallest number there is."""
 LINK_SMOOTHING = 1.0
 """Links added to every pair of classes, so that a pair never seen stays possible (Laplace; ours)."""
 
@@ -102,21 +104,33 @@ def neighbours_likelihood(neighbours: Neighbours, links: LinkTopics) -> Floats:
     """P(N_i^K | C_i) (11): the product over those that link to i of P(C_j | C_i, j -> i), and over those that i links
     to of P(C_k | C_i, i -> k); 1 for every class where there are none.
     """
-    linking = links.linking[:, list(neighbours.linking)].prod(axis=1)
-    likelihood: Floats = linking * links.linked[:, list(neighbours.linked)].prod(axis=1)
+    likelihood: Floats = np.exp(_log_likelihood(neighbours, links))
     return likelihood
+
+
+def _log_likelihood(neighbours: Neighbours, links: LinkTopics) -> Floats:
+    """The logarithm of (11): a product over hundreds of neighbours is too small for a number."""
+    with np.errstate(divide="ignore"):
+        linking = np.log(links.linking[:, list(neighbours.linking)]).sum(axis=1)
+        found: Floats = linking + np.log(links.linked[:, list(neighbours.linked)]).sum(axis=1)
+    return found
 
 
 def site_context(neighbours: Neighbours, links: LinkTopics, prior: ArrayLike) -> Floats:
     """P(C_i | MC_i) = P(N_i^K | C_i) P(C_i) / P(N_i^K) (10) at the site; P(C_i) itself where no neighbour is known.
 
-    P(N_i^K) as the paper has it, a relative frequency, does not make the row sum to 1; alpha of (9) will.
+    P(N_i^K) as the paper has it, a relative frequency, does not make the row sum to 1; alpha of (9) will. So the row
+    may have any factor: what many neighbours tell has one that keeps it a number.
     """
     before = np.asarray(prior, np.float64)
     share = neighbours.known_share
     if not share:
         return before
-    return neighbours_likelihood(neighbours, links) * before / share
+    found = _log_likelihood(neighbours, links)
+    most = found.max()
+    if not np.isfinite(most):  # they rule out every class
+        return before
+    return np.exp(found - (most if most < SMALLEST_LOG else 0.0)) * before / share
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -178,10 +178,9 @@ def learn_words(
     pages = [Rows.of(site.page_words, key) for site in sites]
     sites_with, weight = _weights(pages, len(key))
     weighted = [rows.weighted(weight) for rows in pages]
-    means = [rows.mean(len(key)) for rows in weighted]
     sums = np.zeros((len(key), topics))
-    for number, mean in zip(topic.tolist(), means, strict=True):
-        sums[:, number] += mean
+    for number, rows in zip(topic.tolist(), weighted, strict=True):
+        sums[:, number] += rows.mean(len(key))
     direction = _unit(sums)
     alone = np.bincount(topic, minlength=topics)[topic] == 1
     told: list[tuple[_Told, _Told] | None] = []
@@ -190,12 +189,12 @@ def learn_words(
             told.append(None)
             continue
         others = direction.copy()
-        others[:, topic[s]] = _unit((sums[:, topic[s]] - means[s])[:, None])[:, 0]
+        others[:, topic[s]] = _unit((sums[:, topic[s]] - weighted[s].mean(len(key)))[:, None])[:, 0]
         own = np.zeros(len(key), np.bool_)
         own[pages[s].column] = True
         both = (Rows.of(site.node_words, key), pages[s])
-        rows = [one.at(sites_with > own).weighted(weight) for one in both]
-        told.append((_Told.of(rows[BLOCKS], others), _Told.of(rows[PAGES], others)))
+        known = [one.at(sites_with > own).weighted(weight) for one in both]
+        told.append((_Told.of(known[BLOCKS], others), _Told.of(known[PAGES], others)))
     found = [(both, number) for both, number in zip(told, topic.tolist(), strict=True) if both is not None]
     slopes = np.stack([_slopes([(both[scale], number) for both, number in found]) for scale in (BLOCKS, PAGES)])
     held_out = [

@@ -143,6 +143,8 @@ def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np
     from webwinnow.weighting import CollectionWeights  # noqa: PLC0415
 
     pages = np.flatnonzero(read)
+    if not len(pages):
+        return matrix
     met = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]))
     rows = sparse.csr_array(matrix[pages][:, met])
     names, site = np.unique(np.array([sites[page] or "" for page in pages.tolist()], np.str_), return_inverse=True)

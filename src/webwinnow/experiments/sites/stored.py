@@ -142,13 +142,15 @@ def read_sites(
                 f"{file.path}: pages of site {name} have the labels {labels[name]!r} and {told!r} in column {label}; "
                 "expected the topic of the whole site"
             )
-        if most_pages is not None and len(trees[name]) >= most_pages:
+        if most_pages is not None and len(trees.get(name, ())) >= most_pages:
             continue
         try:
             with clock.of("parsing"):
-                trees[name].append(parse(page.body, url=page.url, content_type=page.content_type))
+                tree = parse(page.body, url=page.url, content_type=page.content_type)
         except PageRefused:
             left_out += 1
+            continue
+        trees[name].append(tree)
     if left_out:
         on_problem(f"{left_out:,} pages without site, label or readable HTML were left out")
     found = []

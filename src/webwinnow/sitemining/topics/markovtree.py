@@ -35,7 +35,9 @@ class MarkovTree:
         """Learn words, and how often the pages of each topic's sites have which topic, by what other sites tell."""
         counts = np.full((training.topics, training.topics), SMOOTHING)
         for held, number in zip(training.held_out, training.topic.tolist(), strict=True):
-            if held is not None:
+            if held is None:
+                counts[number, number] += 1  # alone with its topic: a page of its own, so that the topic can be told
+            else:
                 counts[number] += topic_counts(held.pages)
         return cls(training.words, counts / counts.sum(axis=1, keepdims=True))
 

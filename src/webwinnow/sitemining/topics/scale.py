@@ -65,8 +65,8 @@ class TreeScale:
         probability of staying for all topics.
         """
         scale = cls(topics, damping=damping)
-        if not trees:
-            return scale
+        if not trees:  # between staying for sure and every topic alike, where nothing would tell of the root
+            return replace(scale, stay=(1.0 + 1.0 / topics) / 2)
         trees = [_telling(*observed) for observed in trees]
         forest = Forest.join([_forest(*observed) for observed in trees])
         of_tree = np.repeat(np.array(topic, np.int64), [len(parent) for parent, _ in trees])

@@ -33,6 +33,9 @@ class Training:
     def __init__(self, sites: Sequence[SitePages], labels: Sequence[str]) -> None:
         if len(sites) != len(labels):
             raise InputError(f"{len(sites)} sites and {len(labels)} labels: expected one for each")
+        empty = [site.site for site in sites if not len(site)]
+        if empty:
+            raise InputError(f"the site {empty[0]!r} has no pages; expected some of each")
         self.sites = tuple(sites)
         self.names: tuple[str, ...] = tuple(sorted(set(labels)))
         if len(self.names) < 2:
