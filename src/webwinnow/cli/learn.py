@@ -45,9 +45,7 @@ def learn(
     ] = False,
     threshold: Annotated[
         float | None,
-        typer.Option(
-            min=0.0, max=1.0, help="Set the threshold of the site style tree by hand; the site's own if not given."
-        ),
+        typer.Option(help="Set the threshold of the site style tree by hand; the site's own if not given."),
     ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Learn from at most so many pages of a site.")] = LEARNED_PAGES,
     sums: Annotated[
