@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -208,12 +209,56 @@ def test_no_file_at_all_is_bad_usage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"), [(b"<frameset><frame src=a.html></frameset>", "frameset"), (b"", "empty"), (b"<p> </p>", None)]
+    ("given", "reason"),
+    [(b"<frameset><frame src=a.html></frameset>", "frameset"), (b"", "empty"), (b"<p> </p>", "nothing left to read")],
 )
-def test_a_page_without_text_is_done_and_says_why(given: bytes, reason: str | None) -> None:
+def test_a_page_without_text_is_done_and_says_why(given: bytes, reason: str) -> None:
     ran = webwinnow_("page", "-", given=given)
     assert (ran.returncode, ran.stdout) == (DONE, "")
-    assert ran.stderr == ("" if reason is None else f"webwinnow: -: nothing to show: {reason}\n")
+    assert ran.stderr == f"webwinnow: -: nothing to show: {reason}\n"
+
+
+def test_a_record_says_itself_that_there_is_nothing() -> None:
+    ran = webwinnow_("page", "-", "--format", "json", given=b"<p> </p>")
+    assert (json.loads(ran.stdout)["reason"], ran.stderr) == ("nothing left to read", "")
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"WARC/1.0\r\n", "WARC"),
+        (gzip.compress(b"WARC/1.0\r\n"), "WARC"),
+        (b'{"url": "http://a.example/", "html": "<p>x"}\n', "JSONL"),
+        (b"PAR1\x15\x04", "Parquet"),
+        (b"PK\x03\x04", "WACZ or another zip archive"),
+        (b"%PDF-1.7", "a PDF document"),
+    ],
+)
+def test_what_is_no_page_is_refused(head: bytes, kind: str) -> None:
+    ran = webwinnow_("page", "-", given=head)
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert ran.stderr == f"webwinnow: - is {kind}; expected one HTML page (webwinnow clean takes crawls)\n"
+
+
+def test_a_packed_page_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "page.html.gz"
+    path.write_bytes(gzip.compress(PAGE.encode()))
+    assert "Some text with a link." in webwinnow_("page", path).stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--resolve", "foo", "expected HOST=ADDRESS[:PORT]"),
+        ("--allow", "foo", "is no network"),
+        ("--site-by", "column", "expected host, domain, prefix:N or none"),
+        ("--site-by", "foo", "no site key 'foo'"),
+    ],
+)
+def test_values_without_effect_are_checked_too(page: Path, option: str, value: str, message: str) -> None:
+    ran = webwinnow_("page", page, option, value)
+    assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
+    assert message in ran.stderr
 
 
 def test_a_disk_that_is_full_is_told(page: Path) -> None:

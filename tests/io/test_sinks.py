@@ -18,7 +18,7 @@ import pytest
 import zstandard
 
 from webwinnow.errors import SettingsError
-from webwinnow.io import OutputFormat, check_output, output_format, read_parts, record_line, write_output
+from webwinnow.io import OutputFormat, check_apart, check_output, output_format, read_parts, record_line, write_output
 
 RECORDS = [{"url": f"http://a.test/{i}", "text": f"page {i} é", "links": ["http://b.test/"] * i} for i in range(50)]
 PLAIN = b"".join(map(record_line, RECORDS))
@@ -190,10 +190,33 @@ def test_an_output_that_cannot_be_is_known_before_the_work(
         ("-", None, "jsonl"),
         ("x.parquet", "JSONL", "jsonl"),
         ("x", "markdown", "markdown"),
+        ("x.csv.zst", None, "csv"),
+        ("x.json", None, "jsonl"),
+        ("x.gz", None, "jsonl"),
+        ("x", None, "jsonl"),
+        ("crawl.2026-11", None, "jsonl"),
+        ("x.xml", "dublin-core", "dublin-core"),
     ],
 )
 def test_the_format_is_the_one_wanted_or_by_name(out: str, wanted: str | None, expected: str) -> None:
     assert output_format(out, wanted) == expected
+
+
+@pytest.mark.parametrize("out", ["x.xml", "notes.md", "x.html", "x.xml.gz", "x.parquet.gz"])
+def test_a_suffix_that_tells_no_format_is_refused(out: str) -> None:
+    with pytest.raises(SettingsError, match="tells no format; give --format"):
+        output_format(out)
+
+
+def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
+    crawl, out = tmp_path / "crawl.jsonl", tmp_path / "out.jsonl"
+    crawl.write_text("{}")
+    (tmp_path / "link.jsonl").symlink_to(crawl)
+    with pytest.raises(SettingsError, match="is an input, which the output would replace"):
+        check_apart([crawl], tmp_path / "link.jsonl")
+    with pytest.raises(SettingsError, match="is named for two outputs"):
+        check_apart([crawl], out, tmp_path / "." / "out.jsonl")
+    check_apart([tmp_path, "-", "http://a.example/"], crawl, out, None, "-", "-", "/dev/null", "/dev/null")
 
 
 def test_an_unknown_format_is_refused_with_the_ones_there_are() -> None:

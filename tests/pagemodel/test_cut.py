@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from webwinnow.pagemodel.cut import BETA, best_cut, expected_f
 
 ROUNDING = 1e-6
+DOCS = Path(__file__).parents[2] / "docs" / "page-model.md"
 
 
 @given(
@@ -31,6 +34,17 @@ def test_precision_keeps_no_more_and_recall_no_less():
     probability, words = np.array([0.9, 0.6, 0.45, 0.3, 0.1]), np.full(5, 10, np.int32)
     cuts = [best_cut(probability, words, favor)[0] for favor in ("precision", None, "recall")]
     assert cuts[0] > cuts[1] > cuts[2]
+
+
+def test_any_array_will_do():
+    probability, words = np.array([[1.0, 0.0], [0.4, 0.0]], np.float32)[:, 0], np.array([10, 10])
+    assert best_cut(probability, words) == (1.0, pytest.approx(20 / 24, abs=ROUNDING))
+
+
+def test_the_example_of_the_docs_prints_what_it_says(capsys):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL))
+    exec(compile(code, str(DOCS), "exec"), {})
+    assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\)  # (.*)$", code, re.MULTILINE)
 
 
 def test_by_hand():

@@ -163,7 +163,9 @@ def test_no_page_with_a_label_is_an_error_that_counts(write_crawl, tmp_path):
 
 
 def test_senseless_settings_are_refused(tmp_path):
-    with pytest.raises(SettingsError, match="either the name of a column of labels, or a file"):
+    with pytest.raises(
+        SettingsError, match=r"the name of a column of labels \(--label\) or a file of labels \(--labels\)"
+    ):
         train_classes([tmp_path], ClassifySettings(), RUN)
     with pytest.raises(SettingsError, match="there are: svm, knn"):
         ClassifySettings(method="oracle")

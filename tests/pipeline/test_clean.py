@@ -14,6 +14,7 @@ from webwinnow.pipeline import RunSettings, run
 from webwinnow.pipeline.clean_stage import PART_PAGES
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
+README = Path(__file__).parents[2] / "README.md"
 
 
 def test_sample_crawl_gives_one_record_a_page_in_site_order(webwinnow, records, tmp_path):
@@ -32,6 +33,27 @@ def test_sample_crawl_gives_one_record_a_page_in_site_order(webwinnow, records, 
     assert "126 pages of 3 sites" in done.stderr
     assert "failed 0" in done.stderr
     assert sum(record["outcome"] == "kept" for record in found) >= 124
+    shown = README.read_text(encoding="utf-8")
+    for line in done.stderr.splitlines()[1:3]:  # after the line that tells the time
+        assert line in shown.splitlines()
+
+
+def test_an_output_that_would_replace_another_or_an_input_is_refused(webwinnow, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 2)), tmp_path / "out.jsonl"
+    before = crawl.read_bytes()
+    for options in (["-o", crawl], ["-o", out, "--rejected", out], ["-o", out, "--rejected", crawl]):
+        done = webwinnow("clean", crawl, *options)
+        assert done.returncode == 2, done.stderr
+        assert "replace" in done.stderr
+    assert crawl.read_bytes() == before
+    assert not out.exists()
+
+
+def test_the_same_trouble_on_many_lines_is_one_reason(webwinnow, records, write_crawl, tmp_path):
+    out = tmp_path / "out.jsonl"
+    done = webwinnow("clean", write_crawl([{"url": f"http://a.example/{n}"} for n in range(12)]), "-o", out)
+    assert "     12  there is no 'html'\n" in done.stderr
+    assert records(out)[11]["reason"].startswith("line 12: ")
 
 
 def test_record_has_the_fields_of_the_contract(webwinnow, records, write_crawl, make_pages, tmp_path):

@@ -64,6 +64,36 @@ def test_errors_say_what_to_do(tmp_path):
     assert "absent.jsonl" in absent.stderr
 
 
+def test_an_index_of_what_holds_no_record_is_refused_and_leaves_no_folder(tmp_path):
+    rejected = tmp_path / "rejected.jsonl"
+    rejected.write_text('{"url": "http://a.example/", "text": "a block", "reason": "repeated"}\n' * 100)
+    done = command("index", rejected, "-o", tmp_path / "index")
+    assert done.returncode == 2
+    assert "no record; expected records that webwinnow clean wrote" in done.stderr
+    assert len(done.stderr.splitlines()) < 10
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_table_of_pages_is_no_table_of_records(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"url": ["http://a.example/"], "html": ["<p>x"]}), tmp_path / "pages.parquet")
+    done = command("index", tmp_path / "pages.parquet", "-o", tmp_path / "index")
+    assert done.returncode == 2
+    assert "expected records that webwinnow clean wrote" in done.stderr
+    assert not (tmp_path / "index").exists()
+
+
+def test_lines_that_are_no_records_are_counted(tmp_path):
+    records = tmp_path / "records.jsonl"
+    kept = {"url": "http://a.example/", "outcome": "kept", "text": "quinces are hard"}
+    records.write_text(json.dumps(kept) + "\n" + "{}\n" * 50)
+    done = command("index", records, "-o", tmp_path / "index")
+    assert done.returncode == 1
+    assert "1 pages put" in done.stderr
+    assert "50 lines or files could not be read as records" in done.stderr
+    assert done.stderr.count("is no record") == 5
+
+
 def test_the_search_experiment_compares_three_indexes(tmp_path):
     (tmp_path / "pages.jsonl").write_bytes(site())
     assert command("clean", tmp_path / "pages.jsonl", "-o", tmp_path / "clean.jsonl", "-q").returncode == 0

@@ -13,7 +13,7 @@ from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cleanpage import clean_page
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io import open_pages
+from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.parse import parse
 
 __all__ = ["categories"]
@@ -41,6 +41,8 @@ def categories(
 
         webwinnow categories crawl.warc.gz --labels labels.tsv -o categories.npz
     """
+    check_output(out, "jsonl")
+    check_apart([*inputs, labels], out)
     settings = CategorySettings(features=features, neighbours=neighbours)
     known = _labels(labels)
     vectors: list[FeatureVector] = []

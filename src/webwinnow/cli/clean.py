@@ -22,7 +22,7 @@ from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
-from webwinnow.io import check_output, output_format
+from webwinnow.io import check_apart, check_output, output_format
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
@@ -73,7 +73,7 @@ def clean(
         typer.Option(help="Clean with the models of this folder or table (webwinnow learn)."),
     ] = None,
     favor: Annotated[
-        Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
+        Favor | None, typer.Option(help="combined, page: lean to precision (less noise) or recall (less lost).")
     ] = None,
     comments: Comments = None,
     task: Annotated[
@@ -171,6 +171,7 @@ def clean(
     )
     try:
         check_output(out, output_format(out, format))
+        check_apart(inputs, out, rejected)
         with (
             shown_progress(quiet=quiet) as progress,
             crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,

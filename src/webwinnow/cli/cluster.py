@@ -11,16 +11,24 @@ import typer
 
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import SettingsError
+from webwinnow.io import check_apart, check_output
 from webwinnow.io.labels import read_label_column
 from webwinnow.io.sinks import STDOUT
 from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.cluster import ClusteredCollection, check_clusters_output, cluster_collection, write_clusters
+from webwinnow.pipeline.cluster import (
+    ClusteredCollection,
+    check_clusters_output,
+    cluster_collection,
+    is_feature_file,
+    write_clusters,
+)
 from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
 __all__ = ["cluster"]
 
+_WEIGHTING = VectorSettings().weighting
 LISTED = 10
 """Clusters that the summary tells of."""
 
@@ -42,8 +50,11 @@ def cluster(
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no page to browse, and draw no map.")] = False,
     weighting: Annotated[
-        str, typer.Option(help="How pages are weighed, as in webwinnow features.")
-    ] = VectorSettings().weighting,
+        str | None,
+        typer.Option(
+            help=f"How pages are weighed, as in webwinnow features, where an .npz was. [default: {_WEIGHTING}]"
+        ),
+    ] = None,
     site_by: Annotated[
         str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
     ] = "host",
@@ -86,8 +97,11 @@ def cluster(
 
     check_clusters_output(out, format)
     page = None if no_report else report if report is not None else None if out == STDOUT else Path(f"{out}.html")
-    if page is not None and not page.absolute().parent.is_dir():
-        raise SettingsError(f"{page}: the folder {page.parent} does not exist; make it first")
+    if page is not None:
+        check_output(page, "jsonl")
+    check_apart([*inputs, *([] if labels is None else [labels])], out, page)
+    if weighting is not None and any(is_feature_file(given) for given in inputs):
+        raise SettingsError("the pages of an .npz were weighed by webwinnow features; leave --weighting out")
     if labels is not None and label is None:
         raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
     settings = RunSettings(method="none", site_by=SiteKey.parse(site_by), jobs=jobs, keep_trees=True)
@@ -106,7 +120,7 @@ def cluster(
         collection = cluster_collection(
             inputs,
             settings,
-            VectorSettings(weighting=weighting, weights=WeightSettings(mapped=True)),
+            VectorSettings(weighting=weighting or _WEIGHTING, weights=WeightSettings(mapped=True)),
             clusters,
             labels=known,
             tmp=tmp,

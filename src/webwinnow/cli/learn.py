@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import ModelError, SettingsError
+from webwinnow.io import check_output
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.learning import learn_sites
@@ -160,6 +162,7 @@ def pack(
 
         webwinnow models pack models -o models.parquet
     """
+    check_output(out, "parquet")
     packed = ModelTable.pack(ModelFolder(folder), out)
     sys.stderr.write(f"{packed:,} models packed into {out}\n")
 
@@ -172,12 +175,15 @@ def show(
 ) -> None:
     """Show what a model knows: which parts of the site repeat, which vary, on how many pages.
 
+    Models of a folder that cannot be read are named on stderr, and the exit code is 1.
+
     Examples:
 
         webwinnow models show models
 
         webwinnow models show models --site www.example.org
     """
+    damaged: list[str] = []
     if path.is_file() and path.suffix == MODEL_FILE:
         model = SiteKnowledge.load(path)
         if site not in (None, model.site):
@@ -189,11 +195,24 @@ def show(
             raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
         lines = list(picture(found, depth))
     else:
-        models_there = open_models(path).models()
-        known = (SiteKnowledge.load(model) if isinstance(model, Path) else model for model in models_there)
         lines = [
             f"{model.shown_name}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
             f"threshold {model.threshold:.3f}"
-            for model in known
+            for model in _whole_models(open_models(path), damaged.append)
         ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stderr.writelines(f"webwinnow: {error}\n" for error in damaged)
+    if damaged:
+        raise typer.Exit(1)
+
+
+def _whole_models(known: ModelFolder | ModelTable, on_damaged: Callable[[str], None]) -> Iterator[SiteKnowledge]:
+    """All models that can be read; `on_damaged` is told what is wrong with the others."""
+    if isinstance(known, ModelTable):
+        yield from known.models(on_damaged)
+        return
+    for path in known.models():
+        try:
+            yield SiteKnowledge.load(path)
+        except ModelError as error:
+            on_damaged(str(error))

@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import typer
 
@@ -18,10 +18,13 @@ from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
 from webwinnow.crawl.fetch import fetch_page
-from webwinnow.errors import InputError, PageRefused
+from webwinnow.errors import InputError, PageRefused, SettingsError
+from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import ordered
+from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
+from webwinnow.io.streams import UnpackedStream
 from webwinnow.parse import ParseLimits, parse
-from webwinnow.records import PageRecord
+from webwinnow.records import Dropped, PageRecord
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.table import open_models
 from webwinnow.urls import SiteKey
@@ -52,7 +55,7 @@ def page(
     output: Annotated[PageFormat, typer.Option("--format", "-f", help="What to write.")] = PageFormat.text,
     method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
     favor: Annotated[
-        Favor | None, typer.Option(help="page: lean to precision (less noise) or recall (less lost).")
+        Favor | None, typer.Option(help="combined, page: lean to precision (less noise) or recall (less lost).")
     ] = None,
     comments: Comments = None,
     task: Annotated[
@@ -94,15 +97,21 @@ def page(
         webwinnow page article.html --url https://example.org/a --models models --explain
     """
     limits = ParseLimits(max_bytes=max_bytes)
+    guard = guard_of(allow_private, allow, resolve)
+    key = SiteKey.parse(site_by)
+    if key.by == "column":
+        raise SettingsError(
+            "--site-by column: a page by itself has no columns; expected host, domain, prefix:N or none"
+        )
     if is_address(file):
-        fetched = fetch_page(file, page_settings(guard_of(allow_private, allow, resolve), max_bytes))
+        fetched = fetch_page(file, page_settings(guard, max_bytes))
         body, url, content_type = fetched.body, url or fetched.url, content_type or fetched.content_type
     else:
         body = _read(file, max_bytes)
     settings = CleaningSettings(page=PageSettings(favor=favored(favor), comments=comments))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
     wanted = task_of(task)
-    model = None if models is None else _model(models, SiteKey.parse(site_by), url)
+    model = None if models is None else _model(models, key, url)
     clean = clean_page(tree, method, model, settings)
     clean = replace(clean, verdict=for_task(tree, clean.verdict, wanted, model))
     if output is PageFormat.json:
@@ -111,8 +120,9 @@ def page(
         written = clean.render(output.value)
     sys.stdout.buffer.write(written.encode("utf-8"))  # whatever the locale: stdout is for machines
     sys.stdout.buffer.flush()
-    if clean.tree.reason is not None:
-        sys.stderr.write(f"webwinnow: {file}: nothing to show: {clean.tree.reason}\n")
+    outcome = clean.outcome
+    if output is not PageFormat.json and isinstance(outcome, Dropped) and not written.strip():
+        sys.stderr.write(f"webwinnow: {file}: nothing to show: {outcome.reason}\n")
     if explain:
         if clean.verdict.kind_score is None:
             clean = replace(clean, verdict=with_kinds(tree, clean.verdict, model))
@@ -136,17 +146,29 @@ def _model(models: Path, site_by: SiteKey, url: str) -> SiteKnowledge | None:
 
 def _read(file: str, max_bytes: int) -> bytes:
     if file == STDIN:
-        body = sys.stdin.buffer.read(max_bytes + 1)
+        body = _unpacked(sys.stdin.buffer, file, max_bytes)
     elif Path(file).is_dir():
         raise InputError(f"{file} is a folder; expected one HTML file (webwinnow clean takes folders)")
     else:
         try:
             with Path(file).open("rb") as opened:
-                body = opened.read(max_bytes + 1)
+                body = _unpacked(opened, file, max_bytes)
         except OSError as error:
             raise InputError(f"{file}: {error.strerror}; expected an HTML file or - for standard input") from None
     if len(body) > max_bytes:
         raise PageRefused(f"{file} is longer than {max_bytes:,} bytes; raise --max-bytes to read it")
+    return body
+
+
+def _unpacked(source: BinaryIO, file: str, max_bytes: int) -> bytes:
+    """The bytes of a page, a gzip or zstd wrapping taken off; `InputError` for what is surely no page."""
+    stream = UnpackedStream(source, ReadLimits())
+    other = surely_no_page(stream.peek(HEAD_BYTES))
+    if other is not None:
+        raise InputError(f"{file} is {other}; expected one HTML page (webwinnow clean takes crawls)")
+    body = stream.read(max_bytes + 1)
+    if stream.problem:
+        raise InputError(f"{file}: {stream.problem}; expected one HTML page")
     return body
 
 

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 __all__ = ["ProgressShown", "shown_progress"]
 
 SECONDS_BETWEEN_LINES = 10.0
+SECONDS_TO_TELL = 1.0
+"""How long a stage must have run before its speed and the time left mean anything."""
 _WORDS = {
     "crawl": "crawling",
     "parse": "reading and parsing",
@@ -54,7 +57,7 @@ def shown_progress(*, quiet: bool) -> Iterator[ProgressShown]:
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[speed]}"),
-            TimeRemainingColumn(),
+            _TimeLeft(),
             console=Console(stderr=True),
             transient=True,
         ) as bars:
@@ -63,16 +66,22 @@ def shown_progress(*, quiet: bool) -> Iterator[ProgressShown]:
         yield _Lines(seconds=SECONDS_BETWEEN_LINES)
 
 
+class _TimeLeft(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text() if (task.elapsed or 0.0) < SECONDS_TO_TELL else super().render(task)
+
+
 class _Stopwatch:
     def __init__(self) -> None:
         self.stage = ""
         self.started = time.monotonic()
 
-    def speed(self, stage: str, done: int) -> float:
+    def speed(self, stage: str, done: int) -> float | None:
+        """Things a second in this stage; None while it is too young to tell."""
         if stage != self.stage:
             self.stage, self.started = stage, time.monotonic()
         passed = time.monotonic() - self.started
-        return done / passed if passed > 0 else 0.0
+        return done / passed if passed >= SECONDS_TO_TELL else None
 
 
 class _Bars:
@@ -85,8 +94,8 @@ class _Bars:
         speed = self.watch.speed(stage, done)
         if stage not in self.tasks:
             self.tasks[stage] = self.bars.add_task(_WORDS[stage], total=total, speed="")
-        unit = _UNITS.get(stage, "pages/s")
-        self.bars.update(self.tasks[stage], completed=done, total=total, speed=f"{speed:,.0f} {unit}")
+        told = "" if speed is None else f"{speed:,.0f} {_UNITS.get(stage, 'pages/s')}"
+        self.bars.update(self.tasks[stage], completed=done, total=total, speed=told)
 
     def note(self, problem: str) -> None:
         self.bars.console.print(f"webwinnow: {problem}", markup=False, highlight=False)
@@ -103,9 +112,10 @@ class _Lines:
         now = time.monotonic()
         if now - self.last >= self.seconds:
             self.last = now
+            rate = "" if speed is None else f", {speed:,.0f}/s"
             left = "" if not total or not speed else f", {(total - done) / speed:,.0f} s left"
             of = "" if total is None else f" of {total:,}"
-            sys.stderr.write(f"webwinnow: {_WORDS[stage]}: {done:,}{of}, {speed:,.0f}/s{left}\n")
+            sys.stderr.write(f"webwinnow: {_WORDS[stage]}: {done:,}{of}{rate}{left}\n")
 
     def note(self, problem: str) -> None:
         sys.stderr.write(f"webwinnow: {problem}\n")

@@ -45,7 +45,7 @@ def replicas(
         int, typer.Option(help="published: the number of words hashed is a multiple of this.")
     ] = _DEFAULTS.interval,
     clean: Annotated[
-        str, typer.Option(help=f"How pages are cleaned first: {', '.join(METHODS)} (all that is visible).")
+        str, typer.Option(help=f"How pages are cleaned first: {', '.join(METHODS)}; none compares all that is visible.")
     ] = DEFAULT_METHOD,
     site_by: Annotated[
         str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
 
@@ -14,13 +16,16 @@ from rich.console import Console
 from rich.text import Text
 
 from webwinnow.cli.progress import shown_progress
-from webwinnow.errors import SettingsError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.written import read_records
 from webwinnow.search import Hit, IndexFolder, IndexSettings, SearchSettings
 from webwinnow.search import search as found_in
 from webwinnow.search.query import Within
 
 __all__ = ["index", "search"]
+
+PROBLEMS_TOLD = 5
+"""Lines that are no records, of which each is told; of more, only how many."""
 
 
 class WithinOption(StrEnum):
@@ -61,6 +66,7 @@ def index(
     """Make a search index of clean pages, or bring one up to date.
 
     A page that is there already (by page_id, else by URL) is put in its place. Dropped and failed pages are left out.
+    Exit code 1 if some lines were no records.
 
     Examples:
 
@@ -71,15 +77,17 @@ def index(
     if not inputs and not remove:
         raise SettingsError("nothing to index: give records of webwinnow clean, or --remove")
     settings = IndexSettings(memory=memory * 1_000_000, commit_every=commit_every, replicas=replicas)
-    with (
-        shown_progress(quiet=quiet) as progress,
-        IndexFolder(out, create=True).writing(settings) as opened,
-    ):
-        for told in remove or ():
-            field, _, value = told.partition(":") if told.startswith("site:") else ("key", "", told)
-            opened.remove_where(field, value)
-        records = read_records(inputs or [], on_problem=progress.note)
-        done = opened.put_all(records, on_progress=progress.update)
+    with shown_progress(quiet=quiet) as progress:
+        problems = _Problems(progress.note)
+        records = read_records(inputs or [], on_problem=problems.note)
+        first = list(islice(records, 1))  # before there is a folder: what holds no record makes none
+        if problems.count and not first:
+            raise InputError(f"{', '.join(inputs or [])}: no record; expected records that webwinnow clean wrote")
+        with IndexFolder(out, create=True).writing(settings) as opened:
+            for told in remove or ():
+                field, _, value = told.partition(":") if told.startswith("site:") else ("key", "", told)
+                opened.remove_where(field, value)
+            done = opened.put_all(chain(first, records), on_progress=progress.update)
     if not quiet:
         left = [
             f"{done.not_kept:,} not kept" if done.not_kept else "",
@@ -87,6 +95,22 @@ def index(
         ]
         told = f" ({', '.join(part for part in left if part)} left out)" if any(left) else ""
         sys.stderr.write(f"{done.put:,} pages put{told}; {opened.pages:,} in the index\n")
+    if problems.count:
+        sys.stderr.write(f"webwinnow: {problems.count:,} lines or files could not be read as records\n")
+        raise typer.Exit(1)
+
+
+class _Problems:
+    """Tells the first few problems and counts them all."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+        self.count = 0
+
+    def note(self, problem: str) -> None:
+        self.count += 1
+        if self.count <= PROBLEMS_TOLD:
+            self.tell(problem)
 
 
 def search(

@@ -4,7 +4,7 @@ from webwinnow.io.dublincore import dublin_core
 from webwinnow.io.jsonl import read_parts, record_line
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import PAGE_FIELDS, Field, FieldKind
-from webwinnow.io.sinks import OutputFormat, check_output, output_format, write_output
+from webwinnow.io.sinks import OutputFormat, check_apart, check_output, output_format, write_output
 from webwinnow.io.sources import open_pages
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "FieldKind",
     "OutputFormat",
     "ReadLimits",
+    "check_apart",
     "check_output",
     "dublin_core",
     "open_pages",

@@ -23,8 +23,10 @@ _BY: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
 
-def check_label_column(inputs: Sequence[str | Path], column: str) -> None:
-    """Raise `InputError` where no file has this column, and say which there are; pipes and folders pass."""
+def check_label_column(inputs: Sequence[str | Path], column: str, hint: str = "") -> None:
+    """Raise `InputError` where no file has this column, and say which there are, and the `hint`; pipes and folders
+    pass.
+    """
     names: dict[str, None] = {}
     problems: list[str] = []
     for given in inputs:
@@ -37,10 +39,8 @@ def check_label_column(inputs: Sequence[str | Path], column: str) -> None:
             problems.append(str(error))
     if column not in names:
         told = "; ".join([", ".join(islice(names, NAMES_TOLD)) or "none", *problems])
-        raise InputError(
-            f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {told}; "
-            "a file of labels may stand beside the pages instead"
-        )
+        further = f"; {hint}" if hint else ""
+        raise InputError(f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {told}{further}")
 
 
 def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:

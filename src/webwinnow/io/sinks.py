@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -22,7 +23,16 @@ from webwinnow.io.pagefiles import write_html_files, write_markdown_files
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
 from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
 
-__all__ = ["STDOUT", "OutputFormat", "check_output", "output_format", "whole_file", "write_lines", "write_output"]
+__all__ = [
+    "STDOUT",
+    "OutputFormat",
+    "check_apart",
+    "check_output",
+    "output_format",
+    "whole_file",
+    "write_lines",
+    "write_output",
+]
 
 OutputFormat = Literal["jsonl", "parquet", "csv", "markdown", "html", "dublin-core"]
 
@@ -31,19 +41,61 @@ STDOUT: Final = "-"
 GZIP_LEVEL: Final = 6
 ZSTD_LEVEL: Final = 9
 FOLDER_FORMATS: Final = frozenset({"markdown", "html"})
+SUFFIXES: Final[dict[str, OutputFormat]] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+"""Names that tell a format; .gz or .zst may follow but for Parquet, which is packed in itself."""
+_SUFFIX: Final = re.compile(r"\.[a-z]\w*")  # `clean.2026-11` has none
 
 
 def output_format(out: str | Path, wanted: str | None = None) -> OutputFormat:
-    """Tell the format of an output: the one wanted, else by the output's name, else JSONL."""
+    """Tell the format of an output: the one wanted, else by the output's name; JSONL where the name has no suffix."""
     if wanted is None:
-        name = str(out).lower()
-        if name.endswith((".csv", ".csv.gz", ".csv.zst")):
-            return "csv"
-        return "parquet" if name.endswith((".parquet", ".pq")) else "jsonl"
+        return _format_named(out)
     for known in FORMATS:
         if wanted.lower() == known:
             return known
     raise SettingsError(f"no format {wanted!r}; expected {', '.join(FORMATS)}")
+
+
+def _format_named(out: str | Path) -> OutputFormat:
+    path = Path(str(out).lower())
+    is_packed = path.suffix in (".gz", ".zst")
+    suffix = path.with_suffix("").suffix if is_packed else path.suffix
+    if _SUFFIX.fullmatch(suffix) is None:
+        return "jsonl"
+    known = SUFFIXES.get(suffix)
+    if known is None or (is_packed and known == "parquet"):
+        shown = suffix + path.suffix * is_packed
+        raise SettingsError(
+            f"{out}: a name in {shown} tells no format; give --format, or a name in {', '.join(SUFFIXES)}"
+        )
+    return known
+
+
+def check_apart(inputs: Iterable[str | Path], *outputs: str | Path | None) -> None:
+    """Raise `SettingsError` where an output is an input or another output: the one would replace the other.
+
+    Pipes, devices and folders pass, and a file of an input folder: what is no output that could be replaced, or no
+    input by name.
+    """
+    read = {Path(given).resolve() for given in inputs if Path(given).is_file()}
+    written: set[Path] = set()
+    for out in outputs:
+        if out is None or str(out) == STDOUT:
+            continue
+        path = Path(out).resolve()
+        if path in read:
+            raise SettingsError(f"{out}: is an input, which the output would replace; give another name")
+        if path in written:
+            raise SettingsError(f"{out}: is named for two outputs, of which one would replace the other")
+        if path.is_file() or not path.exists():
+            written.add(path)
 
 
 def check_output(out: str | Path, format: OutputFormat) -> None:

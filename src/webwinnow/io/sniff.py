@@ -9,7 +9,15 @@ from typing import Final
 
 from webwinnow.errors import InputError
 
-__all__ = ["HEAD_BYTES", "Content", "content_named", "content_of", "is_html_document", "looks_like_html"]
+__all__ = [
+    "HEAD_BYTES",
+    "Content",
+    "content_named",
+    "content_of",
+    "is_html_document",
+    "looks_like_html",
+    "surely_no_page",
+]
 
 HEAD_BYTES: Final = 4096  # how far a page's markup may hide behind comments and an XML prologue
 EXPECTED: Final = "expected HTML, WARC, WACZ, JSONL or Parquet"
@@ -114,6 +122,17 @@ def content_of(head: bytes, name: str) -> Content:
     if not PurePath(name).suffix and _HTML_INSIDE.search(text):
         return Content.HTML
     raise InputError(f"{name}: is plain text; {EXPECTED}")
+
+
+def surely_no_page(head: bytes) -> str | None:
+    """Name what bytes begin that are no page, whatever their name; None where they may be one, as any text may."""
+    if head.startswith(b"PK\x03\x04"):
+        return "WACZ or another zip archive"
+    for magic, kind in ((b"WARC/", "WARC"), (b"PAR1", "Parquet"), *_FOREIGN):
+        if head.startswith(magic):
+            return kind
+    text = _as_ascii(head)
+    return "JSONL" if _JSON_OBJECT.match(text) else "a JSON array" if _JSON_ARRAY.match(text) else None
 
 
 def looks_like_html(head: bytes) -> bool:

@@ -38,6 +38,9 @@ def read_records(
         try:
             with Path(given).open("rb") as file:
                 if _is_parquet(file):
+                    if not set(parquet_columns(file, str(given))) >= _TOLD_BY:
+                        raise InputError(f"{given}: no record; expected records that webwinnow clean wrote")
+                    file.seek(0)
                     yield from read_parquet_records(file, name=str(given), limits=limits)
                     continue
                 stream = UnpackedStream(file, limits)

@@ -33,4 +33,6 @@ def best_cut(
     Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two
     sums is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
     """
-    return _best_cut(probability, words, BETA[favor] ** 2)
+    return _best_cut(
+        np.ascontiguousarray(probability, np.float64), np.ascontiguousarray(words, np.int32), BETA[favor] ** 2
+    )

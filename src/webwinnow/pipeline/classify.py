@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.io import Field, FieldKind, check_output, open_pages, output_format, write_output
+from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
 from webwinnow.io.labels import check_label_column, read_labels
 from webwinnow.io.schema import Fields
 from webwinnow.mining.classify import (
@@ -145,9 +145,9 @@ def train_classes(
     if settings.vectors.weighting == "wplus":
         raise SettingsError("wplus weighs a collection as a whole, not a page by itself: expected cst or tfidf")
     if (label is None) == (labels is None):
-        raise SettingsError("expected either the name of a column of labels, or a file of labels")
+        raise SettingsError("expected either the name of a column of labels (--label) or a file of labels (--labels)")
     if label is not None:
-        check_label_column(inputs, label)
+        check_label_column(inputs, label, "a file of labels may stand beside the pages instead (--labels)")
     tell = on_progress or (lambda _stage, _done, _total: None)
     known = {} if labels is None else read_labels(labels)
     tidy = Taxonomy([], settings.separator).tidy
@@ -354,6 +354,7 @@ def apply_classes(
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"classes are written as jsonl, csv or parquet, not {wanted}")
     check_output(out, wanted)
+    check_apart(inputs, out)
     tell = on_progress or (lambda _stage, _done, _total: None)
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()

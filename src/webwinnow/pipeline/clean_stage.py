@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
-from webwinnow.pipeline.summary import Counts
+from webwinnow.pipeline.summary import Counts, shared_reason
 from webwinnow.pipeline.work import failed_page
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.replicas.sketch import placed
@@ -84,7 +84,7 @@ class _Gathered:
         self.counts.add(
             Counts(
                 outcomes={outcome: 1},
-                reasons={reason: 1} if reason is not None and outcome != "kept" else {},
+                reasons={shared_reason(reason): 1} if reason is not None and outcome != "kept" else {},
                 remarks={reason: 1} if reason is not None and outcome == "kept" else {},
                 kept_words=kept_words,
                 all_words=all_words,

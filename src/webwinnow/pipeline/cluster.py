@@ -27,6 +27,7 @@ __all__ = [
     "ClusteredPage",
     "check_clusters_output",
     "cluster_collection",
+    "is_feature_file",
     "write_clusters",
 ]
 
@@ -112,6 +113,11 @@ def cluster_collection(
     return ClusteredCollection(pages, found, scores, len(known))
 
 
+def is_feature_file(given: str | Path) -> bool:
+    """Whether an input is what `webwinnow features` wrote rather than pages."""
+    return str(given).lower().endswith(".npz")
+
+
 def write_clusters(collection: ClusteredCollection, out: str | Path, format: str | None = None) -> None:
     """Write a line for each page as JSONL, CSV or Parquet."""
     wanted = output_format(out, format)
@@ -137,8 +143,7 @@ def _rows(
 ) -> tuple[PageRows, list[ClusteredPage]]:
     from webwinnow.mining import PageRows  # noqa: PLC0415 (an optional extra)
 
-    is_features = [str(given).lower().endswith(".npz") for given in inputs]
-    if any(is_features):
+    if any(map(is_feature_file, inputs)):
         if len(inputs) > 1:
             raise SettingsError(f"{len(inputs)} inputs, a feature file among them; expected one feature file or pages")
         rows = PageRows.read(Path(inputs[0]))

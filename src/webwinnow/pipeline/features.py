@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from webwinnow.io import open_pages
+from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.sinks import whole_file
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
@@ -36,6 +36,8 @@ def write_features(
     on_problem: Callable[[str], None] | None = None,
 ) -> tuple[int, int, int]:
     """Write the feature matrix of all pages to an `.npz`; returns (pages, features, pages that failed)."""
+    check_output(out, "jsonl")
+    check_apart(inputs, out)
     failed = 0
 
     def count(_: PageRow, tree: PageTree | None) -> None:

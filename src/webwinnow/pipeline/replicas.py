@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.io import Field, FieldKind, check_output, open_pages, output_format, write_output
+from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
 from webwinnow.io.written import are_records, read_records
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Pool
@@ -57,6 +57,7 @@ def write_replicas(
     if wanted not in ("jsonl", "parquet"):
         raise SettingsError(f"replicas are written as jsonl or parquet, not {wanted}")
     check_output(out, wanted)
+    check_apart(inputs, out)
     tell = on_progress or (lambda _stage, _done, _total: None)
     problems: list[str] = []
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from webwinnow.errors import SettingsError
-from webwinnow.io import check_output, open_pages, output_format, read_parts, write_output
+from webwinnow.io import check_apart, check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import Fields
 from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
@@ -82,6 +82,7 @@ def run(
     check_output(out, wanted)
     if rejected is not None:
         check_output(rejected, "jsonl")
+    check_apart(inputs, out, rejected)
     problems: list[str] = []
 
     def note(problem: str) -> None:

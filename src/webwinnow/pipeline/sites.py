@@ -11,7 +11,7 @@ from typing import Any
 
 from webwinnow.blocks import cut
 from webwinnow.errors import InputError
-from webwinnow.io import check_output, open_pages
+from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.labels import check_label_column
 from webwinnow.io.sinks import write_lines
 from webwinnow.pagetree import PageTree
@@ -110,6 +110,7 @@ def classify_sites(
 ) -> SiteRun:
     """Tell the topic of each site: a line of JSON a site, in the order of their names."""
     check_output(out, "jsonl")
+    check_apart(inputs, out)
     run = SiteRun()
     tell = on_progress or (lambda _stage, _done, _total: None)
     pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Counts", "FoundReplicas", "Summary"]
+__all__ = ["Counts", "FoundReplicas", "Summary", "shared_reason"]
 
 SHOWN_REPEATS = 10
 SHOWN_REASONS = 8
 SHOWN_MIRRORS = 5
 MOST_REASONS = 1_000
 """Different reasons that are counted: a hostile crawl can make up one a page."""
+_PLACE_BEFORE = re.compile(r"(?:line|row) [0-9]+: ")
+_PLACE = re.compile(r"(line|row) [0-9]+(?= )")
+_JSON_PLACE = re.compile(r": line [0-9]+ column [0-9]+ \(char [0-9]+\)")
+
+
+def shared_reason(reason: str) -> str:
+    """A reason without the line or row that it names, so that pages with the same are counted together."""
+    reason = _PLACE_BEFORE.sub("", reason, count=1) if _PLACE_BEFORE.match(reason) else reason
+    found = _PLACE.match(reason)
+    if found is not None:
+        reason = f"a {found[1]}{reason[found.end() :]}"
+    return _JSON_PLACE.sub("", reason)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from webwinnow.io import check_output, open_pages
+from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.sinks import write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
@@ -45,6 +45,7 @@ def list_templates(
     """Write one line a template, those of most pages first: fingerprint, text, sites and the pages that have it."""
     tell = on_progress or (lambda _stage, _done, _total: None)
     check_output(out, "jsonl")
+    check_apart(inputs, out)
     pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,

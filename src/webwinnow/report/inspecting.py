@@ -10,6 +10,7 @@ from pathlib import Path
 
 from webwinnow.cleaning import method
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.io import check_apart, check_output
 from webwinnow.pagetree import PageTree
 from webwinnow.parse import ParseLimits
 from webwinnow.pipeline.learning import learn_sites
@@ -26,6 +27,9 @@ SAMPLE_PAGES = 200
 """Pages of a report: on `sites-swde` they take 2.6 MB (docs/inspect.md)."""
 VIEWER_ROOM = 1_000_000
 """Bytes kept free for the viewer itself and the index."""
+
+NO_NAME = "(no name)"
+"""What the site of pages without a web address is called in messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +98,8 @@ def write_report(
     `shown_inputs` are what the report's command lines call the inputs, where that is not what they are called here.
     """
     settings = settings or ReportSettings()
+    check_output(out, "jsonl")
+    check_apart(inputs, out)
     run = RunSettings(
         method="sst", site_by=settings.site_by, limits=settings.limits, jobs=settings.jobs, keep_trees=True
     )
@@ -103,8 +109,10 @@ def write_report(
     def sample(pages: dict[str, int]) -> dict[str, int]:
         missing = [site for site in settings.sites if site not in pages]
         if missing:
-            there = ", ".join(list(pages)[:5]) + (", …" if len(pages) > 5 else "")
-            raise InputError(f"there is no page of {', '.join(missing)}; the sites are: {there or 'none'}")
+            there = ", ".join(site or NO_NAME for site in list(pages)[:5]) + (", …" if len(pages) > 5 else "")
+            hint = '; --site "" is the one without a name' if "" in pages else ""
+            named = ", ".join(site or NO_NAME for site in missing)
+            raise InputError(f"there is no page of {named}; the sites are: {there or 'none'}{hint}")
         return share_out({site: pages[site] for site in settings.sites or pages}, settings.pages)
 
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as models:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,11 +51,18 @@ class ModelTable:
             raise ModelError(f"{self.path} has the model of {model.site!r} for {site!r}; learn the site again")
         return model
 
-    def models(self) -> Iterator[SiteKnowledge]:
-        """All models, by site."""
+    def models(self, on_damaged: Callable[[str], None] | None = None) -> Iterator[SiteKnowledge]:
+        """All models, by site; one that cannot be read is told and passed over, or raises if nobody listens."""
         for group in range(self._table.num_row_groups):
             for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
-                yield self._read(packed, site)
+                try:
+                    model = self._read(packed, site)
+                except ModelError as error:
+                    if on_damaged is None:
+                        raise
+                    on_damaged(str(error))
+                    continue
+                yield model
 
     def _read(self, packed: Any, site: str) -> SiteKnowledge:
         return SiteKnowledge.from_bytes(packed.as_py() or b"", f"{self.path}: {site}")

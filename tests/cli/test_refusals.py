@@ -1,0 +1,162 @@
+"""What the commands refuse before they work, and how they say it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webwinnow.cli import progress
+from webwinnow.cli.app import main
+from webwinnow.pipeline.summary import shared_reason
+from webwinnow.site.folder import ModelFolder
+from webwinnow.site.table import ModelTable
+
+Command = Callable[..., tuple[Any, str, str]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run the command line in this process: exit code, stdout, stderr."""
+
+    def run(*arguments: str | Path) -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Path:
+    path = tmp_path / "crawl.jsonl"
+    lines = [
+        {"url": f"http://{site}.example/{n}", "html": f"<p>Page {n} of the site {site} says {n * n} things."}
+        for site in "ab"
+        for n in range(3)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def models(command: Command, crawl: Path, tmp_path: Path) -> Path:
+    assert command("learn", crawl, "-o", tmp_path / "models", "--jobs", 1, "-q")[0] == 0
+    return tmp_path / "models"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", "crawl.jsonl", "-o", "nodir/x"],
+        ["features", "crawl.jsonl", "-o", "nodir/x"],
+        ["models", "pack", "models", "-o", "nodir/x"],
+        ["categories", "crawl.jsonl", "--labels", "labels.tsv", "-o", "nodir/x"],
+        ["cluster", "crawl.jsonl", "-o", "-", "--report", "nodir/x"],
+    ],
+)
+def test_a_folder_that_is_missing_is_told_first(
+    command: Command, crawl: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(crawl.parent)
+    told = "webwinnow: nodir/x: the folder nodir does not exist; make it first\n"
+    assert command(*arguments) == (2, "", told)
+
+
+@pytest.mark.parametrize("name", ["inspect", "features", "templates", "replicas", "links", "cluster"])
+def test_no_command_writes_over_its_input(command: Command, crawl: Path, name: str) -> None:
+    before = crawl.read_bytes()
+    code, _, told = command(name, crawl, "-o", crawl)
+    assert code == 2
+    assert "is an input, which the output would replace" in told
+    assert crawl.read_bytes() == before
+
+
+def test_a_damaged_model_hides_no_other(command: Command, models: Path, tmp_path: Path) -> None:
+    table = tmp_path / "models.parquet"
+    ModelTable.pack(ModelFolder(models), table)
+    assert command("models", "show", table)[0] == 0
+    first, _ = sorted(models.glob("*.model.npz"))
+    first.write_bytes(first.read_bytes()[:100])
+    code, out, told = command("models", "show", models)
+    assert code == 1
+    assert [line.split(":")[0] for line in out.splitlines()] == ["b.example"]
+    assert first.name in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_damaged_model_of_a_table_hides_no_other(command: Command, models: Path, tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    good = next(models.glob("b.example*.model.npz")).read_bytes()
+    kinds = pa.schema({"site": pa.large_string(), "model": pa.large_binary()})
+    table = tmp_path / "models.parquet"
+    pq.write_table(pa.table({"site": ["a.example", "b.example"], "model": [b"PK", good]}, schema=kinds), table)
+    code, out, told = command("models", "show", table)
+    assert (code, out.split(":")[0], len(told.splitlines())) == (1, "b.example", 1)
+
+
+def test_only_a_command_with_a_file_of_labels_speaks_of_one(command: Command, crawl: Path, tmp_path: Path) -> None:
+    code, _, told = command("sites", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
+    assert (code, told.endswith("the columns are: url, html\n")) == (2, True)
+    code, _, told = command("classify", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
+    assert (code, "(--labels)" in told) == (2, True)
+    code, _, told = command("classify", "train", crawl, "-o", tmp_path / "m.npz")
+    assert (code, "(--label)" in told, "(--labels)" in told) == (2, True, True)
+
+
+def test_a_feature_file_is_not_weighed_again(command: Command, tmp_path: Path) -> None:
+    code, _, told = command("cluster", tmp_path / "f.npz", "-o", "-", "--weighting", "tfidf")
+    assert (code, "leave --weighting out" in told) == (2, True)
+
+
+def test_the_site_without_a_name_is_told(command: Command, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<p>One page of a folder, whose site has no name.</p>")
+    told = 'there is no page of nosuch; the sites are: (no name); --site "" is the one without a name'
+    assert command("inspect", page, "-o", tmp_path / "r.html", "--site", "nosuch", "--jobs", 1, "-q") == (
+        2,
+        "",
+        f"webwinnow: {told}\n",
+    )
+
+
+def test_the_rules_of_items_are_headed_by_a_sentence(command: Command) -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "rivals.md").read_text(encoding="utf-8").splitlines()
+    _, out, _ = command("items", "--kind", "link")
+    first = docs.index("$ webwinnow items --kind link") + 1
+    assert out.splitlines()[:3] == docs[first : first + 3]
+    assert "{" not in out.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("reason", "shared"),
+    [
+        ("line 100: there is no 'html'", "there is no 'html'"),
+        ("row 7: there is no 'html'", "there is no 'html'"),
+        ("line 3 is no JSON (Expecting value: line 1 column 2 (char 1))", "a line is no JSON (Expecting value)"),
+        ("empty", "empty"),
+    ],
+)
+def test_a_reason_is_shared_without_its_line(reason: str, shared: str) -> None:
+    assert shared_reason(reason) == shared
+
+
+def test_no_speed_is_told_of_the_first_second(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[-1])
+    lines = progress._Lines(seconds=0.0)
+    for now in (0.0, 0.001, 2.0):
+        clock.append(now)
+        lines.update("parse", 100, 200)
+    assert capsys.readouterr().err.splitlines() == [
+        "webwinnow: reading and parsing: 100 of 200",
+        "webwinnow: reading and parsing: 100 of 200",
+        "webwinnow: reading and parsing: 100 of 200, 50/s, 2 s left",
+    ]
