@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
@@ -40,6 +41,7 @@ REPORT_HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
 """A report can ask this server nothing and load nothing; its own policy allows no script but its own, by its hash."""
+log = logging.getLogger("webwinnow.service")
 
 
 class Problem(BaseModel):
@@ -259,7 +261,9 @@ async def end_job(job: str, parts: PartsHere) -> JobTold:
         parts.runner.cancel(found)
         return job_told(parts, found)
     told = job_told(parts, found)
-    await run_in_threadpool(parts.runner.remove, found)
+    parts.jobs.forget(found.id)
+    await run_in_threadpool(parts.jobs.clear, found.id)
+    log.info("job %s removed", found.id)
     return told
 
 

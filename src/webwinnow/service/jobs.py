@@ -108,8 +108,9 @@ class JobStore:
         return name, path
 
     def give_up(self, name: str) -> None:
-        """Clear a folder away whose job never came."""
-        shutil.rmtree(self.folder / name, ignore_errors=True)
+        """Clear a folder away whose job never came, or could not be written down."""
+        self.forget(name)
+        self.clear(name)
 
     def add(self, job: Job) -> None:
         """Take a job into the queue."""
@@ -117,16 +118,19 @@ class JobStore:
         write_whole(self.path(job) / "job.json", json.dumps(asdict(job)).encode())
 
     def set_state(self, job: Job, state: JobState) -> None:
-        """Write how a job stands."""
-        write_whole(self.path(job) / "state.json", json.dumps(asdict(state)).encode())
+        """Note how a job stands, and write it; on a full disk, where writing fails, it stands so all the same."""
         self._jobs[job.id] = (job, state)
+        write_whole(self.path(job) / "state.json", json.dumps(asdict(state)).encode())
 
-    def remove(self, job: Job) -> None:
-        """Take a job and all its files away."""
-        self._jobs.pop(job.id, None)
+    def forget(self, name: str) -> None:
+        """Take a job out of the store; its files are for `clear`, which may run in another thread."""
+        self._jobs.pop(name, None)
+
+    def clear(self, name: str) -> None:
+        """Take all files of a job away."""
         with suppress(OSError):  # first of all what makes it a job: what is left after a kill is cleared at the start
-            (self.path(job) / "job.json").unlink()
-        shutil.rmtree(self.path(job), ignore_errors=True)
+            (self.folder / name / "job.json").unlink()
+        shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def find(self, name: str) -> Job | None:
         """The job of an id."""

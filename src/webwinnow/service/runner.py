@@ -40,10 +40,12 @@ class JobRunner:
             if state.status != "running":
                 continue
             if state.starts >= STARTS_ALLOWED:
-                self._over(job, "failed", f"its process was ended {state.starts} times before it was done")
+                with suppress(OSError):
+                    self._over(job, "failed", f"its process was ended {state.starts} times before it was done")
             else:
                 log.info("job %s goes on after a restart", job.id)
-                self.store.set_state(job, replace(state, status="queued"))
+                with suppress(OSError):  # on a full disk it is queued in memory alone
+                    self.store.set_state(job, replace(state, status="queued"))
         self._task = asyncio.create_task(self._serve())
 
     async def stop(self) -> None:
@@ -71,14 +73,9 @@ class JobRunner:
     def cancel(self, job: Job) -> None:
         """End a job that is not over."""
         if self.store.state(job).status in ACTIVE:
-            self._over(job, "cancelled", None)
             if self._running is not None and self._running.id == job.id:
                 self._end_process()
-
-    def remove(self, job: Job) -> None:
-        """Take away a job that is over."""
-        self.store.remove(job)
-        log.info("job %s removed", job.id)
+            self._over(job, "cancelled", None)
 
     async def _serve(self) -> None:
         while True:
@@ -90,6 +87,9 @@ class JobRunner:
             self._running = waiting[0]
             try:
                 await self._run(waiting[0])
+            except Exception as error:  # a full disk, no process to be had: that job fails, and the queue goes on
+                log.exception("job %s could not be run", waiting[0].id)
+                self._fail(waiting[0], error)
             finally:
                 self._running = None
 
@@ -111,16 +111,29 @@ class JobRunner:
                 start_new_session=True,
             )
             try:
+                if not self._is_wanted(job):  # cancelled while its process was being made
+                    self._end_process()
                 status = await self._process.wait()
             finally:
                 self._end_process()
         self._process = None
-        if self.store.find(job.id) is None or self.store.state(job).status != "running":
+        if not self._is_wanted(job):
             return  # cancelled meanwhile
         if status == 0:
             self._over(job, "done", None)
         else:
             self._over(job, "failed", last_words(folder / "log.txt") or f"its process ended with status {status}")
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        """Mark a job that could not be run; one that is over, or removed meanwhile, stays as it is."""
+        if self.store.find(job.id) is not None and self.store.state(job).status in ACTIVE:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            with suppress(OSError):  # on a full disk it failed in memory alone
+                self._over(job, "failed", f"the server could not run it: {why}")
+
+    def _is_wanted(self, job: Job) -> bool:
+        """Whether a job that was started is neither cancelled nor removed."""
+        return self.store.find(job.id) is not None and self.store.state(job).status == "running"
 
     def _over(self, job: Job, status: str, error: str | None) -> None:
         assert status in ("done", "failed", "cancelled")
