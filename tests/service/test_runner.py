@@ -1,4 +1,4 @@
-"""The queue of jobs outlives what goes wrong around it: a full disk, no process to be had, a cancel in between."""
+"""Jobs are taken and run whatever goes wrong around them: a full disk, no process to be had, a cancel in between."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from webwinnow.service import api
 from webwinnow.service import jobs as jobs_module
 from webwinnow.service.app import create_app
-from webwinnow.service.jobs import Job, JobState, JobStore
+from webwinnow.service.jobs import Job, JobState, JobStore, QueueFull
 from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
 
@@ -156,3 +157,71 @@ def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None
     assert not store.path(job).exists()
     assert threads
     assert not [name for name in threads if name.startswith("AnyIO worker")]
+
+
+def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "LONGEST_JSON", 1_000, raising=False)
+    app = create_app(ServiceSettings(folder=tmp_path))
+    client = TestClient(app, base_url="http://localhost")
+    answer = client.post("/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 1_000}]})
+    assert answer.status_code == 413
+    assert "as a file" in answer.json()["error"]
+    assert not list((tmp_path / "jobs").iterdir())
+    assert client.post("/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 100}]}).status_code == 201
+
+
+def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, checked = [], api._checked
+
+    def watched(body: bytes) -> Any:
+        threads.append(threading.current_thread().name)
+        return checked(body)
+
+    monkeypatch.setattr(api, "_checked", watched)
+    client = TestClient(create_app(ServiceSettings(folder=tmp_path)), base_url="http://localhost")
+    assert client.post("/sites", json={"pages": [{"url": "http://a.example/", "html": "x"}]}).status_code == 201
+    assert [name for name in threads if name.startswith("AnyIO worker")]
+
+
+@pytest.mark.parametrize("media", [b"application/json", b"application/octet-stream"])
+def test_a_body_that_breaks_off_is_no_failure_of_the_server(tmp_path: Path, media: bytes) -> None:
+    app = create_app(ServiceSettings(folder=tmp_path))
+    told: list[Any] = []
+    coming = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
+    headers = [(b"host", b"localhost"), (b"content-type", media), (b"content-length", b"10")]
+    scope = {"type": "http", "method": "POST", "path": "/jobs", "query_string": b"", "headers": headers}
+
+    async def receive() -> Any:
+        return next(coming)
+
+    async def send(message: Any) -> None:
+        told.append(message)
+
+    alone(app(scope, receive, send))  # type: ignore[arg-type]
+    assert told[0]["status"] == 400
+    assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_uploads_under_way_count_in_the_queue(tmp_path: Path) -> None:
+    app = create_app(ServiceSettings(folder=tmp_path, queued_jobs=1))
+    client = TestClient(app, base_url="http://localhost")
+    second: list[int] = []
+
+    def slow() -> Any:
+        yield b"<p>"
+        second.append(client.post("/jobs", content=b"<p>x").status_code)
+        yield b"x"
+
+    assert client.post("/jobs", content=slow()).status_code == 201
+    assert second == [429]
+    with pytest.raises(QueueFull), app.state.parts.runner.taking():
+        pass  # now the job itself has the place
+
+
+def test_an_upload_that_fills_the_disk_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "DISK_CHECKED_EVERY", 1_000, raising=False)
+    monkeypatch.setattr(api, "WRITE_AT_ONCE", 100)
+    client = TestClient(create_app(ServiceSettings(folder=tmp_path, disk_bytes=10_000)), base_url="http://localhost")
+    answer = client.post("/jobs", content=(b"x" * 1_000 for _ in range(1_000)))
+    assert answer.status_code == 507
+    assert not list((tmp_path / "jobs").iterdir())

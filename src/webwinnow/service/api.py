@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -33,6 +33,10 @@ from webwinnow.site.knowledge import SiteKnowledge
 __all__ = ["REPORT_HEADERS", "job_told", "router", "take_job"]
 
 WRITE_AT_ONCE = 1 << 20
+DISK_CHECKED_EVERY = 64_000_000
+"""Bytes of an upload after which the room on the disk is looked at again."""
+LONGEST_JSON = 64_000_000
+"""Bytes of a job in JSON, which is held in memory as a whole; a file is not."""
 MOST_RESULTS = 100
 LONGEST_QUERY = 1_000
 JSON = "application/json"
@@ -391,25 +395,42 @@ def job_told(parts: Parts, job: Job) -> JobTold:
 
 async def take_job(request: Request, parts: Parts, kind: JobKind, options: UploadOptions) -> Job:
     """Take a job's input, from the body or from where it says, and queue it."""
-    parts.runner.check_room()
-    await run_in_threadpool(parts.check_disk)
-    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    number, folder = parts.jobs.new_folder()
-    try:
-        if media == JSON:
-            asked = _checked(await request.body())
-            inputs = (str(_given_input(parts, asked, folder)),)
-            job_options, shown = asked.options(), asked.name or asked.folder or "listed pages"
-        else:
-            path = folder / "input" / safe_name(options.name)
-            parts.metrics.uploaded.inc(await _store(request.stream(), path))
-            inputs, job_options, shown = (str(path),), options.options(), options.name or path.name
-        job = Job(id=number, kind=kind, name=shown[:200], created=time.time(), inputs=inputs, options=job_options)
-        parts.runner.put(job)
-    except BaseException:
-        parts.jobs.give_up(number)
-        raise
+    with parts.runner.taking():
+        await run_in_threadpool(parts.check_disk)
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        number, folder = parts.jobs.new_folder()
+        try:
+            if media == JSON:
+                asked, path = await run_in_threadpool(_read_listed, parts, await _short_body(request), folder)
+                job_options, shown = asked.options(), asked.name or asked.folder or "listed pages"
+            else:
+                path = folder / "input" / safe_name(options.name)
+                parts.metrics.uploaded.inc(await _store(request.stream(), path, parts.check_disk))
+                job_options, shown = options.options(), options.name or path.name
+            job = Job(
+                id=number, kind=kind, name=shown[:200], created=time.time(), inputs=(str(path),), options=job_options
+            )
+            parts.runner.put(job)
+        except BaseException:
+            parts.jobs.give_up(number)
+            raise
     return job
+
+
+async def _short_body(request: Request) -> bytes:
+    """The body of a job in JSON; `HTTPException` for one that is too long for that, or breaks off."""
+    body = bytearray()
+    async for chunk in _unbroken(request.stream()):
+        body += chunk
+        if len(body) > LONGEST_JSON:
+            raise HTTPException(413, f"JSON may have {LONGEST_JSON:,} bytes; send more pages as a file, such as JSONL")
+    return bytes(body)
+
+
+def _read_listed(parts: Parts, body: bytes, folder: Path) -> tuple[JobRequest, Path]:
+    """A job in JSON, and where its input is."""
+    asked = _checked(body)
+    return asked, _given_input(parts, asked, folder)
 
 
 def _checked(body: bytes) -> JobRequest:
@@ -422,19 +443,28 @@ def _checked(body: bytes) -> JobRequest:
         raise HTTPException(400, "the body is no JSON") from None
 
 
-async def _store(stream: AsyncIterator[bytes], path: Path) -> int:
-    """Write a body to disk as it comes; `HTTPException` for none, or one that breaks off."""
-    size, held = 0, bytearray()
+async def _unbroken(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """A body as it comes; `HTTPException` for one that breaks off."""
+    try:
+        async for chunk in stream:
+            yield chunk
+    except ClientDisconnect:
+        raise HTTPException(400, "the body broke off") from None
+
+
+async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[[], None]) -> int:
+    """Write a body to disk as it comes; `HTTPException` for none, one that breaks off, or one without room."""
+    size, checked, held = 0, 0, bytearray()
     with path.open("wb") as out:
-        try:
-            async for chunk in stream:
-                held += chunk
-                size += len(chunk)
-                if len(held) >= WRITE_AT_ONCE:
-                    await run_in_threadpool(out.write, bytes(held))
-                    held.clear()
-        except ClientDisconnect:
-            raise HTTPException(400, "the body broke off") from None
+        async for chunk in _unbroken(stream):
+            held += chunk
+            size += len(chunk)
+            if len(held) >= WRITE_AT_ONCE:
+                await run_in_threadpool(out.write, bytes(held))
+                held.clear()
+            if size - checked >= DISK_CHECKED_EVERY:
+                await run_in_threadpool(check_disk)
+                checked = size
         out.write(held)
     if not size:
         raise HTTPException(422, "there is no body: send a crawl file, or JSON that lists pages")

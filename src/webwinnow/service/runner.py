@@ -8,7 +8,8 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class JobRunner:
         self._task: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._running: Job | None = None
+        self._taken = 0
 
     def start(self) -> None:
         """Queue again what was running when the last server ended, and begin."""
@@ -58,11 +60,17 @@ class JobRunner:
         if self._process is not None:
             await self._process.wait()
 
-    def check_room(self) -> None:
-        """`QueueFull` if a job more would be too many."""
-        waiting = sum(self.store.state(job).status in ACTIVE for job in self.store)
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Keep a place in the queue while a job's input comes; `QueueFull` if it would be one too many."""
+        waiting = self._taken + sum(self.store.state(job).status in ACTIVE for job in self.store)
         if waiting >= self.settings.queued_jobs:
             raise QueueFull(f"{waiting} jobs wait already; try again when one is done")
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
 
     def put(self, job: Job) -> None:
         """Take a job into the queue."""
