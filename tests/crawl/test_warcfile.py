@@ -6,10 +6,12 @@ import io
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from webwinnow.crawl.exchange import Exchange, claims_another_type, headers_of
+from webwinnow.crawl.handler import _final_response
 from webwinnow.crawl.messages import Message, read_message, write_message
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.warcfile import WarcFile
@@ -84,3 +86,16 @@ def test_settings_without_a_meaning_are_told(wrong: dict[str, object]) -> None:
 def test_settings_come_back_from_plain_values() -> None:
     settings = CrawlSettings(pages=3, seconds=1.5)
     assert CrawlSettings.from_plain(settings.to_plain()) == settings
+
+
+def test_many_interim_responses_are_passed_over_without_a_copy_each() -> None:
+    class Counted(bytes):
+        copies = 0
+
+        def __getitem__(self, place: Any) -> Any:
+            Counted.copies += 1
+            return Counted(super().__getitem__(place))
+
+    final = b"HTTP/1.1 200 OK\r\n\r\n<p>x"
+    assert _final_response(Counted(b"HTTP/1.1 103 Early\r\n\r\n" * 1_000 + final)) == final
+    assert Counted.copies == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -13,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.pipeline import RunSettings, run
+from webwinnow.pipeline import pool as pool_module
 from webwinnow.pipeline.pool import Pool, Task
+from webwinnow.pipeline.store import PageRow, RunStore
 
 HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
 """12 MB of elements: takes a second or so and hundreds of megabytes."""
@@ -218,11 +222,12 @@ def test_a_folder_that_changed_within_is_not_resumed(command, webwinnow, make_pa
     assert "inputs" in done.stderr
 
 
-def test_two_runs_with_one_output_do_not_mix(command, webwinnow, write_crawl, make_pages, tmp_path):
+@pytest.mark.parametrize("options", [["--resume"], []])
+def test_two_runs_with_one_output_do_not_mix(command, webwinnow, write_crawl, make_pages, tmp_path, options):
     crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
     with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
         wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
-        done = webwinnow("clean", crawl, "-o", out, "--resume")
+        done = webwinnow("clean", crawl, "-o", out, *options)
         assert done.returncode == 2
         assert "another run" in done.stderr
         assert process.wait(timeout=120) == 0
@@ -306,3 +311,56 @@ def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
         *(("good", k) for k in range(5)),
     ]
     assert [answer.error is None for answer in answers if answer.task.name == "good"] == [True] * 5
+
+
+def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pages, tmp_path, monkeypatch):
+    hangs = tmp_path / "python"
+    hangs.write_text("#!/bin/sh\nexec sleep 600\n")
+    hangs.chmod(0o755)
+    monkeypatch.setattr(pool_module.sys, "executable", str(hangs))
+    monkeypatch.setattr(pool_module, "START_SECONDS", 0.05)
+    with pytest.raises(WebwinnowError, match="cannot start"):
+        run([write_crawl(make_pages("a.example", 300))], tmp_path / "out.jsonl", RunSettings(jobs=2))
+
+
+def test_a_worker_that_cannot_start_once_does_the_next_task(monkeypatch):
+    settings = RunSettings(method="none", jobs=1)
+    pages = [("http://a.example/", b"<p>x", None, None, None)]
+    with Pool(1, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
+        with monkeypatch.context() as broken:
+            broken.setattr(pool_module.sys, "executable", "/bin/false")
+            pool.submit(Task("first", "parse", None, pages))
+            with pytest.raises(WebwinnowError, match="cannot start"):
+                pool.answer()
+        pool.submit(Task("second", "parse", None, pages))
+        answered = pool.answer()
+    assert (answered.task.name, answered.error) == ("second", None)
+
+
+def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path, monkeypatch):
+    """Whatever is left lies aside, and goes when the next run begins."""
+    folder = tmp_path / "run"
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    store = RunStore(folder, {}, resume=False)
+    store.add_page(PageRow(0, "a.example", "http://a.example/", None, error="x"))
+    store.commit()
+    with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
+        killing.setattr(shutil, "rmtree", killed)
+        store.finish()
+    assert not folder.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.over"]
+    with RunStore(folder, {}, resume=True) as again:
+        assert again.page_count() == 0
+        assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
+    for name in ("run", "run.over"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "letter").write_text("x")
+        with pytest.raises(SettingsError, match="no folder of a webwinnow run"):
+            RunStore(tmp_path / "run", {}, resume=False)
+        assert (tmp_path / name / "letter").read_text() == "x"

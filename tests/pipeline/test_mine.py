@@ -20,7 +20,7 @@ from webserver import Asked, Reply, WebServer
 from webwinnow.crawl import AddressGuard, CrawlSettings, Route
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import open_pages
-from webwinnow.pipeline.mine import MineRun, MineSettings, mine_sites
+from webwinnow.pipeline.mine import MineRun, MineSettings, _fates, mine_sites
 from webwinnow.pipeline.minestore import MineStore
 from webwinnow.pipeline.seeds import read_seeds
 from webwinnow.report.mined import mined_html
@@ -352,3 +352,10 @@ def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int, deep:
     assert right >= 0.9 * len(wanted & found.keys())
     assert run.spotting == len(found) / 6
     assert len(found.keys() - wanted) <= 2 * others
+
+
+def test_a_line_of_the_log_does_not_end_at_a_line_separator_within(tmp_path: Path) -> None:
+    told = [{"reason": "says \u2028 and \u0085"}, {"reason": "\u2029"}]
+    log = tmp_path / "fates.jsonl"
+    log.write_bytes(b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in told))
+    assert _fates(log) == told

@@ -141,10 +141,11 @@ def make_server(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that the shared server may read, with a link out of it."""
+    """A folder that the shared server may read, with a link out of it, and one to itself."""
     folder = tmp_path_factory.mktemp("inputs")
     (folder / "crawl.jsonl").write_bytes(crawl(3))
     (folder / "out").symlink_to("/etc")
+    (folder / "loop").symlink_to("loop")
     return folder
 
 

@@ -14,12 +14,18 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import uvicorn
 from starlette.exceptions import HTTPException
-from webserver import WebServer
+from webserver import Reply, WebServer
 
+from webwinnow.crawl.fetch import fetch_page
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.service.gate import Gate
+from webwinnow.service import parts as parts_module
+from webwinnow.service import server as server_module
+from webwinnow.service.app import create_app
+from webwinnow.service.gate import COOKIE, Gate
 from webwinnow.service.jobs import allowed_input, safe_name
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.settings import ServiceSettings, is_loopback
@@ -39,6 +45,7 @@ def test_a_request_for_another_host_is_refused(server: Any, host: str) -> None:
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:1"},
     ],
@@ -82,6 +89,9 @@ def test_missing_and_wrong_tokens_are_refused(make_server: Callable[..., Any]) -
     assert entered.status_code == 303
     assert {"HttpOnly", "SameSite=strict"} <= set(entered.headers["set-cookie"].split("; "))
     assert server.client.get("/jobs", headers=bare).status_code == 200  # by the cookie
+    cookies = {"Cookie": f"bro(ken=\u00e4; {COOKIE}={TOKEN}".encode("latin-1"), "Authorization": b""}
+    with httpx.Client(base_url=server.base) as other:
+        assert other.get("/jobs", headers=cookies).status_code == 200  # whatever cookies others set for this host
     assert TOKEN not in server.log.read_text()
 
 
@@ -95,7 +105,10 @@ def test_an_upload_never_leaves_its_folder(server: Any, make_crawl: Callable[...
     assert server.client.delete(f"/jobs/{told['id']}").status_code == 200
 
 
-@pytest.mark.parametrize("named", ["../..", "/etc/passwd", "out/passwd", "out", "nothing", "a\0b", "~", "./../x"])
+@pytest.mark.parametrize(
+    "named",
+    ["../..", "/etc/passwd", "out/passwd", "out", "nothing", "a\0b", "~", "./../x", "x" * 3_000, "loop", "loop/x", "."],
+)
 def test_a_folder_outside_of_those_allowed_is_refused(server: Any, named: str) -> None:
     answer = server.client.post("/jobs", json={"folder": named})
     assert answer.status_code == 422
@@ -110,6 +123,18 @@ def test_a_file_of_an_allowed_folder_is_cleaned(server: Any) -> None:
 def test_no_folder_is_read_unless_one_was_allowed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--inputs"):
         allowed_input("x", ())
+
+
+def test_a_folder_with_a_link_out_of_it_is_refused_however_far_away(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "a" / "deep").mkdir(parents=True)
+    (root / "b").mkdir()
+    (root / "a" / "deep" / "again").symlink_to(root / "a")
+    (root / "a" / "deep" / "b").symlink_to(root / "b")
+    assert allowed_input("a", (root,)) == root / "a"  # links within are no harm, nor is a loop of them
+    (root / "b" / "out").symlink_to(tmp_path)
+    with pytest.raises(InputError, match="b/out is a link"):
+        allowed_input("a", (root,))
 
 
 @pytest.mark.parametrize(
@@ -229,3 +254,41 @@ def test_a_page_is_fetched_where_that_is_allowed(
     assert answer.json()["title"].startswith("Report 3")
     closed = make_server("--no-fetch")
     assert closed.client.post("/page", json={"url": "http://example.org/"}).status_code == 422
+
+
+def test_redirects_do_not_hold_a_place_for_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "FETCH_SECONDS", 0.5)
+    parts = create_app(ServiceSettings(folder=tmp_path, allow_private=True)).state.parts
+
+    def onward(asked: Any) -> Reply:
+        return Reply(status=302, headers=(("Location", f"{asked.path}x"),), wait=0.3)
+
+    with WebServer(answer=onward) as site:
+        with pytest.raises(InputError):
+            fetch_page(f"http://127.0.0.1:{site.port}/", parts.crawling)
+        assert len(site.log) <= 3
+
+
+def test_a_second_head_that_stops_halfway_is_closed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "HEAD_SECONDS", 1.0)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    config = uvicorn.Config(app, http=server_module.ClockedProtocol, lifespan="off", log_level="warning")
+    running = uvicorn.Server(config)
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=lambda: running.run(sockets=[listening]))
+    thread.start()
+    try:
+        with socket.create_connection(listening.getsockname(), timeout=10) as wire:
+            wire.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"ok"):
+                answer += wire.recv(1_000)
+            wire.sendall(b"GET / HTT")  # while the clock of the first head runs
+            assert wire.recv(1_000) == b""  # closed; else this waits for longer than the socket does
+    finally:
+        running.should_exit = True
+        thread.join()

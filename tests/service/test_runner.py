@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from webwinnow.errors import WebwinnowError
+from webwinnow.pipeline import pool as pool_module
 from webwinnow.service import api
 from webwinnow.service import jobs as jobs_module
 from webwinnow.service.app import create_app
@@ -225,3 +227,26 @@ def test_an_upload_that_fills_the_disk_is_cut_off(tmp_path: Path, monkeypatch: p
     answer = client.post("/jobs", content=(b"x" * 1_000 for _ in range(1_000)))
     assert answer.status_code == 507
     assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_a_worker_that_cannot_start_once_fails_its_pages_and_cleans_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, refused = pool_module._Worker.start, []
+
+    def start(worker: Any, settings: Any) -> None:
+        if not refused:
+            refused.append(worker)
+            raise WebwinnowError("a worker process cannot start: no memory")
+        real(worker, settings)
+
+    monkeypatch.setattr(pool_module._Worker, "start", start)
+    app = create_app(ServiceSettings(folder=tmp_path, workers=1))
+    with TestClient(app, base_url="http://localhost") as client:
+        loop_ended = threading.Timer(WAIT_SECONDS, app.state.parts.counter.close)
+        loop_ended.start()  # or the test would wait for ever where the page does
+        failed = client.post("/page", json={"html": "<p>x"})
+        assert client.post("/page", json={"html": "<p>x"}).status_code == 200
+        loop_ended.cancel()
+    assert failed.status_code == 503
+    assert "try again" in failed.json()["error"]

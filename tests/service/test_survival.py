@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -70,3 +74,47 @@ def test_a_stopped_server_leaves_no_process_behind(
         fcntl.flock(held, fcntl.LOCK_EX)  # given up by the job's process: this would wait for ever otherwise
     server.start()
     server.wait_for_records(job)
+
+
+def served(*options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "webwinnow", "serve", *map(str, options)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+
+
+def test_a_port_in_use_is_told_in_a_sentence_and_nothing_is_announced(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = served("--folder", tmp_path, "--port", port)
+    assert done.returncode == 2
+    assert done.stderr == f"webwinnow: port {port} of 127.0.0.1 is in use; choose another with --port\n"
+
+
+def test_a_folder_that_is_a_file_is_told_and_nothing_is_announced(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    done = served("--folder", tmp_path / "file", "--port", "0")
+    assert done.returncode == 2
+    assert "--folder" in done.stderr
+    assert "http://" not in done.stderr
+
+
+def test_an_address_of_another_machine_is_told(tmp_path: Path) -> None:
+    done = served("--folder", tmp_path, "--host", "192.0.2.1", "--token-file", _token(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr == "webwinnow: 192.0.2.1 is no address of this machine; choose another with --host\n"
+
+
+def test_the_port_that_the_system_chose_is_announced(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(tmp_path), "--port", "0", "--workers", "1"]
+    with subprocess.Popen([*command], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().split("http://127.0.0.1:")[1].split("/")[0])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
+            wire.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert wire.recv(12) == b"HTTP/1.1 200"
+        process.terminate()
+
+
+def _token(folder: Path) -> Path:
+    path = folder / "token"
+    path.write_text("a-token-of-some-length")
+    return path

@@ -82,8 +82,11 @@ def serve(
         workers=workers,
     )
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    sys.stderr.write(f"webwinnow: http://{shown}:{port}/ serves {folder}; Ctrl-C stops it\n")
-    run_server(settings)
+
+    def announce(port: int) -> None:
+        sys.stderr.write(f"webwinnow: http://{shown}:{port}/ serves {folder}; Ctrl-C stops it\n")
+
+    run_server(settings, announce)
 
 
 def _token(file: Path | None) -> str | None:

@@ -69,15 +69,15 @@ def _utf8(text: str) -> str:
         return text
 
 
-def head_end(response: bytes) -> int:
-    """Where the header ends and the body begins."""
-    found = _HEAD_END.search(response)
+def head_end(response: bytes, start: int = 0) -> int:
+    """Where the header that begins at `start` ends and the body begins."""
+    found = _HEAD_END.search(response, start)
     return found.end() if found else len(response)
 
 
-def status_of(response: bytes) -> int:
-    """The status code that a response begins with, 0 where it does not."""
-    found = _STATUS.match(response)
+def status_of(response: bytes, start: int = 0) -> int:
+    """The status code that a response which begins at `start` begins with, 0 where it does not."""
+    found = _STATUS.match(response, start)
     return int(found[1]) if found else 0
 
 

@@ -326,6 +326,7 @@ class GuardedEndpoint:
 
 def _final_response(received: bytes) -> bytes:
     """The response itself, without interim ones (1xx) before it."""
-    while 100 <= status_of(received) < 200:
-        received = received[head_end(received) :]
-    return received
+    start = 0
+    while 100 <= status_of(received, start) < 200:
+        start = head_end(received, start)
+    return received[start:]

@@ -398,7 +398,7 @@ class _Mine:
         self.fresh += summary.fresh
         if not summary.finished:
             return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not read to its end"
-        fates = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        fates = _fates(log)
         for site in waiting:
             self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])
             self.tell("mine", sum(1 for one in self.judged.values() if not one.seed), self.settings.mining.sites)
@@ -518,6 +518,11 @@ def _can_resume(folder: Path, warc: Path) -> bool:
         folder.mkdir()
         return False
     return True
+
+
+def _fates(log: Path) -> list[dict[str, Any]]:
+    """The lines of a crawl's log; as bytes, for text would end lines at U+2028 and its like too."""
+    return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 
 def _words(record: PageRecord) -> PageWords | None:

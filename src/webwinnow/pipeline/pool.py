@@ -75,6 +75,11 @@ class Pool:
         self.close()
 
     @property
+    def is_closing(self) -> bool:
+        """Whether the workers are being stopped, or were."""
+        return self._closing.is_set()
+
+    @property
     def has_room(self) -> bool:
         """Whether another task keeps the workers busy without piling up."""
         return self.waiting < 2 * len(self._workers) + 1
@@ -85,7 +90,7 @@ class Pool:
         self._tasks.put(task)
 
     def answer(self) -> Answer:
-        """Wait for the next answer."""
+        """Wait for the next answer. What kept a worker from answering at all is raised; its task stays unanswered."""
         answer = self._answers.get()
         if isinstance(answer, BaseException):
             raise answer
@@ -111,14 +116,14 @@ class Pool:
 
     def _serve(self, worker: _Worker) -> None:
         """One worker's thread: tasks one after the other, with as many processes as it takes."""
-        try:
-            while not self._closing.is_set():
-                task = self._tasks.get()
-                if task is None:
-                    return
+        while not self._closing.is_set():
+            task = self._tasks.get()
+            if task is None:
+                return
+            try:
                 self._do(worker, task)
-        except BaseException as error:  # told to whoever waits for answers
-            self._answers.put(error)
+            except BaseException as error:  # told to whoever waits for answers; who goes on finds the worker at work
+                self._answers.put(error)
 
     def _do(self, worker: _Worker, task: Task) -> None:
         done, deaths = 0, 0
@@ -163,15 +168,18 @@ class _Worker:
         self.log: IO[bytes] | None = None
         self.deadline: float | None = None
         self.timed_out = False
+        self.closed = False
         self.lock = threading.Lock()
 
     def start(self, settings: Any) -> None:
-        """Start a process unless one runs. One that is killed while it starts is started again."""
+        """Start a process unless one runs. One that is killed while it starts is started again, but for `kill`."""
         self.timed_out = False
         if self.process is not None and self.process.poll() is None:
             return
         words = ""
         for _ in range(STARTS_ALLOWED):
+            if self.closed:
+                raise EOFError
             self._launch()
             try:
                 send(self._pipe("stdin"), settings)
@@ -200,6 +208,8 @@ class _Worker:
         with self.lock:
             self.process = process
             self.deadline = time.monotonic() + START_SECONDS
+            if self.closed:
+                process.kill()
 
     def give(self, task: Task, first: int, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
@@ -220,8 +230,9 @@ class _Worker:
                 self.process.kill()
 
     def kill(self) -> None:
-        """Kill the process from another thread; whoever talks to it finds the pipe closed."""
+        """Kill the process from another thread, for good; whoever talks to it finds the pipe closed."""
         with self.lock:
+            self.closed = True
             if self.process is not None:
                 self.process.kill()
 

@@ -14,7 +14,7 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -56,8 +56,14 @@ class RunStore:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
+        if _aside(folder).exists():
+            _check_own(_aside(folder))
+            _clear(_aside(folder))
         if folder.exists() and not resume:
-            _remove_own(folder)
+            _check_own(folder)
+            with self._locked():
+                _set_aside(folder)
+            _clear(_aside(folder))
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = self._locked()
         (folder / "parts").mkdir(exist_ok=True)
@@ -251,8 +257,11 @@ class RunStore:
 
     def finish(self) -> None:
         """Close the folder and remove it: the run is over."""
-        self.close()
-        _remove_own(self.folder)
+        self._index.close()
+        self._spool.close()
+        _set_aside(self.folder)
+        self._lock.close()
+        _clear(_aside(self.folder))
 
     def _order_by_site(self) -> None:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
@@ -336,8 +345,30 @@ def part_file(path: Path) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def _remove_own(folder: Path) -> None:
-    """Remove a run's folder, and no folder that is not one."""
+# Removing: a folder is set aside at once, so that no --resume trusts what a kill left of it
+
+
+def _aside(folder: Path) -> Path:
+    """Where a run's folder is while it is removed; what a kill leaves there goes when the next run begins."""
+    return folder.with_name(f"{folder.name}.over")
+
+
+def _set_aside(folder: Path) -> None:
+    folder.rename(_aside(folder))
+
+
+def _check_own(folder: Path) -> None:
+    """`SettingsError` for a folder that is not a run's."""
     if any(folder.iterdir()) and not (folder / "index.sqlite").exists() and not (folder / "lock").exists():
         raise SettingsError(f"{folder} exists and is no folder of a webwinnow run; move it away")
-    shutil.rmtree(folder)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder that was set aside; its lock last, by which it is known as a run's."""
+    with suppress(FileNotFoundError):  # a run that begins may clear the same
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != "lock":
+                path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)

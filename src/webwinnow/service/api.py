@@ -170,7 +170,7 @@ async def metrics(parts: PartsHere) -> Response:
     response_class=Response,
     responses={
         200: {"description": "The page's record.", "content": {JSON: {"schema": _RECORD}}},
-        **_problems(408, 413, 422, 429),
+        **_problems(408, 413, 422, 429, 503),
     },
 )
 async def page(asked: PageRequest, parts: PartsHere) -> Response:
@@ -188,7 +188,7 @@ async def page(asked: PageRequest, parts: PartsHere) -> Response:
             "description": "The record, and block by block the decisions.",
             "content": {JSON: {"schema": _DECISIONS}},
         },
-        **_problems(408, 413, 422, 429),
+        **_problems(408, 413, 422, 429, 503),
     },
 )
 async def inspect_page(asked: PageRequest, parts: PartsHere) -> Response:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from dataclasses import asdict
+from functools import partial
 
 from webwinnow.errors import WebwinnowError
 from webwinnow.parse import ParseLimits
@@ -14,11 +16,17 @@ from webwinnow.service.jobs import QueueFull
 from webwinnow.service.options import CleanOptions
 from webwinnow.service.settings import ServiceSettings
 
-__all__ = ["PageCounter", "PageFailed"]
+__all__ = ["PageCounter", "PageFailed", "WorkerFailed"]
+
+log = logging.getLogger("webwinnow.service")
 
 
 class PageFailed(WebwinnowError):
     """A page could not be read."""
+
+
+class WorkerFailed(WebwinnowError):
+    """No worker could be had for a page."""
 
 
 class PageCounter:
@@ -54,7 +62,10 @@ class PageCounter:
     async def clean(
         self, url: str, body: bytes, content_type: str | None, options: CleanOptions, *, explain: bool
     ) -> bytes:
-        """The record of a page as JSON. `PageFailed` for one that cannot be read, `QueueFull` for one too many."""
+        """The record of a page as JSON. `PageFailed` for one that cannot be read, `QueueFull` for one too many.
+
+        `WorkerFailed` where it is not the page's fault.
+        """
         if self.waiting >= self.settings.waiting_pages:
             raise QueueFull(f"{self.waiting} pages wait already; try again in a moment")
         asked = options.model_dump(include=set(CleanOptions.model_fields))
@@ -71,12 +82,26 @@ class PageCounter:
         while True:
             try:
                 answer = self._pool.answer()
-            except WebwinnowError:
-                return
+            except Exception as error:  # told in the loop; a worker that could not start is started with the next page
+                if self._pool.is_closing:
+                    return
+                tell = partial(self._fail_all, error)
+            else:
+                tell = partial(self._answer, answer.task.name, answer.value, answer.error)
             try:
-                loop.call_soon_threadsafe(self._answer, answer.task.name, answer.value, answer.error)
+                loop.call_soon_threadsafe(tell)
             except RuntimeError:
                 return  # the loop is closed, and nobody waits
+
+    def _fail_all(self, error: Exception) -> None:
+        """No page can be told from another by such an error: all fail that wait, and may be sent again."""
+        log.error("pages that waited fail: %s", error)
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(
+                    WorkerFailed("a worker process failed, the server's log says why; try again in a moment")
+                )
+        self._waiting.clear()
 
     def _answer(self, number: int, value: bytes, error: str | None) -> None:
         future = self._waiting.pop(number, None)

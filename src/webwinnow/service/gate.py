@@ -12,10 +12,10 @@ import json
 import logging
 import time
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webwinnow.service.metrics import Metrics
@@ -141,11 +141,7 @@ def _shown_token(headers: dict[bytes, str]) -> str | None:
     kind, _, shown = headers.get(b"authorization", "").partition(" ")
     if kind.lower() == "bearer" and shown.strip():
         return shown.strip()
-    try:
-        cookie = SimpleCookie(headers.get(b"cookie", "")).get(COOKIE)
-    except CookieError:
-        return None
-    return None if cookie is None else cookie.value
+    return cookie_parser(headers.get(b"cookie", "")).get(COOKIE)
 
 
 def _host_name(host: str) -> str:
@@ -162,7 +158,10 @@ def _from_here(headers: dict[bytes, str]) -> bool:
     if site is not None:
         return site in ("same-origin", "none")
     origin = headers.get(b"origin")
-    return origin is None or urlsplit(origin).netloc.lower() == headers.get(b"host", "").lower()
+    try:
+        return origin is None or urlsplit(origin).netloc.lower() == headers.get(b"host", "").lower()
+    except ValueError:
+        return False
 
 
 def _method(scope: Scope) -> str:

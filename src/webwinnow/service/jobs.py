@@ -12,6 +12,7 @@ Every file appears whole or not at all.
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -176,16 +177,46 @@ def safe_name(name: str) -> str:
 
 
 def allowed_input(named: str, roots: tuple[Path, ...]) -> Path:
-    """A file or folder that a client names, if it lies in a folder that jobs may read; links are followed first."""
+    """A file or folder that a client names, if it and all that its links lead to lie in a folder that jobs may read."""
     if not roots:
         raise InputError("this server reads no folders of its machine; start it with --inputs FOLDER, or upload")
     if "\0" in named:
         raise InputError("a path holds no NUL byte")
     for root in (root.resolve() for root in roots):
-        path = (root / named).resolve()
-        if path.is_relative_to(root) and path.exists():
+        path = _found(named, root)
+        if path is not None:
+            _check_links(path, root)
             return path
     raise InputError("there is no such file or folder among those that this server may read")
+
+
+def _found(named: str, root: Path) -> Path | None:
+    """What a client names in a folder; links are followed first."""
+    try:
+        path = (root / named).resolve()
+        return path if path.is_relative_to(root) and path.exists() else None
+    except (OSError, RuntimeError, ValueError):  # a name that is too long, a loop of links, no name of a file at all
+        return None
+
+
+def _check_links(path: Path, root: Path) -> None:
+    """`InputError` if a link leads out of `root` among what the reader of folders will find under `path`."""
+    waiting, entered = [path], set[Path]()
+    while waiting:
+        folder = waiting.pop()
+        if folder in entered or not folder.is_dir():
+            continue
+        entered.add(folder)
+        with suppress(OSError):  # the reader tells what cannot be read
+            for entry in folder.iterdir():
+                if entry.name.startswith("."):  # the reader passes it over
+                    continue
+                target = Path(os.path.realpath(entry))
+                if not target.is_relative_to(root):
+                    raise InputError(
+                        f"{entry.relative_to(root)} is a link that leads out of the folder that this server may read"
+                    )
+                waiting.append(target)
 
 
 def age(job: Job) -> float:

@@ -18,7 +18,7 @@ from webwinnow.crawl import CrawlSettings
 from webwinnow.crawl.fetch import fetch_page
 from webwinnow.crawl.guard import AddressGuard
 from webwinnow.errors import WebwinnowError
-from webwinnow.service.desk import PageCounter, PageFailed
+from webwinnow.service.desk import PageCounter, PageFailed, WorkerFailed
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.options import PageRequest
@@ -82,6 +82,8 @@ class Parts:
             raise HTTPException(422, f"the page could not be read: {error}") from None
         except QueueFull as error:
             raise HTTPException(429, str(error)) from None
+        except WorkerFailed as error:
+            raise HTTPException(503, str(error)) from None
         self.metrics.pages.labels("cleaned").inc()
         return cleaned
 
@@ -107,6 +109,7 @@ class Parts:
         """How a single page is fetched."""
         return CrawlSettings(
             page_seconds=FETCH_SECONDS,
+            seconds=FETCH_SECONDS,  # however often it is redirected
             retries=0,
             max_size=self.settings.page_bytes,
             guard=AddressGuard(allow_private=self.settings.allow_private),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import socket
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.service.app import create_app
 from webwinnow.service.settings import ServiceSettings
 
@@ -17,6 +22,8 @@ __all__ = ["serve"]
 HEAD_SECONDS = 15.0
 """A connection on which no whole request head came by then is closed."""
 MOST_CONNECTIONS = 512
+BACKLOG = 2_048
+"""Connections that may wait to be taken; as uvicorn has it."""
 KEPT_SECONDS = 75
 """An idle connection is kept so long: longer than clients keep theirs, so that none is closed as it is used again."""
 CLOSING_SECONDS = 10
@@ -33,18 +40,22 @@ class ClockedProtocol(H11Protocol):
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Start the clock where a further head begins on a connection that is kept."""
-        if self._clock is None and self._is_idle():
+        """Start the clock where a further head begins on a connection that is kept; the last one's may run yet."""
+        if self._is_idle() and (self._clock is None or self._asked is not self.cycle):
             self._start_clock()
         super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clock."""
-        if self._clock is not None:
-            self._clock.cancel()
+        self._stop_clock()
         super().connection_lost(exc)
 
+    def _stop_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+
     def _start_clock(self) -> None:
+        self._stop_clock()
         self._asked = self.cycle
         self._clock = self.loop.call_later(HEAD_SECONDS, self._ring)
 
@@ -57,13 +68,23 @@ class ClockedProtocol(H11Protocol):
         return self.cycle is None or self.cycle.response_complete
 
 
-def serve(settings: ServiceSettings) -> None:
-    """Serve until told to stop (Ctrl-C, SIGTERM)."""
+def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None = None) -> None:
+    """Serve until told to stop (Ctrl-C, SIGTERM). `on_listening` hears the port once it is ours.
+
+    `SettingsError` where the folder or the port is not to be had.
+    """
+    try:
+        app = create_app(settings)
+    except OSError as error:
+        raise SettingsError(
+            f"{settings.folder} cannot be the server's folder ({error.strerror}); choose another with --folder"
+        ) from None
+    sockets = _listening(settings.host.strip("[]"), settings.port)
+    if on_listening is not None:
+        on_listening(sockets[0].getsockname()[1])
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
-    uvicorn.run(
-        create_app(settings),
-        host=settings.host.strip("[]"),
-        port=settings.port,
+    config = uvicorn.Config(
+        app,
         http=ClockedProtocol,
         access_log=False,  # it names what was asked; ours names the route
         log_level="warning",
@@ -73,3 +94,43 @@ def serve(settings: ServiceSettings) -> None:
         timeout_keep_alive=KEPT_SECONDS,
         timeout_graceful_shutdown=CLOSING_SECONDS,
     )
+    server = uvicorn.Server(config)
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=sockets)
+    if not server.started:
+        raise WebwinnowError("the server could not start; its log says why")
+
+
+def _listening(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of a host, all on one port; `SettingsError` says why there is none."""
+    sockets: list[socket.socket] = []
+    for family, address in _addresses(host):
+        found = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)  # IPv4 has a socket of its own
+            found.bind((address, port))
+            found.listen(BACKLOG)
+        except OSError as error:
+            found.close()
+            if error.errno == errno.EADDRNOTAVAIL:  # a name may have addresses that this machine has not
+                continue
+            for other in sockets:
+                other.close()
+            why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be had ({error.strerror})"
+            raise SettingsError(f"port {port} of {host} {why}; choose another with --port") from None
+        sockets.append(found)
+        port = found.getsockname()[1]  # which for port 0 the system chose
+    if not sockets:
+        raise SettingsError(f"{host} is no address of this machine; choose another with --host")
+    return sockets
+
+
+def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
+    """The addresses that a host has."""
+    try:
+        found = socket.getaddrinfo(host or None, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
