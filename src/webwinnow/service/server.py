@@ -105,7 +105,7 @@ def _listening(host: str, port: int) -> list[socket.socket]:
     """A socket for each address of a host, all on one port; `SettingsError` says why there is none."""
     sockets: list[socket.socket] = []
     for family, address in _addresses(host):
-        found = socket.socket(family, socket.SOCK_STREAM)
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so named, asyncio sends at once
         try:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
