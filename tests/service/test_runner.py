@@ -12,8 +12,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from starlette.testclient import TestClient
 
 from webwinnow.errors import WebwinnowError
 from webwinnow.pipeline import pool as pool_module
@@ -25,6 +25,20 @@ from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
 
 WAIT_SECONDS = 20.0
+
+
+def client_of(app: Any) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
+
+
+def asked(app: Any, method: str, path: str, **given: Any) -> httpx.Response:
+    """What an application answers, without a server."""
+
+    async def ask() -> httpx.Response:
+        async with client_of(app) as client:
+            return await client.request(method, path, **given)
+
+    return asyncio.run(ask())
 
 
 def alone(work: Coroutine[Any, Any, None]) -> None:
@@ -154,8 +168,7 @@ def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None
             return super().pop(*given)
 
     store._jobs = Watched(store._jobs)
-    client = TestClient(app, base_url="http://localhost")
-    assert client.delete(f"/jobs/{job.id}").status_code == 200
+    assert asked(app, "DELETE", f"/jobs/{job.id}").status_code == 200
     assert not store.path(job).exists()
     assert threads
     assert not [name for name in threads if name.startswith("AnyIO worker")]
@@ -164,12 +177,12 @@ def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None
 def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "LONGEST_JSON", 1_000, raising=False)
     app = create_app(ServiceSettings(folder=tmp_path))
-    client = TestClient(app, base_url="http://localhost")
-    answer = client.post("/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 1_000}]})
+    answer = asked(app, "POST", "/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 1_000}]})
     assert answer.status_code == 413
     assert "as a file" in answer.json()["error"]
     assert not list((tmp_path / "jobs").iterdir())
-    assert client.post("/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 100}]}).status_code == 201
+    short = {"pages": [{"url": "http://a.example/", "html": "x" * 100}]}
+    assert asked(app, "POST", "/jobs", json=short).status_code == 201
 
 
 def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,8 +193,9 @@ def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.
         return checked(body)
 
     monkeypatch.setattr(api, "_checked", watched)
-    client = TestClient(create_app(ServiceSettings(folder=tmp_path)), base_url="http://localhost")
-    assert client.post("/sites", json={"pages": [{"url": "http://a.example/", "html": "x"}]}).status_code == 201
+    app = create_app(ServiceSettings(folder=tmp_path))
+    listed = {"pages": [{"url": "http://a.example/", "html": "x"}]}
+    assert asked(app, "POST", "/sites", json=listed).status_code == 201
     assert [name for name in threads if name.startswith("AnyIO worker")]
 
 
@@ -206,15 +220,15 @@ def test_a_body_that_breaks_off_is_no_failure_of_the_server(tmp_path: Path, medi
 
 def test_uploads_under_way_count_in_the_queue(tmp_path: Path) -> None:
     app = create_app(ServiceSettings(folder=tmp_path, queued_jobs=1))
-    client = TestClient(app, base_url="http://localhost")
     second: list[int] = []
 
-    def slow() -> Any:
+    async def slow() -> Any:
         yield b"<p>"
-        second.append(client.post("/jobs", content=b"<p>x").status_code)
+        async with client_of(app) as client:
+            second.append((await client.post("/jobs", content=b"<p>x")).status_code)
         yield b"x"
 
-    assert client.post("/jobs", content=slow()).status_code == 201
+    assert asked(app, "POST", "/jobs", content=slow()).status_code == 201
     assert second == [429]
     with pytest.raises(QueueFull), app.state.parts.runner.taking():
         pass  # now the job itself has the place
@@ -223,8 +237,13 @@ def test_uploads_under_way_count_in_the_queue(tmp_path: Path) -> None:
 def test_an_upload_that_fills_the_disk_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "DISK_CHECKED_EVERY", 1_000, raising=False)
     monkeypatch.setattr(api, "WRITE_AT_ONCE", 100)
-    client = TestClient(create_app(ServiceSettings(folder=tmp_path, disk_bytes=10_000)), base_url="http://localhost")
-    answer = client.post("/jobs", content=(b"x" * 1_000 for _ in range(1_000)))
+    app = create_app(ServiceSettings(folder=tmp_path, disk_bytes=10_000))
+
+    async def long() -> Any:
+        for _ in range(1_000):
+            yield b"x" * 1_000
+
+    answer = asked(app, "POST", "/jobs", content=long())
     assert answer.status_code == 507
     assert not list((tmp_path / "jobs").iterdir())
 
@@ -242,11 +261,12 @@ def test_a_worker_that_cannot_start_once_fails_its_pages_and_cleans_the_next(
 
     monkeypatch.setattr(pool_module._Worker, "start", start)
     app = create_app(ServiceSettings(folder=tmp_path, workers=1))
-    with TestClient(app, base_url="http://localhost") as client:
-        loop_ended = threading.Timer(WAIT_SECONDS, app.state.parts.counter.close)
-        loop_ended.start()  # or the test would wait for ever where the page does
-        failed = client.post("/page", json={"html": "<p>x"})
-        assert client.post("/page", json={"html": "<p>x"}).status_code == 200
-        loop_ended.cancel()
+
+    async def ask_twice() -> list[httpx.Response]:
+        async with app.router.lifespan_context(app), client_of(app) as client, asyncio.timeout(WAIT_SECONDS):
+            return [await client.post("/page", json={"html": "<p>x"}) for _ in range(2)]
+
+    failed, cleaned = asyncio.run(ask_twice())
+    assert cleaned.status_code == 200
     assert failed.status_code == 503
     assert "try again" in failed.json()["error"]
