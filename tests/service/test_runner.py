@@ -9,8 +9,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
@@ -25,6 +26,7 @@ from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
 
 WAIT_SECONDS = 20.0
+Answer = TypeVar("Answer")
 
 
 def client_of(app: Any) -> httpx.AsyncClient:
@@ -38,24 +40,13 @@ def asked(app: Any, method: str, path: str, **given: Any) -> httpx.Response:
         async with client_of(app) as client:
             return await client.request(method, path, **given)
 
-    return asyncio.run(ask())
+    return alone(ask())
 
 
-def alone(work: Coroutine[Any, Any, None]) -> None:
+def alone(work: Coroutine[Any, Any, Answer]) -> Answer:
     """Run in a thread of its own: the browser's loop may run in this one."""
-    wrong: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(asyncio.wait_for(work, WAIT_SECONDS))
-        except BaseException as error:
-            wrong.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    if wrong:
-        raise wrong[0]
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, asyncio.wait_for(work, WAIT_SECONDS)).result()
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -263,10 +254,10 @@ def test_a_worker_that_cannot_start_once_fails_its_pages_and_cleans_the_next(
     app = create_app(ServiceSettings(folder=tmp_path, workers=1))
 
     async def ask_twice() -> list[httpx.Response]:
-        async with app.router.lifespan_context(app), client_of(app) as client, asyncio.timeout(WAIT_SECONDS):
+        async with app.router.lifespan_context(app), client_of(app) as client:
             return [await client.post("/page", json={"html": "<p>x"}) for _ in range(2)]
 
-    failed, cleaned = asyncio.run(ask_twice())
+    failed, cleaned = alone(ask_twice())
     assert cleaned.status_code == 200
     assert failed.status_code == 503
     assert "try again" in failed.json()["error"]
