@@ -17,7 +17,7 @@ from webwinnow._version import __version__
 from webwinnow.mining.classify import LinearSVM
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.pipeline.classify import Trained
-from webwinnow.report.parts import hash_of, part
+from webwinnow.report.parts import hash_of, numbers, part, section, table
 
 __all__ = ["classes_html", "confusion_svg", "reliability_svg"]
 
@@ -69,27 +69,27 @@ def _body(trained: Trained) -> Iterator[str]:
             "every page is told by a classifier that has not seen it"
             f"{', nor any page of its site' if trained.folds.by == 'site' else ''}.</p>"
         )
-        yield _numbers(
+        yield numbers(
             {
-                "Accuracy": last.accuracy,
-                "Macro F": last.macro_f,
-                "Brier score": found.brier,
-                "Calibration error": found.expected_error,
+                "Accuracy": f"{last.accuracy:.3f}",
+                "Macro F": f"{last.macro_f:.3f}",
+                "Brier score": f"{found.brier:.3f}",
+                "Calibration error": f"{found.expected_error:.3f}",
             }
         )
     if trained.remarks:
         yield "<ul class=remarks>" + "".join(f"<li>{escape(remark)}</li>" for remark in trained.remarks) + "</ul>"
     if len(trained.scores) > 1:
-        yield _section("Levels", "Labels are paths; the deeper, the finer.", _level_table(trained.scores))
+        yield section("Levels", "Labels are paths; the deeper, the finer.", _level_table(trained.scores))
     yield from _pictures(trained)
     if trained.scores:
-        yield _section("Each class", "", _class_table(trained.scores[-1]))
+        yield section("Each class", "", _class_table(trained.scores[-1]))
     words = _telling_words(trained)
     if words:
-        yield _section("What tells a class", "The features with the greatest weights.", words)
+        yield section("What tells a class", "The features with the greatest weights.", words)
     if trained.mistakes:
         about = "Held-out pages that were told wrong, the surest first: look here for wrong labels."
-        yield _section("Mistakes", about, _mistake_table(trained))
+        yield section("Mistakes", about, _mistake_table(trained))
 
 
 def _pictures(trained: Trained) -> Iterator[str]:
@@ -102,34 +102,14 @@ def _pictures(trained: Trained) -> Iterator[str]:
         there = int((scores.pages + scores.confusion.sum(axis=0) > 0).sum())
         few = f" Of {there:,} classes, the {MOST_SHOWN} with the most pages." if there > MOST_SHOWN else ""
         about = f"A row is the class that pages have, a column the one they were taken for.{few}"
-        shown = _section(f"Confusion matrix{named}", about, confusion_svg(scores))
+        shown = section(f"Confusion matrix{named}", about, confusion_svg(scores))
         (large if there > SIDE_BY_SIDE else small).append(shown)
     if trained.reliability is not None:
         about = "How often the likeliest class was right, by how likely it was said to be; dashed: where both agree."
-        small.append(_section("What the probabilities are worth", about, reliability_svg(trained.reliability)))
+        small.append(section("What the probabilities are worth", about, reliability_svg(trained.reliability)))
     if small:
         yield f"<div class=pictures>{''.join(small)}</div>"
     yield from large
-
-
-def _numbers(found: dict[str, float]) -> str:
-    told = "".join(f"<div><dt>{name}</dt><dd>{value:.3f}</dd></div>" for name, value in found.items())
-    return f"<dl class=numbers>{told}</dl>"
-
-
-def _section(title: str, about: str, content: str) -> str:
-    told = f"<p>{escape(about)}</p>" if about else ""
-    return f"<section><h2>{escape(title)}</h2>{told}<div class=wide>{content}</div></section>"
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
-    """A table of cells that are HTML already; columns `numbers` stand to the right."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = ["number" if n in numbers else "name" for n in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag} class={k}>{c}</{tag}>" for k, c in zip(kinds, cells, strict=True)) + "</tr>"
-
-    return "<table>" + row(names, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
 
 
 def _level_table(scores: Sequence[ClassScores]) -> str:
@@ -137,7 +117,7 @@ def _level_table(scores: Sequence[ClassScores]) -> str:
         [str(level), f"{int((found.pages > 0).sum()):,}", f"{found.accuracy:.3f}", f"{found.macro_f:.3f}"]
         for level, found in enumerate(scores, start=1)
     ]
-    return _table(["level", "topics", "accuracy", "macro F"], rows, (1, 2, 3))
+    return table(["level", "topics", "accuracy", "macro F"], rows, (1, 2, 3))
 
 
 def _class_table(scores: ClassScores) -> str:
@@ -155,7 +135,7 @@ def _class_table(scores: ClassScores) -> str:
     ]
     left = len(scores.classes) - len(order)
     more = f"<p>and {left:,} more classes, of fewer pages</p>" if left else ""
-    return _table(["class", "pages", "precision", "recall", "F", ""], rows, (1, 2, 3, 4)) + more
+    return table(["class", "pages", "precision", "recall", "F", ""], rows, (1, 2, 3, 4)) + more
 
 
 def _bar(share: float) -> str:
@@ -170,7 +150,7 @@ def _mistake_table(trained: Trained) -> str:
         [escape(found.page), escape(found.site), escape(found.label), escape(found.told), f"{found.probability:.2f}"]
         for found in trained.mistakes
     ]
-    return _table(["page", "site", "label", "told", "probability"], rows, (4,))
+    return table(["page", "site", "label", "told", "probability"], rows, (4,))
 
 
 def _telling_words(trained: Trained) -> str:
@@ -182,7 +162,7 @@ def _telling_words(trained: Trained) -> str:
         best = np.argsort(-weight, kind="stable")[:SHOWN_WORDS]
         words = ", ".join(_short(names[column]) for column in best.tolist() if weight[column] > 0)
         rows.append([escape(name), f"<span class=words>{escape(words)}</span>"])
-    return _table(["class", "features"], rows, ())
+    return table(["class", "features"], rows, ())
 
 
 # Pictures

@@ -13,7 +13,7 @@ from typing import Any
 
 from webwinnow._version import __version__
 from webwinnow.pipeline.mine import MineRun
-from webwinnow.report.parts import hash_of, part
+from webwinnow.report.parts import hash_of, numbers, part, section, table
 
 __all__ = ["mined_html"]
 
@@ -46,7 +46,7 @@ def _body(run: MineRun) -> Iterator[str]:
     read = [record for record in run.sites if not record["seed"]]
     off = [record for record in read if not record["on_topic"] and record["pages"]]
     failed = [record for record in run.sites if not record["pages"]]
-    yield _numbers(
+    yield numbers(
         {
             "Seeds": f"{len(run.seeds):,}",
             "Sites read": f"{len(read):,}",
@@ -58,24 +58,24 @@ def _body(run: MineRun) -> Iterator[str]:
     )
     more = "" if run.finished else " The run is not finished: the same command goes on with it."
     yield f"<ul class=remarks><li>Ended: {escape(run.ended)}.{more}</li></ul>"
-    yield _section("Topics", "Seeds that were given, and new sites.", _topics(run))
+    yield section("Topics", "Seeds that were given, and new sites.", _topics(run))
     by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for record in run.found:
         by_topic[record["topic"]].append(record)
     for topic, records in sorted(by_topic.items()):
         records.sort(key=lambda record: (-record["probability"], record["site"]))
-        yield _section(topic, "What decided: the pages and blocks that speak most clearly.", _sites(records))
+        yield section(topic, "What decided: the pages and blocks that speak most clearly.", _sites(records))
     if off:
-        yield _section("Off topic", "Read, but not of the topics looked for, or not surely.", _sites(off))
+        yield section("Off topic", "Read, but not of the topics looked for, or not surely.", _sites(off))
     if failed:
         rows = [[escape(record["site"]), escape(record["reason"] or "")] for record in failed[:MOST_ROWS]]
-        yield _section("Could not be read", "", _table(["site", "why"], rows, ()))
+        yield section("Could not be read", "", table(["site", "why"], rows, ()))
 
 
 def _topics(run: MineRun) -> str:
     seeds, found = Counter(record["topic"] for record in run.seeds), run.topics
     rows = [[escape(topic), f"{seeds[topic]:,}", f"{found[topic]:,}"] for topic in sorted(seeds)]
-    return _table(["topic", "seeds", "found"], rows, (1, 2))
+    return table(["topic", "seeds", "found"], rows, (1, 2))
 
 
 def _sites(records: Sequence[dict[str, Any]]) -> str:
@@ -92,7 +92,7 @@ def _sites(records: Sequence[dict[str, Any]]) -> str:
     ]
     left = len(records) - len(rows)
     more = f"<p>and {left:,} more, in sites.jsonl</p>" if left else ""
-    return _table(["site", "topic", "confidence", "distinctness", "pages", "what decided"], rows, (2, 3, 4)) + more
+    return table(["site", "topic", "confidence", "distinctness", "pages", "what decided"], rows, (2, 3, 4)) + more
 
 
 def _whence(record: dict[str, Any]) -> str:
@@ -108,23 +108,3 @@ def _deciding(record: dict[str, Any]) -> str:
         for block in record["deciding_blocks"][:SHOWN_BLOCKS]
     ]
     return "<br>".join([*pages, *blocks])
-
-
-def _numbers(found: dict[str, str]) -> str:
-    told = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in found.items())
-    return f"<dl class=numbers>{told}</dl>"
-
-
-def _section(title: str, about: str, content: str) -> str:
-    told = f"<p>{escape(about)}</p>" if about else ""
-    return f"<section><h2>{escape(title)}</h2>{told}<div class=wide>{content}</div></section>"
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
-    """A table of cells that are HTML already; columns `numbers` stand to the right."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = ["number" if n in numbers else "name" for n in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag} class={k}>{c}</{tag}>" for k, c in zip(kinds, cells, strict=True)) + "</tr>"
-
-    return "<table>" + row(names, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
