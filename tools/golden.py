@@ -1,0 +1,191 @@
+"""Record what every command writes, and compare two recordings: the check that a refactoring changes no output.
+
+    python tools/golden.py record FOLDER [--only NAME ...] [--swde]
+    python tools/golden.py compare BEFORE AFTER
+
+`record` runs the `webwinnow` of this interpreter on the sample crawl, one folder for each case; `--swde` adds every
+cleaning method on sites-swde under WEBWINNOW_DATA. `compare` lists files that differ. Names of cases stay when the
+spelling of a command changes, so recordings of different commits can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CRAWL = "samples/docs.warc.gz"
+PAGE = "samples/pages/sqlite-whentouse.html"
+METHODS = ("combined", "none", "repeated", "sst", "cst", "page", "template", "segments", "items", "docview")
+
+LABELLED = "{shared}/labelled.jsonl"
+LABELS = "{shared}/labels.tsv"
+HEADED = "{shared}/labels.csv"
+
+CASES: dict[str, list[list[str]]] = {
+    **{
+        f"clean-{method}": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--rejected", "{out}/r.jsonl", "--method", method]]
+        for method in METHODS
+    },
+    **{
+        f"clean-task-{task}": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--rejected", "{out}/r.jsonl", "--task", task]]
+        for task in ("classification", "structure", "archive")
+    },
+    **{
+        f"clean-as-{name}": [["clean", CRAWL, "-o", f"{{out}}/o{suffix}", "--format", name]]
+        for name, suffix in (
+            ("parquet", ".parquet"),
+            ("csv", ".csv"),
+            ("markdown", ""),
+            ("html", ""),
+            ("dublin-core", ".xml"),
+        )
+    },
+    "clean-also": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--also", "markdown", "--also", "html", "--no-view"]],
+    "clean-favor": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--favor", "recall", "--no-comments", "--no-replicas"]],
+    "clean-one-site": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--site-by", "all"]],
+    "clean-with-models": [
+        ["learn", CRAWL, "-o", "{out}/models"],
+        ["clean", CRAWL, "-o", "{out}/o.jsonl", "--models", "{out}/models"],
+        ["models", "show", "{out}/models"],
+    ],
+    **{f"page-{name}": [["page", PAGE, "--format", name]] for name in ("text", "markdown", "html", "json")},
+    "page-explain": [["page", PAGE, "--explain"]],
+    "features-cst": [["features", CRAWL, "-o", "{out}/o.npz"]],
+    "features-wplus": [
+        ["features", CRAWL, "-o", "{out}/o.npz", "--weighting", "wplus", "--kinds", "words,images,links"]
+    ],
+    "features-tfidf": [["features", CRAWL, "-o", "{out}/o.npz", "--weighting", "tfidf"]],
+    "features-exact": [["features", CRAWL, "-o", "{out}/o.npz", "--no-mapped"]],
+    "replicas": [["replicas", CRAWL, "-o", "{out}/o.jsonl"]],
+    "links": [["links", CRAWL, "-o", "{out}/o.jsonl", "--all"]],
+    "templates": [["templates", CRAWL, "-o", "{out}/o.jsonl"]],
+    "stopwords": [["stopwords", CRAWL]],
+    "cluster": [["cluster", CRAWL, "-k", "4", "-o", "{out}/o.jsonl"]],
+    "classify": [
+        ["classify", "train", LABELLED, "--label", "label", "-o", "{out}/m.npz", "--scores", "{out}/s.json"],
+        ["classify", "apply", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
+    ],
+    "classify-knn": [
+        ["classify", "train", CRAWL, "--labels", HEADED, "-o", "{out}/m.npz", "--method", "knn"],
+        ["classify", "apply", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
+    ],
+    "categories": [
+        ["categories", CRAWL, "--labels", LABELS, "-o", "{out}/m.npz"],
+        ["clean", CRAWL, "-o", "{out}/o.jsonl", "--categories", "{out}/m.npz"],
+    ],
+    "inspect": [["inspect", CRAWL, "-o", "{out}/o.html"]],
+    "index": [
+        ["clean", CRAWL, "-o", "{out}/o.jsonl"],
+        ["index", "{out}/o.jsonl", "-o", "{out}/index"],
+        ["search", "{out}/index", "database file", "--json"],
+    ],
+    "sites": [
+        ["sites", "train", LABELLED, "--label", "label", "-o", "{out}/m.npz"],
+        ["sites", "classify", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
+    ],
+    "experiment-search": [["experiment", "search", CRAWL, "-o", "{out}/x"]],
+}
+NOT_COMPARED = re.compile(r"(^|/)(index|models|x)/.*\.(?!npz|csv|json|jsonl)|\.log$")
+TIMES = re.compile(rb'\d+(\.\d+)? (pages/s|ms|s\b)|"(seconds|ms|took)[^,}]*|[0-9.]+ s, ')
+
+
+def shared(folder: Path) -> dict[str, str]:
+    """Write labelled copies of the sample crawl that some cases read."""
+    folder.mkdir(parents=True, exist_ok=True)
+    labelled = folder / "labelled.jsonl"
+    if not labelled.exists():
+        from webwinnow.io import open_pages  # noqa: PLC0415
+
+        pages = [page for page in open_pages([ROOT / CRAWL], on_problem=sys.stderr.write) if page.refused is None]
+        lines, tsv, csv = [], [], ["url,label\n"]
+        for page in pages:
+            host = page.url.split("/")[2]
+            label = host.split(".")[0]
+            html = page.body.decode("utf-8", "replace")
+            lines.append(json.dumps({"url": page.url, "html": html, "label": label}) + "\n")
+            tsv.append(f"{page.url}\t{label}\n")
+            csv.append(f"{page.url},{label}\n")
+        labelled.write_text("".join(lines), encoding="utf-8")
+        (folder / "labels.tsv").write_text("".join(tsv), encoding="utf-8")
+        (folder / "labels.csv").write_text("".join(csv), encoding="utf-8")
+    return {"shared": str(folder)}
+
+
+def swde_cases() -> dict[str, list[list[str]]]:
+    """Every method on sites-swde."""
+    data = Path(os.environ["WEBWINNOW_DATA"]) / "sites-swde.parquet"
+    return {
+        f"swde-{method}": [["clean", str(data), "-o", "{out}/o.jsonl", "--site-by", "column", "--method", method]]
+        for method in METHODS
+    }
+
+
+def record(folder: Path, only: list[str], *, swde: bool) -> int:
+    """Run the cases; returns how many commands failed."""
+    cases = CASES | (swde_cases() if swde else {})
+    failures = 0
+    for name, commands in cases.items():
+        if only and not any(name.startswith(start) for start in only):
+            continue
+        out = folder / name
+        out.mkdir(parents=True, exist_ok=True)
+        words = {"out": str(out), **shared(folder / "shared")}
+        for number, command in enumerate(commands):
+            argv = [word.format(**words) for word in command]
+            done = subprocess.run(
+                [sys.executable, "-m", "webwinnow", *argv], capture_output=True, cwd=ROOT, check=False
+            )
+            (out / f"stdout{number}.txt").write_bytes(done.stdout)
+            (out / f"stderr{number}.log").write_bytes(done.stderr)
+            if done.returncode not in (0, 1):
+                failures += 1
+                sys.stderr.write(f"{name}: exit {done.returncode}: {done.stderr.decode()[-400:]}\n")
+        sys.stderr.write(f"{name}\n")
+    return failures
+
+
+def compare(before: Path, after: Path) -> int:
+    """Print what differs among the cases that both recordings hold; returns how many files do."""
+    names = sorted({path.name for path in before.iterdir()} & {path.name for path in after.iterdir()} - {"shared"})
+    differing = 0
+    for name in names:
+        files = {p.relative_to(folder / name) for folder in (before, after) for p in (folder / name).rglob("*")}
+        bad = []
+        for file in sorted(files):
+            old, new = before / name / file, after / name / file
+            if old.is_dir() or new.is_dir() or NOT_COMPARED.search(str(file)):
+                continue
+            if not (old.exists() and new.exists()):
+                bad.append(f"{file} (only in one)")
+            elif TIMES.sub(b"", old.read_bytes()) != TIMES.sub(b"", new.read_bytes()):
+                bad.append(str(file))
+        differing += len(bad)
+        sys.stdout.write(f"{'DIFFERS' if bad else 'same   '} {name}{': ' if bad else ''}{', '.join(bad[:6])}\n")
+    return differing
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    recording = commands.add_parser("record")
+    recording.add_argument("folder", type=Path)
+    recording.add_argument("--only", nargs="*", default=[])
+    recording.add_argument("--swde", action="store_true")
+    comparing = commands.add_parser("compare")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    given = parser.parse_args()
+    if given.command == "record":
+        return int(record(given.folder.resolve(), given.only, swde=given.swde) > 0)
+    return int(compare(given.before, given.after) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
