@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.io import open_pages
 from webwinnow.pagemodel import PageEvidence
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.site.blocks import BlockRows
 from webwinnow.site.epochs import FAMILIAR, familiarity
 

@@ -79,7 +79,7 @@ def find(data: Path) -> list[tuple[str, str]]:
 
 def _speed(data: Path) -> str:
     from webwinnow.cleanpage import clean_page
-    from webwinnow.parse import parse
+    from webwinnow.parsing import parse
     from webwinnow.replicas import Standing, page_sketch
 
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, TREES).to_pylist()

@@ -64,7 +64,7 @@ def _library(pages: list[dict[str, str]]) -> float:
 import json, sys, time
 from pathlib import Path
 from webwinnow.cleaning import CleaningSettings
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.site.folder import ModelFolder
 from dataclasses import asdict

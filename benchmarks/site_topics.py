@@ -7,7 +7,7 @@ from collections import defaultdict
 from math import log
 from pathlib import Path
 
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.sitemining.measures import macro_accuracy
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training

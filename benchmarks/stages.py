@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 ROUNDS = 3
 _STAGES = {
-    "decode": ("webwinnow.parse.decode", "webwinnow.parse._check_growth"),
+    "decode": ("webwinnow.parsing.decode", "webwinnow.parsing._check_growth"),
     "HTML parser": ("turbohtml.parse",),
-    "head read, written back": ("webwinnow.parse._parsed",),
+    "head read, written back": ("webwinnow.parsing._parsed",),
     "tree laid out": ("webwinnow.pipeline.work.parse",),
     "fingerprint": ("webwinnow.pipeline.work.exact_fingerprint", "webwinnow.cleaning.combined.page_fingerprint"),
     "page model: page read": ("webwinnow.pagemodel.model.read",),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from webwinnow.blocks import cut, said_in
 from webwinnow.markup import BLOCK_TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 
 def texts(page: str) -> list[str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from webwinnow.markup import HIDDEN, NOSCRIPT, PREFORMATTED
-from webwinnow.metadata import metadata
+from webwinnow.pagemeta import metadata
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 GOLDEN = Path(__file__).parent / "golden"
 PAGES = sorted(GOLDEN.glob("*.html"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import PageRefused
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import DEFAULT_LIMITS, ParseLimits, parse
+from webwinnow.parsing import DEFAULT_LIMITS, ParseLimits, parse
 
 Check = Callable[[PageTree], None]
 
@@ -90,7 +90,7 @@ def test_misnested_formatting_elements_that_multiply_are_refused_at_the_node_lim
 PAGE_THAT_MULTIPLIES = """
 import resource
 from webwinnow.errors import PageRefused
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 try:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from webwinnow import _kernels, markup
 from webwinnow._kernels import plain
 from webwinnow.errors import PageRefused
-from webwinnow.parse import DEFAULT_LIMITS, _parsed, decode
+from webwinnow.parsing import DEFAULT_LIMITS, _parsed, decode
 from webwinnow.words import image_feature, link_feature
 
 compiled = pytest.importorskip(

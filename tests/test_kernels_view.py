@@ -16,7 +16,7 @@ from webwinnow.docview.sentences import is_sentence
 from webwinnow.docview.tags import CONTAINER_CODES, FORCE_CODES
 from webwinnow.docview.tagtree import HUB, TOPIC, TagTree
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 compiled, compiled_runs = (
     pytest.importorskip(

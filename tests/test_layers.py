@@ -17,7 +17,7 @@ LAYERS: dict[str, int] = {
     for layer, parts in enumerate(
         (
             "_version errors arrays urls words dates records markup _kernels",
-            "pagetree parse metadata render fingerprint blocks treebytes",
+            "pagetree parsing pagemeta render fingerprints blocks treebytes",
             "site cleaning pagemodel itemmodel templates",
             "cleanpage links sitemodel estimators docview replicas vectors weighting mining sitemining",
             "io crawl search pipeline engines",
@@ -110,7 +110,7 @@ def test_the_compiled_kernels_import_no_more_than_their_plain_twins() -> None:
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_only_parse_knows_the_html_parser(module: Path) -> None:
     users = {name.partition(".")[0] for name in imports_of(tree_of(module))}
-    assert "turbohtml" not in users or module == Path("parse.py")
+    assert "turbohtml" not in users or module == Path("parsing.py")
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "cli"], ids=str)
@@ -134,11 +134,11 @@ def test_every_module_says_what_it_is_for(module: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "source"),
     [
-        ("parse", "from webwinnow.site import x"),
+        ("parsing", "from webwinnow.site import x"),
         ("pagetree", "import webwinnow.cli"),
         ("words", "from webwinnow import pagetree"),
         ("cleaning", "def f():\n    from webwinnow.pipeline.run import y"),
-        ("io", "from webwinnow.parse import parse"),
+        ("io", "from webwinnow.parsing import parse"),
         ("_kernels", "from webwinnow.urls import resolve"),
         ("io", "from webwinnow import __version__"),
         ("cleanpage", "from webwinnow.unheard_of import z"),
@@ -152,7 +152,7 @@ def test_an_import_against_the_rule_is_found(part: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("part", "source"),
     [
-        ("parse", "from webwinnow.pagetree import Head"),
+        ("parsing", "from webwinnow.pagetree import Head"),
         ("cli", "from webwinnow import __version__"),
         ("site", "from webwinnow.cleaning import x"),
         ("io", "from webwinnow.io.sniff import x\nimport json"),

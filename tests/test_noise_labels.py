@@ -14,7 +14,7 @@ from xxhash import xxh3_64_hexdigest
 
 from webwinnow.cleaning.noise import FAMILIES, KIND_CODE, KINDS
 from webwinnow.cleaning.regions import Regions
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 LABELS = Path(__file__).parents[1] / "tools/labels/noise-blocks.jsonl"
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")

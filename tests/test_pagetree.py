@@ -32,7 +32,7 @@ from webwinnow.markup import (
     style_hash,
 )
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 Check = Callable[[PageTree], None]
 
@@ -441,7 +441,7 @@ def test_style_hashes_of_version_1_stay_what_they_are():
 
 def test_styles_are_the_same_in_processes_with_other_hash_seeds():
     program = (
-        "from webwinnow.parse import parse; "
+        "from webwinnow.parsing import parse; "
         "tree = parse(\"<p class='b a Zx9q1' style='color:red;top:1px' align=left>x<my-a role=r>y<my-b>z\"); "
         "print(tree.style.tolist(), tree.shape.tolist(), tree.custom_tags)"
     )

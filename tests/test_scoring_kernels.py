@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from webwinnow._kernels import nearest, plain_scoring
 from webwinnow.pagemodel import features
 from webwinnow.pagemodel.features import Reading, block_features, context_features, read
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 compiled_scoring = pytest.importorskip("webwinnow._kernels.compiled_scoring")
 

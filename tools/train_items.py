@@ -28,7 +28,7 @@ from webwinnow.itemmodel import KINDS, ItemModel, Items, ItemTree, items_of
 from webwinnow.itemmodel.model import SHIPPED
 from webwinnow.itemmodel.traits import IMAGE_NUMBERS, LINK_NUMBERS
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
 

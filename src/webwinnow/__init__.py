@@ -15,10 +15,10 @@ from webwinnow.cleaning import Verdict
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
 from webwinnow.docview import DocView, ViewSettings
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
-from webwinnow.fingerprint import Fingerprint, fingerprint
-from webwinnow.metadata import Metadata, metadata
+from webwinnow.fingerprints import Fingerprint, fingerprint
+from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagetree import Head, Node, PageTree
-from webwinnow.parse import ParseLimits, parse
+from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
 from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
 

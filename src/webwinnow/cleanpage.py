@@ -17,9 +17,9 @@ from webwinnow.cleaning.why import Cause
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.metadata import Metadata, metadata
+from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import language_of
+from webwinnow.parsing import language_of
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
 from webwinnow.site.knowledge import SiteKnowledge

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.choose import LEARNED_PAGES, choose_pages, page_key

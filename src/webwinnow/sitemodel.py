@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import SettingsError
-from webwinnow.fingerprint import exact_fingerprint, page_fingerprint
+from webwinnow.fingerprints import exact_fingerprint, page_fingerprint
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.site.choose import LEARNED_PAGES, choose_pages, page_key
 from webwinnow.site.knowledge import SiteKnowledge

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.choose import page_key
 from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of

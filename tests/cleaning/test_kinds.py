@@ -17,7 +17,7 @@ from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.model import SHIPPED as PAGE_MODEL
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 URL = "https://www.mill.example/grain/rye/sowing.html"
 LARGEST = 3_000_000

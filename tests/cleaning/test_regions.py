@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from webwinnow.cleaning import none
 from webwinnow.cleaning.regions import Regions, regions
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 PROSE = "<p>KEPT of the grain that was winnowed on the floor of the barn</p>"
 

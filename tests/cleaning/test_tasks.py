@@ -13,7 +13,7 @@ from webwinnow.cleaning.noise import KIND_CODE
 from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
 from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON
 from webwinnow.errors import SettingsError
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.render import to_text
 
 PAGE = """<!doctype html><title>Sowing rye - The Mill</title><body>

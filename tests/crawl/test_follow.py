@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webwinnow.crawl.follow import CrawledPage, FollowAll, FollowKept, FollowNone, crawled
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 
 MENU = "".join(f"<li><a href='/menu/{k}'>Section {k}</a></li>" for k in range(8))

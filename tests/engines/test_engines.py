@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webwinnow.cleaning import METHODS
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.pipeline.learning import learn_sites
 

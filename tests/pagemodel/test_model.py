@@ -12,7 +12,7 @@ from webwinnow.errors import ModelError
 from webwinnow.pagemodel import GENRES, PageModel
 from webwinnow.pagemodel.features import CONTEXTS, FEATURES, linear_scores, read
 from webwinnow.pagemodel.model import SHIPPED
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 LARGEST = 3_000_000
 PAGE = (

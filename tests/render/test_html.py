@@ -11,7 +11,7 @@ import turbohtml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.render import to_html
 
 HOME = "http://site.org/folder/page.html"

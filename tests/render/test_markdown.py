@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.render import to_markdown
 
 HOME = "http://site.org/folder/page.html"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.render import to_text
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.report import SiteReport, report_html
 from webwinnow.sitemodel import SiteModel, learn
 

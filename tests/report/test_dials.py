@@ -10,7 +10,7 @@ from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.report.dials import MILLION, read
 from webwinnow.report.sites import _Page
 from webwinnow.sitemodel import learn

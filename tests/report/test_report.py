@@ -17,7 +17,7 @@ from webwinnow.cleaning.noise import KINDS
 from webwinnow.cleanpage import clean_page
 from webwinnow.cli.app import app
 from webwinnow.errors import SettingsError
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.document import MOST_BYTES, _signs
 from webwinnow.report.inspecting import share_out

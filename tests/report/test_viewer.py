@@ -16,7 +16,7 @@ from webwinnow.cleaning import METHODS, CleaningSettings, Method
 from webwinnow.cleaning.noise import KIND_CODE
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleanpage import clean_page
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.document import MOST_BYTES
 from webwinnow.sitemodel import learn

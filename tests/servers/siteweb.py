@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from webwinnow.blocks import cut
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 
 LEAST_CHARACTERS = 60

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webwinnow import parse
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.site.blocks import BlockRows, BlockTable
 

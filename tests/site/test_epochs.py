@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from webwinnow.errors import ModelError
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge

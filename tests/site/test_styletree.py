@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
 from webwinnow._kernels import INTERNAL, LEAF
-from webwinnow.fingerprint import exact_fingerprint
+from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.markup import style_hash
 from webwinnow.pagetree import PageTree
 from webwinnow.site.finish import finish

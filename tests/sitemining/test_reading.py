@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from webwinnow.errors import SettingsError
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import Training

@@ -19,7 +19,7 @@ from xxhash import xxh3_64_hexdigest
 from webwinnow.cleaning.regions import Regions, regions
 from webwinnow.cleanpage import clean_page
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey

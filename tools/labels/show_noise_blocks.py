@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from draw_noise_blocks import LABELS
 from noise_pages import context, data_folder, text_hash, text_of
 
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from webwinnow.cleaning.noise import KIND_CODE
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
 from webwinnow.cleaning.regions import Regions, regions
 from webwinnow.cleanpage import clean_page
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.site.sums import BLOCKS
 from webwinnow.sitemodel import learn

@@ -16,7 +16,7 @@ from training.labels import block_labels
 from training.linear import rows_of
 from webwinnow.pagemodel.features import GENRES, Reading, page_tokens, read
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
 

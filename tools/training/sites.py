@@ -20,7 +20,7 @@ from training.labels import block_labels
 from training.pages import words_of
 from webwinnow.blocks import cut
 from webwinnow.pagemodel import PageEvidence, PageModel
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.site.blocks import BlockRows, BlockTable
 
 __all__ = ["RECORDS", "WRITTEN", "Site", "SitePage", "fold_of", "load_sites", "table_of"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.forest import sigmoid

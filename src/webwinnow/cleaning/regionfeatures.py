@@ -19,7 +19,7 @@ from webwinnow._kernels.plain_scoring import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.cleaning.regions import Regions
 from webwinnow.cleaning.targets import TARGETS, Page, Target
 from webwinnow.cleaning.verdict import Verdict
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagemodel.features import GENRES, Reading, read
 from webwinnow.site.knowledge import SiteKnowledge

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record_share
 from webwinnow.cleaning.verdict import without_site
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import GENRES, PageEvidence, PageModel, PageScores
 from webwinnow.pagemodel.features import CONTEXTS, FEATURES
 from webwinnow.pagemodel.forest import sigmoid

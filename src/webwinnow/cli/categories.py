@@ -14,7 +14,7 @@ from webwinnow.cleanpage import clean_page
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 
 __all__ = ["categories"]
 

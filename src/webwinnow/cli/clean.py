@@ -23,7 +23,7 @@ from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.io import check_apart, check_output, output_format
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.table import open_models

@@ -10,7 +10,7 @@ import typer
 
 from webwinnow.cleaning import METHODS
 from webwinnow.cli.progress import shown_progress
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.urls import SiteKey
 

@@ -23,7 +23,7 @@ from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
 from webwinnow.io.streams import UnpackedStream
-from webwinnow.parse import ParseLimits, parse
+from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.site.knowledge import SiteKnowledge
 from webwinnow.site.table import open_models

@@ -10,7 +10,7 @@ import typer
 from webwinnow.cleanpage import clean_page
 from webwinnow.errors import PageRefused
 from webwinnow.io import open_pages
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.words import StopListBuilder, StopListSettings
 
 __all__ = ["stopwords"]

@@ -25,7 +25,7 @@ from webwinnow.crawl.store import CrawlStore, Fate
 from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import write_lines
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 
 __all__ = ["CrawlSummary", "StoredCrawl", "crawl", "stored_crawl"]

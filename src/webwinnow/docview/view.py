@@ -19,7 +19,7 @@ from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
 from webwinnow.errors import SettingsError
 from webwinnow.markup import HIDDEN
-from webwinnow.metadata import Metadata
+from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
 
 __all__ = ["DocView", "Provenance", "ViewSettings", "features_of", "view_of"]

@@ -14,7 +14,7 @@ from webwinnow.io import open_pages
 from webwinnow.io.labelled import LabelledFile
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.replicas import telling_runs
 from webwinnow.sitemodel import learn

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.fingerprint import BITS, distance, simhash
+from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.replicas import ReplicaSettings, Standing, sketch
 from webwinnow.replicas.clusters import likeness
 from webwinnow.replicas.published import INTERVAL, PERCENTAGE, published_fingerprint

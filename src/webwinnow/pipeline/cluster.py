@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
-from webwinnow.metadata.hints import Hints
+from webwinnow.pagemeta.hints import Hints
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.features import collect_features
 from webwinnow.pipeline.settings import Progress, RunSettings

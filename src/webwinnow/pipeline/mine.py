@@ -25,7 +25,7 @@ from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import whole_file, write_lines
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.pipeline.seeds import Seeds, read_seeds
 from webwinnow.pipeline.sites import NOTHING_READ, site_record

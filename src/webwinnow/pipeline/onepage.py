@@ -11,7 +11,7 @@ from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.tasks import TASKS, for_task
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.io.schema import ordered
-from webwinnow.parse import ParseLimits, parse
+from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import PageRecord
 from webwinnow.site.folder import ModelFolder
 from webwinnow.site.knowledge import SiteKnowledge

@@ -12,7 +12,7 @@ from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.choose import LEARNED_PAGES
 from webwinnow.urls import SiteKey

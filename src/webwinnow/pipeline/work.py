@@ -18,13 +18,13 @@ from webwinnow.cleaning.tasks import for_task
 from webwinnow.cleanpage import CleanPage
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
-from webwinnow.fingerprint import exact_fingerprint, short_fingerprint
+from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
 from webwinnow.io.schema import LINK_FIELDS
 from webwinnow.links import page_edges
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from webwinnow.cleanpage import CleanPage
-from webwinnow.metadata import metadata
+from webwinnow.pagemeta import metadata
 from webwinnow.replicas.find import Replicas, find_replicas
 from webwinnow.replicas.settings import ReplicaSettings
 from webwinnow.replicas.sketch import Standing, page_sketch, sketch, sketch_type

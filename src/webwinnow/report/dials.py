@@ -33,7 +33,7 @@ from webwinnow.cleaning.verdict import (
     WEIGHTY_REASON,
     without_site,
 )
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.knowledge import SiteKnowledge

@@ -12,7 +12,7 @@ from webwinnow.cleaning import method
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.learning import learn_sites
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.report.document import MOST_BYTES, report_html

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import partial
 
 from webwinnow.errors import WebwinnowError
-from webwinnow.parse import ParseLimits
+from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.pool import Pool, Task
 from webwinnow.service.jobs import QueueFull

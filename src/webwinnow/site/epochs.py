@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocks import BlockRows

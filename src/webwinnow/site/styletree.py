@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import StyleSums, element_keys, leaves_around
 from webwinnow.errors import ModelError
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.features import page_features
 

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.blocks import Blocks, cut
 from webwinnow.errors import ModelError
-from webwinnow.fingerprint import page_fingerprint
+from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import canonical_class
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree

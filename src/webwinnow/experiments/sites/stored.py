@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.labelled import LabelledFile
 from webwinnow.pagetree import PageTree
-from webwinnow.parse import parse
+from webwinnow.parsing import parse
 from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree

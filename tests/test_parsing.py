@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.pagetree import Node, PageTree
-from webwinnow.parse import ParseLimits, decode, parse
+from webwinnow.parsing import ParseLimits, decode, parse
 
 RUSSIAN = "Эта страница рассказывает о том, как устроена наша библиотека и где её найти."
 JAPANESE = "このページでは、図書館の開館時間とサービスについて説明します。日本語の文章です。"
@@ -668,7 +668,7 @@ def test_page_at_the_byte_limit_is_read():
 
 
 def test_page_over_the_byte_limit_is_refused_before_parsing(monkeypatch):
-    module = importlib.import_module("webwinnow.parse")
+    module = importlib.import_module("webwinnow.parsing")
     for work in ("decode", "_parsed", "lay_out"):
         monkeypatch.setattr(module, work, lambda *_: pytest.fail("work was done on a page that is too long"))
     with pytest.raises(PageRefused):

@@ -8,8 +8,8 @@ import numpy as np
 
 from webwinnow.dates import date_in, date_of_url
 from webwinnow.markup import TAG_CODE
-from webwinnow.metadata.hints import Hints
-from webwinnow.metadata.spelling import line
+from webwinnow.pagemeta.hints import Hints
+from webwinnow.pagemeta.spelling import line
 
 __all__ = ["day"]
 

@@ -8,8 +8,8 @@ from itertools import islice, pairwise
 
 from webwinnow.dates import names_day
 from webwinnow.markup import ATTRIBUTE_CODE
-from webwinnow.metadata.hints import Hints
-from webwinnow.metadata.spelling import squeezed
+from webwinnow.pagemeta.hints import Hints
+from webwinnow.pagemeta.spelling import squeezed
 
 __all__ = ["authors"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from webwinnow.metadata.author import authors
-from webwinnow.metadata.day import day
-from webwinnow.metadata.hints import Hints
-from webwinnow.metadata.spelling import line
+from webwinnow.pagemeta.author import authors
+from webwinnow.pagemeta.day import day
+from webwinnow.pagemeta.hints import Hints
+from webwinnow.pagemeta.spelling import line
 from webwinnow.pagetree import PageTree
 
 __all__ = ["Metadata", "metadata"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
-from webwinnow.metadata.spelling import LONGEST_LINE, line, squeezed
-from webwinnow.metadata.title import chosen_title
+from webwinnow.pagemeta.spelling import LONGEST_LINE, line, squeezed
+from webwinnow.pagemeta.title import chosen_title
 from webwinnow.pagetree import PageTree
 
 __all__ = ["Hints"]

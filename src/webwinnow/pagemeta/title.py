@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from webwinnow.metadata.spelling import squeezed
+from webwinnow.pagemeta.spelling import squeezed
 
 __all__ = ["chosen_title", "is_placeholder"]
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from webwinnow import clean_page
 from webwinnow.io.schema import ordered
-from webwinnow.metadata import Metadata, metadata
-from webwinnow.parse import parse
+from webwinnow.pagemeta import Metadata, metadata
+from webwinnow.parsing import parse
 
 URL = "https://www.grain.test/stories/winnowing"
 

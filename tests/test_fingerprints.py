@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.fingerprint import BITS, distance, exact_fingerprint, fingerprint, simhash
-from webwinnow.parse import parse
+from webwinnow.fingerprints import BITS, distance, exact_fingerprint, fingerprint, simhash
+from webwinnow.parsing import parse
 
 FEW_BITS = 12
 """A changed word changes 4 of 297 shingles: near bits flip where the vote was close. Unrelated pages differ in 32."""
