@@ -27,7 +27,7 @@ print(done.put, time.perf_counter() - started, peak)
 
 def known_items(data: Path) -> list[tuple[str, str]]:
     """Clean all pages, index what was kept, ask for pages by their titles."""
-    from webwinnow.experiments.search import search_experiment
+    from webwinnow.experiments.knownitems import search_experiment
     from webwinnow.io.written import read_records
 
     with tempfile.TemporaryDirectory() as folder:

@@ -20,14 +20,14 @@ from mined_pairs import assignment_f, clustering_f, configuration_scores
 
 from webwinnow.cli import main
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
+from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining import MiningSettings, TaskSettings, mining_experiment, mining_html, write_tables
-from webwinnow.experiments.mining.features import unit_rows
-from webwinnow.experiments.mining.findings import Finding, finding, sentences
-from webwinnow.experiments.mining.methods import MINED, mined
-from webwinnow.experiments.mining.results import ClusterStatistics
-from webwinnow.experiments.mining.tasks import MOST_CLASSES, LabelledTask
-from webwinnow.experiments.mining.trials import ClusterRun, pair_trials, site_pairs
-from webwinnow.experiments.mining.workers import Workers
+from webwinnow.experiments.mining.cleanedwords import unit_rows
+from webwinnow.experiments.mining.minedmethods import MINED, mined
+from webwinnow.experiments.mining.minefindings import Finding, finding, sentences
+from webwinnow.experiments.mining.minejobs import ClusterRun, pair_trials, site_pairs
+from webwinnow.experiments.mining.mineresults import ClusterStatistics
+from webwinnow.experiments.mining.minetasks import MOST_CLASSES, LabelledTask
 from webwinnow.mining.scores import agreement
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
@@ -212,7 +212,7 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     first = mining_html(mining_experiment(data, told, keep=kept))
     count = len(list(kept.iterdir()))
     assert count > 6
-    monkeypatch.setattr("webwinnow.experiments.mining.experiment.mine", None)  # nothing is mined again
+    monkeypatch.setattr("webwinnow.experiments.mining.miningrun.mine", None)  # nothing is mined again
     assert mining_html(mining_experiment(data, told, keep=kept)) == first
     assert len(list(kept.iterdir())) == count
     monkeypatch.undo()

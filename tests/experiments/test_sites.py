@@ -20,12 +20,12 @@ pytest.importorskip("ahocorasick_rs")
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.sites import SitesResults, SitesSettings, findings, sites_experiment, sites_html
+from webwinnow.experiments.sites.labelledsites import Answer, Clock, read_sites
 from webwinnow.experiments.sites.likelihood import Curve, drawn_curves
 from webwinnow.experiments.sites.pruned import Read, ways
-from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, Size, accuracy_of
-from webwinnow.experiments.sites.stored import Answer, Clock, read_sites
-from webwinnow.experiments.sites.tables import TABLES, write_tables
-from webwinnow.experiments.sites.trials import draws, each_left_out, folds, sizes_of
+from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, Size, accuracy_of
+from webwinnow.experiments.sites.sitestables import TABLES, write_tables
+from webwinnow.experiments.sites.sitetrials import draws, each_left_out, folds, sizes_of
 from webwinnow.io.labelled import LabelledFile
 
 TOPICS = {"physics": "quark proton neutron lepton boson photon", "cooking": "flour butter oven dough yeast sugar"}

@@ -23,7 +23,7 @@ from webwinnow.io import open_pages
 from webwinnow.pipeline.mine import MineRun, MineSettings, _fates, mine_sites
 from webwinnow.pipeline.minestore import MineStore
 from webwinnow.pipeline.seeds import read_seeds
-from webwinnow.report.mined import mined_html
+from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.mining import MiningSettings
 from webwinnow.sitemining.topics import SiteTopics
 

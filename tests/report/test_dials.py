@@ -12,7 +12,7 @@ from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.parsing import parse
 from webwinnow.report.dials import MILLION, read
-from webwinnow.report.sites import _Page
+from webwinnow.report.sitereport import _Page
 from webwinnow.sitemodel import learn
 
 TURNS = (0.001, 0.2, 0.5, 0.7, 0.85, 0.9, 0.95, 0.999, 1.0)

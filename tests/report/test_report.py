@@ -20,9 +20,9 @@ from webwinnow.errors import SettingsError
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.document import MOST_BYTES, _signs
-from webwinnow.report.inspecting import share_out
-from webwinnow.report.layout import CLOSE, NEXT_REGION, SHOWN_TAGS
-from webwinnow.report.sites import packed
+from webwinnow.report.inspector import share_out
+from webwinnow.report.pagetokens import CLOSE, NEXT_REGION, SHOWN_TAGS
+from webwinnow.report.sitereport import packed
 from webwinnow.sitemodel import learn
 
 METHODS = ("combined", "sst", "repeated")

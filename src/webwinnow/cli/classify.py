@@ -18,7 +18,7 @@ from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.taxonomy import SEPARATOR
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
-from webwinnow.report.classes import classes_html
+from webwinnow.report.classreport import classes_html
 from webwinnow.site.weights import WeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings

@@ -93,7 +93,7 @@ def cluster(
         webwinnow cluster shops.parquet -k 5 -o clusters.jsonl --site-by column --label make
     """
     from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
-    from webwinnow.report.clusters import write_cluster_html  # noqa: PLC0415
+    from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
 
     check_clusters_output(out, format)
     page = None if no_report else report if report is not None else None if out == STDOUT else Path(f"{out}.html")

@@ -17,9 +17,9 @@ from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.experiments.labelled import read_rows, telling_texts
-from webwinnow.experiments.replicas import Pair, replica_experiment
-from webwinnow.experiments.search import search_experiment, search_table
+from webwinnow.experiments.cleanedtexts import read_rows, telling_texts
+from webwinnow.experiments.knownitems import search_experiment, search_table
+from webwinnow.experiments.replicapairs import Pair, replica_experiment
 from webwinnow.io.sinks import whole_file
 from webwinnow.io.written import read_records
 from webwinnow.urls import SiteKey
@@ -161,8 +161,8 @@ def mining(
         mining_html,
         write_tables,
     )
-    from webwinnow.experiments.mining.findings import finding  # noqa: PLC0415
-    from webwinnow.experiments.mining.tasks import condition  # noqa: PLC0415
+    from webwinnow.experiments.mining.minefindings import finding  # noqa: PLC0415
+    from webwinnow.experiments.mining.minetasks import condition  # noqa: PLC0415
 
     if where and label is None:
         raise SettingsError("--where goes with --label; a --task has its own conditions")

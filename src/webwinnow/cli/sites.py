@@ -18,7 +18,7 @@ from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.mine import SITE_PAGES as MINED_PAGES
 from webwinnow.pipeline.mine import MineSettings, mine_sites
 from webwinnow.pipeline.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
-from webwinnow.report.mined import mined_html
+from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.mining import MiningSettings
 from webwinnow.sitemining.reading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics

@@ -16,7 +16,7 @@ from typing import Any
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_address
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.experiments.labelled import read_rows
+from webwinnow.experiments.cleanedtexts import read_rows
 from webwinnow.parsing import parse
 from webwinnow.pipeline.mine import PrunedFollow
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webwinnow.report.document import report_html
-from webwinnow.report.inspecting import Inspected, ReportSettings, write_report
-from webwinnow.report.sites import SiteReport
+from webwinnow.report.inspector import Inspected, ReportSettings, write_report
+from webwinnow.report.sitereport import SiteReport
 
 __all__ = ["Inspected", "ReportSettings", "SiteReport", "report_html", "write_report"]

@@ -16,9 +16,9 @@ from webwinnow._version import __version__
 from webwinnow.cleaning import METHODS, REASONS
 from webwinnow.cleaning.noise import FAMILIES, KINDS
 from webwinnow.report.dials import DIALS
-from webwinnow.report.layout import SHOWN_TAGS
-from webwinnow.report.parts import hash_of, part
-from webwinnow.report.sites import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
+from webwinnow.report.pagetokens import SHOWN_TAGS
+from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
+from webwinnow.report.templating import hash_of, part
 
 __all__ = ["MOST_BYTES", "report_html"]
 

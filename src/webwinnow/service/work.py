@@ -168,7 +168,7 @@ def _index(work: JobWork) -> None:
 
 def _clusters(work: JobWork) -> None:
     from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
-    from webwinnow.report.clusters import write_cluster_html  # noqa: PLC0415
+    from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
 
     settings = RunSettings(method="none", site_by=SiteKey.parse(work.options.site_by), keep_trees=True)
     collection = cluster_collection(

@@ -7,12 +7,12 @@ It needs the extra `mining`.
 
 from __future__ import annotations
 
-from webwinnow.experiments.mining.experiment import RUNS, MiningSettings, mining_experiment
-from webwinnow.experiments.mining.methods import DEFAULT_METHODS, MINED
-from webwinnow.experiments.mining.page import mining_html
-from webwinnow.experiments.mining.results import MiningResults, TaskResults
-from webwinnow.experiments.mining.tables import write_tables
-from webwinnow.experiments.mining.tasks import TaskSettings
+from webwinnow.experiments.mining.minedmethods import DEFAULT_METHODS, MINED
+from webwinnow.experiments.mining.minepage import mining_html
+from webwinnow.experiments.mining.mineresults import MiningResults, TaskResults
+from webwinnow.experiments.mining.minetables import write_tables
+from webwinnow.experiments.mining.minetasks import TaskSettings
+from webwinnow.experiments.mining.miningrun import RUNS, MiningSettings, mining_experiment
 
 __all__ = [
     "DEFAULT_METHODS",

@@ -5,10 +5,10 @@ file --stored--> sites with labels --trials, pruned, likelihood--> results --fin
 
 from __future__ import annotations
 
-from webwinnow.experiments.sites.experiment import REPEATS, SitesSettings, sites_experiment
-from webwinnow.experiments.sites.findings import findings
-from webwinnow.experiments.sites.page import sites_html
-from webwinnow.experiments.sites.results import SitesResults
-from webwinnow.experiments.sites.tables import write_tables
+from webwinnow.experiments.sites.sitesfindings import findings
+from webwinnow.experiments.sites.sitespage import sites_html
+from webwinnow.experiments.sites.sitesresults import SitesResults
+from webwinnow.experiments.sites.sitesrun import REPEATS, SitesSettings, sites_experiment
+from webwinnow.experiments.sites.sitestables import write_tables
 
 __all__ = ["REPEATS", "SitesResults", "SitesSettings", "findings", "sites_experiment", "sites_html", "write_tables"]

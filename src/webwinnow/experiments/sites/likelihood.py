@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow.experiments.sites.stored import StoredSite
+from webwinnow.experiments.sites.labelledsites import StoredSite
 from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
 from webwinnow.sitemining.hmt.forest import Known
 from webwinnow.sitemining.topics import Training

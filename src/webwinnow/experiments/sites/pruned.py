@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.experiments.sites.stored import Answer, StoredSite
+from webwinnow.experiments.sites.labelledsites import Answer, StoredSite
 from webwinnow.sitemining.hmt.forest import Forest, soft_evidence
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree

@@ -9,10 +9,10 @@ from html import escape
 from importlib.resources import files
 
 from webwinnow._version import __version__
-from webwinnow.experiments.sites.findings import findings
 from webwinnow.experiments.sites.likelihood import Curve
-from webwinnow.experiments.sites.results import SitesResults, accuracy_of
-from webwinnow.report.plots import Axis, Series, line_plot, point_plot
+from webwinnow.experiments.sites.sitesfindings import findings
+from webwinnow.experiments.sites.sitesresults import SitesResults, accuracy_of
+from webwinnow.report.charts import Axis, Series, line_plot, point_plot
 
 __all__ = ["sites_html"]
 

@@ -18,8 +18,8 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import DIALS, MILLION, Reading, read
 from webwinnow.report.elements import Examples, ShownTree
-from webwinnow.report.layout import tokens
-from webwinnow.report.regions import Regions, words_of_runs
+from webwinnow.report.pageregions import Regions, words_of_runs
+from webwinnow.report.pagetokens import tokens
 from webwinnow.site.knowledge import SiteKnowledge
 
 __all__ = ["CURVE_STEPS", "DEFAULT_METHODS", "SiteReport", "packed"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webwinnow.experiments.sites.likelihood import Curve
-from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, SitesResults, accuracy_of
+from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, accuracy_of
 from webwinnow.sitemining.hmt.convergence import MOST_PASSES
 from webwinnow.sitemining.topics import METHODS
 

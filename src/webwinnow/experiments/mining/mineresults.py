@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from webwinnow.experiments.mining.methods import Mined
-from webwinnow.experiments.mining.tasks import LabelledTask
-from webwinnow.experiments.mining.trials import ClusterRun, PairTrial
+from webwinnow.experiments.mining.minedmethods import Mined
+from webwinnow.experiments.mining.minejobs import ClusterRun, PairTrial
+from webwinnow.experiments.mining.minetasks import LabelledTask
 
 __all__ = ["Average", "ClusterStatistics", "MiningResults", "NeighbourScores", "TaskResults"]
 

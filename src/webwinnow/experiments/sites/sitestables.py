@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from webwinnow.experiments.sites.results import SitesResults, accuracy_of
+from webwinnow.experiments.sites.sitesresults import SitesResults, accuracy_of
 from webwinnow.io.csv import write_csv
 from webwinnow.io.schema import Field, FieldKind, Fields
 from webwinnow.io.sinks import whole_file

@@ -17,7 +17,7 @@ from webwinnow._version import __version__
 from webwinnow.mining.classify import LinearSVM
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.pipeline.classify import Trained
-from webwinnow.report.parts import hash_of, numbers, part, section, table
+from webwinnow.report.templating import hash_of, numbers, part, section, table
 
 __all__ = ["classes_html", "confusion_svg", "reliability_svg"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from webwinnow._version import __version__
 from webwinnow.pipeline.mine import MineRun
-from webwinnow.report.parts import hash_of, numbers, part, section, table
+from webwinnow.report.templating import hash_of, numbers, part, section, table
 
 __all__ = ["mined_html"]
 

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from webwinnow.experiments.sites.labelledsites import Answer, Clock, StoredSite
 from webwinnow.experiments.sites.pruned import Read, read_less
-from webwinnow.experiments.sites.stored import Answer, Clock, StoredSite
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
 from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import SiteTopics, Training

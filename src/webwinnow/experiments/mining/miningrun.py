@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.experiments.mining.features import MethodRows, clean_sites, unit_rows
-from webwinnow.experiments.mining.kept import Kept
-from webwinnow.experiments.mining.methods import DEFAULT_METHODS, Mined, mined
-from webwinnow.experiments.mining.results import MiningResults, NeighbourScores, TaskResults
-from webwinnow.experiments.mining.tasks import LabelledTask, TaskSettings
-from webwinnow.experiments.mining.trials import (
+from webwinnow.experiments.answercache import Kept
+from webwinnow.experiments.jobpool import Workers
+from webwinnow.experiments.mining.cleanedwords import MethodRows, clean_sites, unit_rows
+from webwinnow.experiments.mining.minedmethods import DEFAULT_METHODS, Mined, mined
+from webwinnow.experiments.mining.minejobs import (
     CONFIGURATIONS,
     ClusterJob,
     Job,
@@ -30,7 +29,8 @@ from webwinnow.experiments.mining.trials import (
     key_of_job,
     mine,
 )
-from webwinnow.experiments.mining.workers import Workers
+from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
+from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.io.labelled import LabelledFile
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all

@@ -11,11 +11,11 @@ import numpy as np
 
 from webwinnow.cleaning import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.experiments.sites.labelledsites import Answer, Clock, Progress, StoredSite, read_sites
 from webwinnow.experiments.sites.likelihood import drawn_curves, site_curves
 from webwinnow.experiments.sites.pruned import ways
-from webwinnow.experiments.sites.results import DenoisingRow, PruningRow, SitesResults, Size, accuracy_of
-from webwinnow.experiments.sites.stored import Answer, Clock, Progress, StoredSite, read_sites
-from webwinnow.experiments.sites.trials import (
+from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, Size, accuracy_of
+from webwinnow.experiments.sites.sitetrials import (
     Answers,
     Split,
     Trial,

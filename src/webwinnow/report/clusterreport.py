@@ -16,7 +16,7 @@ import numpy as np
 from webwinnow.io.sinks import whole_file
 from webwinnow.mining import Cluster
 from webwinnow.pipeline.cluster import NO_FEATURES, ClusteredCollection, ClusteredPage
-from webwinnow.report.parts import hash_of, part
+from webwinnow.report.templating import hash_of, part
 from webwinnow.urls import is_web_link
 
 __all__ = ["cluster_html", "write_cluster_html"]

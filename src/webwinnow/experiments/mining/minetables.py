@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from webwinnow.experiments.mining.results import ClusterStatistics, MiningResults, TaskResults
+from webwinnow.experiments.mining.mineresults import ClusterStatistics, MiningResults, TaskResults
 from webwinnow.io.csv import write_csv
 from webwinnow.io.schema import Field, FieldKind, Fields
 from webwinnow.io.sinks import whole_file

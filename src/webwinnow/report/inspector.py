@@ -16,7 +16,7 @@ from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.learning import learn_sites
 from webwinnow.pipeline.settings import Progress, RunSettings
 from webwinnow.report.document import MOST_BYTES, report_html
-from webwinnow.report.sites import DEFAULT_METHODS, SiteReport
+from webwinnow.report.sitereport import DEFAULT_METHODS, SiteReport
 from webwinnow.site.archive import write_whole
 from webwinnow.site.folder import ModelFolder
 from webwinnow.urls import SiteKey

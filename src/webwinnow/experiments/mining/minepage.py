@@ -9,10 +9,10 @@ from html import escape
 from importlib.resources import files
 
 from webwinnow._version import __version__
-from webwinnow.experiments.mining import plots
-from webwinnow.experiments.mining.findings import Finding, finding, sentences
-from webwinnow.experiments.mining.results import Average, ClusterStatistics, MiningResults, TaskResults
-from webwinnow.experiments.mining.tasks import LabelledTask
+from webwinnow.experiments.mining import minecharts as plots
+from webwinnow.experiments.mining.minefindings import Finding, finding, sentences
+from webwinnow.experiments.mining.mineresults import Average, ClusterStatistics, MiningResults, TaskResults
+from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.mining.folds import FOLDS
 
 __all__ = ["mining_html"]

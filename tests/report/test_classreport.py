@@ -15,7 +15,7 @@ from webwinnow.mining.classmodel import ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import Folds
 from webwinnow.pipeline.classify import Mistake, Trained
-from webwinnow.report.classes import MOST_SHOWN, classes_html, confusion_svg, reliability_svg
+from webwinnow.report.classreport import MOST_SHOWN, classes_html, confusion_svg, reliability_svg
 from webwinnow.vectors import FeatureMatrix, VectorSettings
 
 HOSTILE = "</title><script>alert(1)</script>\"' onload=x"

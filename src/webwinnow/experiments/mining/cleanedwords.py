@@ -13,9 +13,9 @@ from xxhash import xxh3_128
 
 from webwinnow._kernels import word_spans
 from webwinnow.cleaning import CleaningSettings, method
-from webwinnow.experiments.mining.kept import Kept, key_of
-from webwinnow.experiments.mining.methods import Mined
-from webwinnow.experiments.mining.workers import Workers
+from webwinnow.experiments.answercache import Kept, key_of
+from webwinnow.experiments.jobpool import Workers
+from webwinnow.experiments.mining.minedmethods import Mined
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.store import RunStore

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from webwinnow.report.plots import Axis, Series, line_plot, point_plot
+from webwinnow.report.charts import Axis, Series, line_plot, point_plot
 
 UP = Axis("accuracy", 0, 1, percent=True)
 

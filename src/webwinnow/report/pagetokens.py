@@ -15,7 +15,7 @@ from webwinnow._kernels import blank_runs, nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk
-from webwinnow.report.regions import Regions
+from webwinnow.report.pageregions import Regions
 
 __all__ = ["BLANK", "CLOSE", "NEXT_REGION", "SHOWN_TAGS", "Token", "tokens"]
 

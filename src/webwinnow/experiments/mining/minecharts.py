@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from webwinnow.experiments.mining.results import TaskResults
-from webwinnow.experiments.mining.trials import ClusterRun
+from webwinnow.experiments.mining.minejobs import ClusterRun
+from webwinnow.experiments.mining.mineresults import TaskResults
 
 __all__ = ["colour_of", "configuration_lines", "drops", "neighbour_bars", "run_panels"]
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.experiments.mining.kept import key_of
-from webwinnow.experiments.mining.tasks import LabelledTask
+from webwinnow.experiments.answercache import key_of
+from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.mining.classify import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.cluster import KMeans, UnitRows, k_means

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import mean, pstdev
 
+from webwinnow.experiments.sites.labelledsites import Answer
 from webwinnow.experiments.sites.likelihood import Curve
 from webwinnow.experiments.sites.pruned import Read
-from webwinnow.experiments.sites.stored import Answer
 from webwinnow.sitemining.measures import macro_accuracy
 
 __all__ = ["DenoisingRow", "PruningRow", "SitesResults", "Size", "accuracy_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from webwinnow.experiments.mining.results import TaskResults
+from webwinnow.experiments.mining.mineresults import TaskResults
 
 __all__ = ["DRAMATIC", "SMALL_SHARE", "Finding", "finding", "sentences"]
 

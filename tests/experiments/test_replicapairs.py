@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webwinnow.experiments.replicas import Pair, best_threshold, replica_experiment
+from webwinnow.experiments.replicapairs import Pair, best_threshold, replica_experiment
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 
