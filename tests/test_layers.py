@@ -16,7 +16,7 @@ LAYERS: dict[str, int] = {
     part: layer
     for layer, parts in enumerate(
         (
-            "_version errors arrays urls words dates records markup _kernels",
+            "_version errors progress arrays urls words dates records markup _kernels",
             "pagetree parsing pagemeta render fingerprints blocks treebytes",
             "site cleaning pagemodel itemmodel templates",
             "cleanpage links sitemodel estimators docview replicas vectors weighting mining sitemining",

@@ -8,8 +8,8 @@ from webwinnow.errors import SettingsError
 from webwinnow.sitemining.mining import (
     MOST_TARGETS,
     Judgement,
+    MiningProgress,
     MiningSettings,
-    Progress,
     SiteGraph,
     candidates,
     neighbours_of,
@@ -68,10 +68,10 @@ def test_neighbours_are_the_linked_sites_whose_topics_are_known() -> None:
 
 def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found() -> None:
     settings = MiningSettings(sites=10, fruitless=4)
-    assert why_stop(Progress(read=3, since_found=3, waiting=1), settings) is None
-    assert "links to" in str(why_stop(Progress(3, 0, 0), settings))
-    assert "10 sites were read" in str(why_stop(Progress(10, 0, 5), settings))
-    assert "the last 4" in str(why_stop(Progress(5, 4, 5), settings))
+    assert why_stop(MiningProgress(read=3, since_found=3, waiting=1), settings) is None
+    assert "links to" in str(why_stop(MiningProgress(3, 0, 0), settings))
+    assert "10 sites were read" in str(why_stop(MiningProgress(10, 0, 5), settings))
+    assert "the last 4" in str(why_stop(MiningProgress(5, 4, 5), settings))
 
 
 def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:

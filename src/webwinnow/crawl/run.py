@@ -26,6 +26,7 @@ from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsErro
 from webwinnow.io import open_pages
 from webwinnow.io.sinks import write_lines
 from webwinnow.parsing import parse
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 
 __all__ = ["CrawlSummary", "StoredCrawl", "crawl", "stored_crawl"]
@@ -93,7 +94,7 @@ def crawl(
     resume: bool = False,
     state: str | Path | None = None,
     log: str | Path | None = None,
-    on_progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> CrawlSummary:
     """Crawl from each start page and write requests and responses to the WARC file `out`.
@@ -191,9 +192,7 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
 class _Work:
     """The talk with a child process."""
 
-    def __init__(
-        self, follow: Follow, tell: Callable[[str, int, int | None], None], note: Callable[[str], None]
-    ) -> None:
+    def __init__(self, follow: Follow, tell: Progress, note: Callable[[str], None]) -> None:
         self.follow = follow
         self.tell = tell
         self.note = note

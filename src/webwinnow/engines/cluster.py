@@ -36,9 +36,10 @@ from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.limits import ReadLimits
 from webwinnow.io.sources import PROBLEMS_TOLD, list_files
 from webwinnow.pipeline.learning import Lesson, SiteLesson
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
 from webwinnow.pipeline.summary import Counts
+from webwinnow.progress import Progress
 
 __all__ = [
     "BatchFunction",

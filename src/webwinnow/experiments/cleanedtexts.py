@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from webwinnow.io.labelled import LabelledFile
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.replicas import telling_runs
 from webwinnow.sitemodel import learn
@@ -43,7 +44,7 @@ def telling_texts(
     *,
     cleaning: str,
     site_by: SiteKey | None = None,
-    on_progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> dict[str, str]:
     """By page id what each page says once it is cleaned, each site learned from all its pages (see `telling_runs`)."""
     tell = on_progress or (lambda _stage, _done, _total: None)

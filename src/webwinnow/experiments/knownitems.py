@@ -13,6 +13,7 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.io.schema import Record
+from webwinnow.progress import Progress
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.index import ABSTRACT, FULL, key_of
 from webwinnow.search.level import TEXTS
@@ -68,7 +69,7 @@ def search_experiment(
     *,
     most: int = 1000,
     seed: int = 0,
-    on_progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Index the kept records in `folder`, ask for pages by their titles, and compare the levels."""
     with IndexFolder(folder, create=True).writing() as index:

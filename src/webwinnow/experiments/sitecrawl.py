@@ -19,6 +19,7 @@ from webwinnow.errors import InputError, PageRefused
 from webwinnow.experiments.cleanedtexts import read_rows
 from webwinnow.parsing import parse
 from webwinnow.pipeline.mine import PrunedFollow
+from webwinnow.progress import Progress
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitepages import PageWords, SitePages
@@ -139,7 +140,7 @@ def compare_crawls(
     reading: ReadingSettings | None = None,
     depth: int = FIXED_DEPTH,
     most: int = SITE_PAGES,
-    on_progress: Callable[[str, int, int | None], None] | None = None,
+    on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> CrawlComparison:
     """Crawl every labelled site of a file in both ways, with the same limits; WARC files go into the folder `out`."""
@@ -242,7 +243,7 @@ def _crawled(
     out: Path,
     settings: CrawlSettings,
     readings: dict[str, SiteReading],
-    tell: Callable[[str, int, int | None], None],
+    tell: Progress,
     note: Callable[[str], None],
 ) -> Way:
     """Crawl all sites side by side, then tell the topic of each."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +14,7 @@ from webwinnow.mining.cluster import ITERATIONS, STARTS, Clustering, KMeans, Uni
 from webwinnow.mining.naming import cluster_names, cluster_terms
 from webwinnow.mining.places import drawn_pages, plane
 from webwinnow.mining.rows import PageRows
+from webwinnow.progress import Progress
 
 __all__ = ["BATCH", "MANY_PAGES", "Cluster", "ClusterSettings", "ClusteredPages", "cluster_pages"]
 
@@ -27,8 +27,6 @@ RUNS: Final = 20
 docs/cluster.md); more gain little."""
 TYPICAL: Final = 5
 """Pages nearest the centroid that stand for a cluster."""
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webwinnow.pipeline.run import Progress, run
+from webwinnow.pipeline.run import run
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.summary import Summary
 
-__all__ = ["Progress", "RunSettings", "Summary", "run"]
+__all__ = ["RunSettings", "Summary", "run"]

@@ -35,8 +35,9 @@ from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import FOLDS, Folds
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
 from webwinnow.pipeline.features import Weighed, parsed_pages, weighed_pages
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.weights import WeightSettings
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings

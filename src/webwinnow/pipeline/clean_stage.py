@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from webwinnow.pipeline.pool import Answer, Pool, Task
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, shared_reason
 from webwinnow.pipeline.work import failed_page
+from webwinnow.progress import Progress
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.replicas.sketch import placed
 

@@ -13,8 +13,9 @@ from webwinnow.io import Field, FieldKind, check_output, output_format, write_ou
 from webwinnow.pagemeta.hints import Hints
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.features import collect_features
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow
+from webwinnow.progress import Progress
 from webwinnow.urls import is_web_link
 from webwinnow.vectors import VectorSettings
 

@@ -15,8 +15,9 @@ from webwinnow.io.limits import ReadLimits
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.run import Parser, parse_all
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import RunStore
+from webwinnow.progress import Progress
 from webwinnow.site.epochs import FAMILIAR
 from webwinnow.site.folder import ModelFolder
 from webwinnow.treebytes import tree_from_bytes

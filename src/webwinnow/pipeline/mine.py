@@ -29,12 +29,13 @@ from webwinnow.parsing import parse
 from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.pipeline.seeds import Seeds, read_seeds
 from webwinnow.pipeline.sites import NOTHING_READ, site_record
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.mining import (
     Judgement,
+    MiningProgress,
     MiningSettings,
-    Progress,
     SiteGraph,
     candidates,
     neighbours_of,
@@ -52,7 +53,6 @@ SITE_PAGES = 50
 """Pages of a site that are read at most, where its topic is not settled before (ours)."""
 SITES_FILE, MODEL_FILE = "sites.jsonl", "topics.npz"
 
-Tell = Callable[[str, int, int | None], None]
 Note = Callable[[str], None]
 
 
@@ -171,7 +171,7 @@ def mine_sites(
     settings: MineSettings | None = None,
     crawling: CrawlSettings | None = None,
     *,
-    on_progress: Tell | None = None,
+    on_progress: Progress | None = None,
     on_problem: Note | None = None,
 ) -> MineRun:
     """Find sites with the topics of the seeds. The folder `out` is made, or a run that is in it goes on.
@@ -206,7 +206,7 @@ class _Mine:
         settings: MineSettings,
         crawling: CrawlSettings,
         seeds: Seeds,
-        tell: Tell,
+        tell: Progress,
         note: Note,
     ) -> None:
         self.out, self.store, self.settings, self.crawling = out, store, settings, crawling
@@ -330,7 +330,7 @@ class _Mine:
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         if not chosen and self.settings.search and read < mining.sites and self._search_on():
             return None
-        why = why_stop(Progress(read, self.since_found, len(chosen)), mining)
+        why = why_stop(MiningProgress(read, self.since_found, len(chosen)), mining)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
             rows = [(one.site, start_address(one.start), None, one.linked_by) for one in chosen]

@@ -17,9 +17,10 @@ from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
 from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
+from webwinnow.progress import Progress
 from webwinnow.replicas import RELATIONS, ReplicaSettings, Standing, sketch
 from webwinnow.replicas.sketch import placed
 

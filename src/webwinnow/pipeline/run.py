@@ -25,12 +25,13 @@ from webwinnow.io.sources import STDIN
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 
-__all__ = ["Engine", "Parser", "Progress", "parse_all", "parsed", "run"]
+__all__ = ["Engine", "Parser", "parse_all", "parsed", "run"]
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from webwinnow.io import record_line
-from webwinnow.pipeline.settings import Progress
 from webwinnow.pipeline.store import RunStore
 from webwinnow.pipeline.summary import FoundReplicas
+from webwinnow.progress import Progress
 from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
 from webwinnow.replicas.sketch import site_hash
 

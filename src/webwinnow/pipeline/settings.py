@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,10 +16,7 @@ from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.choose import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
-__all__ = ["Progress", "RunSettings"]
-
-Progress = Callable[[str, int, int | None], None]
-"""Called as progress(stage, done, total): stages are `parse`, `clean`, `replicas`, `write`; total is None at first."""
+__all__ = ["RunSettings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,9 @@ from webwinnow.io.labels import check_label_column
 from webwinnow.io.sinks import write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.features import parsed_pages
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import RunStore
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitetree import NOTHING

@@ -14,8 +14,9 @@ from webwinnow.io.sinks import write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
+from webwinnow.progress import Progress
 from webwinnow.templates import Collection, Template, pagelet_text
 from webwinnow.treebytes import tree_from_bytes
 

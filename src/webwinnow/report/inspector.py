@@ -14,7 +14,8 @@ from webwinnow.io import check_apart, check_output
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.learning import learn_sites
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
+from webwinnow.progress import Progress
 from webwinnow.report.document import MOST_BYTES, report_html
 from webwinnow.report.sitereport import DEFAULT_METHODS, SiteReport
 from webwinnow.site.archive import write_whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +12,7 @@ from typing import Any, Self
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.schema import Record
 from webwinnow.io.sinks import whole_file
+from webwinnow.progress import Progress
 from webwinnow.search.level import FILTERS, Level
 from webwinnow.words import words
 
@@ -131,9 +132,7 @@ class IndexFolder:
             level.put(key, {"title": title, "keywords": keywords, "body": bodies[name]}, filters, told)
         self._count()
 
-    def put_all(
-        self, records: Iterable[Record], *, on_progress: Callable[[str, int, int | None], None] | None = None
-    ) -> Indexed:
+    def put_all(self, records: Iterable[Record], *, on_progress: Progress | None = None) -> Indexed:
         """Put what was kept of a run's records; the others are counted. A page that is kept no more is removed."""
         found = Indexed()
         wanted = (self._settings or IndexSettings()).replicas

@@ -26,7 +26,7 @@ from typing import Any, Literal
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.site.archive import write_whole
 
-__all__ = ["ACTIVE", "Job", "JobKind", "JobState", "JobStatus", "JobStore", "Progress", "QueueFull"]
+__all__ = ["ACTIVE", "Job", "JobKind", "JobProgress", "JobState", "JobStatus", "JobStore", "QueueFull"]
 
 JobKind = Literal["clean", "learn"]
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -65,7 +65,7 @@ class JobState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class JobProgress:
     """How far a job's process is: `steps` by name with what became of them, None for those that went well."""
 
     step: str | None = None
@@ -146,13 +146,13 @@ class JobStore:
         """A job's folder."""
         return self.folder / job.id
 
-    def progress(self, job: Job) -> Progress:
+    def progress(self, job: Job) -> JobProgress:
         """How far a job is, as its process last told."""
         plain = _read(self.path(job) / "progress.json")
         try:
-            return Progress(**plain) if plain else Progress()
+            return JobProgress(**plain) if plain else JobProgress()
         except TypeError:
-            return Progress()
+            return JobProgress()
 
     def result(self, job: Job, step: str, name: str) -> Path | None:
         """A file that a step left; None where the step is not done or left none."""

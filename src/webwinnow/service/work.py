@@ -28,7 +28,7 @@ from webwinnow.pipeline.cluster import cluster_collection, write_clusters
 from webwinnow.pipeline.learning import learn_sites
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.search import IndexFolder
-from webwinnow.service.jobs import Job, Progress
+from webwinnow.service.jobs import Job, JobProgress
 from webwinnow.service.options import JobOptions
 from webwinnow.site.archive import write_whole
 from webwinnow.site.epochs import EPOCHS
@@ -58,13 +58,13 @@ class JobWork:
         self.progress = self._earlier()
         self._told = 0.0
 
-    def _earlier(self) -> Progress:
+    def _earlier(self) -> JobProgress:
         """What an earlier process got done."""
         try:
             plain = json.loads((self.folder / "progress.json").read_bytes())
-            return replace(Progress(**plain), step=None, stage=None, done=0, total=None, problems=[])
+            return replace(JobProgress(**plain), step=None, stage=None, done=0, total=None, problems=[])
         except (OSError, ValueError, TypeError):
-            return Progress()
+            return JobProgress()
 
     def do(self) -> None:
         """Do the steps that are left. The first one decides over the job; what fails later is told beside it."""

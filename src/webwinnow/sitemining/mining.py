@@ -18,8 +18,8 @@ from webwinnow.urls import SiteKey, canonical
 __all__ = [
     "Candidate",
     "Judgement",
+    "MiningProgress",
     "MiningSettings",
-    "Progress",
     "SiteGraph",
     "candidates",
     "neighbours_of",
@@ -174,7 +174,7 @@ def neighbours_of(graph: SiteGraph, site: str, topics: Mapping[str, int], linked
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class MiningProgress:
     """How far a run is: sites read, sites read since the last one on topic, candidates that wait."""
 
     read: int
@@ -182,7 +182,7 @@ class Progress:
     waiting: int
 
 
-def why_stop(progress: Progress, settings: MiningSettings) -> str | None:
+def why_stop(progress: MiningProgress, settings: MiningSettings) -> str | None:
     """The termination condition of Algorithm 1 (Gamma): why the run ends, or None where it goes on."""
     if not progress.waiting:
         return "no site on topic links to one that is not known"

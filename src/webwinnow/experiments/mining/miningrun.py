@@ -34,8 +34,9 @@ from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.io.labelled import LabelledFile
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.settings import Progress, RunSettings
+from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import RunStore
+from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
 

@@ -16,13 +16,12 @@ from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.labelled import LabelledFile
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
+from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 
 __all__ = ["Answer", "Clock", "StoredSite", "read_sites"]
-
-Progress = Callable[[str, int, int | None], None]
 
 
 class Clock:

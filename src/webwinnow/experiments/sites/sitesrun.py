@@ -11,7 +11,7 @@ import numpy as np
 
 from webwinnow.cleaning import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.experiments.sites.labelledsites import Answer, Clock, Progress, StoredSite, read_sites
+from webwinnow.experiments.sites.labelledsites import Answer, Clock, StoredSite, read_sites
 from webwinnow.experiments.sites.likelihood import drawn_curves, site_curves
 from webwinnow.experiments.sites.pruned import ways
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, Size, accuracy_of
@@ -27,6 +27,7 @@ from webwinnow.experiments.sites.sitetrials import (
     worked,
 )
 from webwinnow.io.labelled import LabelledFile
+from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
 from webwinnow.sitemining.sitetree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
