@@ -12,7 +12,7 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.io import open_pages
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.parsing import parse
-from webwinnow.site.blocks import BlockRows
+from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.epochs import FAMILIAR, familiarity
 
 PAGES = 16

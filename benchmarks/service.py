@@ -66,7 +66,7 @@ from pathlib import Path
 from webwinnow.cleaning import CleaningSettings
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.onepage import KnownSites, PageDesk
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 from dataclasses import asdict
 import tempfile
 pages = json.load(sys.stdin)

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from webwinnow import parse
 from webwinnow.pagetree import PageTree
-from webwinnow.site.finish import finish
-from webwinnow.site.noise import NoiseMap
+from webwinnow.site.featureweights import FeatureWeights
+from webwinnow.site.noisemap import NoiseMap
+from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
-from webwinnow.site.weights import FeatureWeights
 
 SITE_PAGES = 100
 """Pages of each site."""

@@ -22,7 +22,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import is_web_link
 
 __all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
@@ -48,7 +48,7 @@ class Decision(NamedTuple):
 def clean_page(
     tree: PageTree,
     method_name: str = DEFAULT_METHOD,
-    model: SiteKnowledge | None = None,
+    model: LearnedSite | None = None,
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""
@@ -61,7 +61,7 @@ class CleanPage:
 
     tree: PageTree
     verdict: Verdict
-    model: SiteKnowledge | None = None
+    model: LearnedSite | None = None
 
     @property
     def text(self) -> str:

@@ -19,9 +19,9 @@ from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
-from webwinnow.site.choose import LEARNED_PAGES, choose_pages, page_key
+from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
+from webwinnow.site.sampling import LEARNED_PAGES, choose_pages, page_key
 from webwinnow.site.sums import TEXTS
-from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.sitemodel import SiteModel, tree_of
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
@@ -113,7 +113,7 @@ class SiteFeatureWeighter(_SiteEstimator):
             raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, wplus")
         sited = self._sites(X)
         models = self._models(sited, frozenset({"cst"}))
-        settings = WeightSettings(mapped=self.mapped)
+        settings = CstWeightSettings(mapped=self.mapped)
         self.weights_: dict[str, FeatureWeights] = {
             site: model.feature_weights(settings) for site, model in models.items()
         }

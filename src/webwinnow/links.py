@@ -17,7 +17,7 @@ from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical, is_web_link
 
 __all__ = ["STRUCTURE", "Edge", "page_edges"]
@@ -41,7 +41,7 @@ class Edge(NamedTuple):
     kept: bool
 
 
-def page_edges(tree: PageTree, verdict: Verdict, task: Task, site: SiteKnowledge | None = None) -> list[Edge]:
+def page_edges(tree: PageTree, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page that lead to other pages, in page order, each text to each address once."""
     nodes, hrefs = tree.values("href")
     is_link = tree.tag[nodes] == TAG_CODE["a"]

@@ -13,8 +13,8 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
-from webwinnow.site.choose import LEARNED_PAGES, choose_pages, page_key
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.sampling import LEARNED_PAGES, choose_pages, page_key
 from webwinnow.site.sums import ALL_PARTS, SiteSums
 from webwinnow.urls import SiteKey
 
@@ -33,7 +33,7 @@ def tree_of(page: PageRecord | PageTree | bytes | str) -> PageTree:
     return parse(page)
 
 
-class SiteModel(SiteKnowledge):
+class SiteModel(LearnedSite):
     """What was learned of one site, ready to clean its pages."""
 
     def clean(

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
-from webwinnow.site.choose import page_key
 from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of
+from webwinnow.site.sampling import page_key
 from webwinnow.site.styletree import pair_key
 from webwinnow.urls import is_web_link
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from webwinnow._kernels import name_hash
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.features import feature_names, page_features
-from webwinnow.site.finish import finish
+from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
+from webwinnow.site.pagefeatures import feature_names, page_features
+from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
-from webwinnow.site.weights import FeatureWeights, WeightSettings
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
 
 __all__ = [
@@ -51,7 +51,7 @@ class VectorSettings:
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     weighting: str = "cst"
-    weights: WeightSettings = field(default_factory=lambda: WeightSettings(mapped=True))
+    weights: CstWeightSettings = field(default_factory=lambda: CstWeightSettings(mapped=True))
 
     def __post_init__(self) -> None:
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
@@ -97,7 +97,7 @@ class FeatureMatrix:
         )
 
 
-def learn_weights(trees: Iterable[PageTree], settings: WeightSettings | None = None) -> FeatureWeights:
+def learn_weights(trees: Iterable[PageTree], settings: CstWeightSettings | None = None) -> FeatureWeights:
     """Learn the compressed structure tree of a site and weigh its features; choose the pages first (`site.choose`)."""
     return FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)), settings)
 

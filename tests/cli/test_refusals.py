@@ -13,8 +13,7 @@ import pytest
 from webwinnow.cli import progress
 from webwinnow.cli.app import main
 from webwinnow.pipeline.summary import shared_reason
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.table import ModelTable
+from webwinnow.site.modelstore import ModelFolder, ModelTable
 
 Command = Callable[..., tuple[Any, str, str]]
 

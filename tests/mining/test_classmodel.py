@@ -16,7 +16,7 @@ from webwinnow import ModelError, parse
 from webwinnow.arrays import packed_arrays
 from webwinnow.mining.classify import ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import METHODS, ClassModel
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 WORDS = ["gearbox", "kitten", "menu", "wheel", "whisker"]
@@ -28,7 +28,7 @@ def trained(method: str, table: np.ndarray, labels: list[str], **others) -> tupl
     names = [*WORDS, *(f"w{n}" for n in range(table.shape[1]))][: table.shape[1]]
     matrix = FeatureMatrix(*_csr(table), [], names, keys, others.pop("rarity", None))
     classifier = METHODS[method](folds=2).fit(rows, labels)
-    vectors = VectorSettings(weighting="tfidf", weights=WeightSettings(mapped=True))
+    vectors = VectorSettings(weighting="tfidf", weights=CstWeightSettings(mapped=True))
     return ClassModel.of(method, classifier, matrix, vectors, **others), rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from webwinnow.replicas import published_fingerprint
-from webwinnow.replicas.published import INTERVAL, PERCENTAGE, chosen_words
+from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, chosen_words
 
 # Term frequencies: mill 3, river 2, grain 2, and ten words once: Sum1 is 13.
 SAID = "mill river grain mill a b c d e f g h i j grain river mill".split()

@@ -7,7 +7,7 @@ import pytest
 
 from webwinnow import SiteModel, parse
 from webwinnow.site.pagelets import pagelets_of
-from webwinnow.site.segments import block_entropies, feature_entropies, greedy_threshold, segments_of
+from webwinnow.site.segmenttable import block_entropies, feature_entropies, greedy_threshold, segments_of
 
 # Figure 3-2: two pages of five tables. F1 to F6 (logo, banner, panel, copyright) stand on both, F7 and F8 on the first
 # page only, F9 and F10 on the second.

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from webwinnow import parse
 from webwinnow._kernels import INTERNAL, LEAF
 from webwinnow.markup import style_hash
-from webwinnow.site.features import feature_names
-from webwinnow.site.finish import SiteTree, finish
+from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.importance import (
     composite_importance,
     feature_entropy,
@@ -22,9 +21,10 @@ from webwinnow.site.importance import (
     path_importance,
     style_importance,
 )
-from webwinnow.site.noise import importance_of, mark
+from webwinnow.site.noisemap import importance_of, mark
+from webwinnow.site.pagefeatures import feature_names
+from webwinnow.site.sitetree import SiteTree, finish
 from webwinnow.site.styletree import CST_CUT, SST_CUT, StyleTree
-from webwinnow.site.weights import FeatureWeights
 
 ACTUAL_LEAVES = 0
 """No virtual leaves: the small trees of the figures have no levels to spare."""

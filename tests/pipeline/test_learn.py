@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import SiteModel
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 from webwinnow.site.sums import SiteSums
 
 

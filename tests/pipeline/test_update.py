@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 
 
 def redesigned(page):

@@ -10,8 +10,8 @@ import pytest
 from webwinnow.errors import ModelError
 from webwinnow.parsing import parse
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import ModelFolder
 from webwinnow.site.sums import SiteSums
 
 
@@ -37,7 +37,7 @@ def test_a_new_epoch_joins_the_last_ones_exactly():
     epoch = join_epoch([sums_of(range(10)), sums_of(range(10, 15))], crawl(range(15, 20)))
     assert not epoch.redesigned
     assert epoch.familiar == 1.0
-    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(20))).to_bytes()
+    assert epoch.model.to_bytes() == LearnedSite.of(sums_of(range(20))).to_bytes()
     assert epoch.sums.to_bytes() == sums_of(range(15, 20)).to_bytes()
 
 
@@ -51,7 +51,7 @@ def test_a_page_that_is_known_word_for_word_is_not_learned_again():
 def test_epochs_fall_out():
     earlier = [sums_of(range(at, at + 5)) for at in range(0, 25, 5)]
     epoch = join_epoch(earlier, crawl(range(25, 30)), epochs=2)
-    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(20, 30))).to_bytes()
+    assert epoch.model.to_bytes() == LearnedSite.of(sums_of(range(20, 30))).to_bytes()
     assert join_epoch(earlier, crawl(range(25, 30)), epochs=1).model.pages == 5
 
 
@@ -59,7 +59,7 @@ def test_a_redesigned_site_is_noticed_and_learned_anew_even_if_it_says_the_same(
     epoch = join_epoch([sums_of(range(10))], crawl(range(10), "new"))
     assert epoch.redesigned
     assert epoch.familiar < 0.1
-    assert epoch.model.to_bytes() == SiteKnowledge.of(sums_of(range(10), "new")).to_bytes()
+    assert epoch.model.to_bytes() == LearnedSite.of(sums_of(range(10), "new")).to_bytes()
 
 
 def test_familiarity_is_the_share_of_blocks_at_known_places():
@@ -69,7 +69,7 @@ def test_familiarity_is_the_share_of_blocks_at_known_places():
 
 def test_a_folder_keeps_the_newest_epochs(tmp_path):
     folder = ModelFolder(tmp_path / "models", make=True)
-    model = SiteKnowledge.of(sums_of(range(3))).to_bytes()
+    model = LearnedSite.of(sums_of(range(3))).to_bytes()
     folder.save("a.example", model, b"1")
     for epoch in range(2, 7):
         folder.save_epoch("a.example", model, str(epoch).encode(), EPOCHS)
@@ -80,13 +80,13 @@ def test_a_folder_keeps_the_newest_epochs(tmp_path):
 
 def test_a_table_of_models_finds_what_its_folder_finds(tmp_path):
     pytest.importorskip("pyarrow")
-    from webwinnow.site.table import ModelTable, open_models
+    from webwinnow.site.modelstore import ModelTable, open_models
 
     folder = ModelFolder(tmp_path / "models", make=True)
     for n in range(40):
         sums = SiteSums(f"s{n}.example")
         sums.add(page(n))
-        folder.save(sums.site, SiteKnowledge.of(sums).to_bytes())
+        folder.save(sums.site, LearnedSite.of(sums).to_bytes())
     table = tmp_path / "models.parquet"
     assert ModelTable.pack(folder, table) == 40
     found = open_models(table)
@@ -119,7 +119,7 @@ def test_a_table_of_something_else_is_told(tmp_path, columns):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    from webwinnow.site.table import open_models
+    from webwinnow.site.modelstore import open_models
 
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     with pytest.raises(ModelError, match="no table of models"):
@@ -129,7 +129,7 @@ def test_a_table_of_something_else_is_told(tmp_path, columns):
 @pytest.mark.parametrize("header", [b"{[]:1}", b"{'descr': (", b"PK"])
 def test_arrays_that_are_none_are_a_model_error(header):
     entry = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header if header != b"PK" else zipped({})
-    for read in (SiteKnowledge.from_bytes, SiteSums.from_bytes):
+    for read in (LearnedSite.from_bytes, SiteSums.from_bytes):
         with pytest.raises(ModelError):
             read(zipped({"about.npy": entry}))
 

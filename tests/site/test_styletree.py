@@ -15,11 +15,11 @@ from webwinnow._kernels import INTERNAL, LEAF
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.markup import style_hash
 from webwinnow.pagetree import PageTree
-from webwinnow.site.finish import finish
+from webwinnow.site.featureweights import INFORMATIVE, MEANINGLESS, CstWeightSettings, FeatureWeights
 from webwinnow.site.importance import feature_entropy, feature_weight
 from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, L_SCALE, SST_CUT, Grower, StyleTree, elements_of_page, pair_key
-from webwinnow.site.weights import INFORMATIVE, MEANINGLESS, FeatureWeights, WeightSettings
 
 words = st.sampled_from("red green blue menu home about one two".split())
 texts = st.lists(words, max_size=4).map(" ".join)
@@ -148,7 +148,7 @@ def test_one_more_box_does_not_part_a_page_from_its_site():
 @given(sites, pages(), st.booleans())
 def test_weights_are_those_of_each_occurrence_added_up(site, page, mapped):
     finished = finish(StyleTree.grow([parse(learned) for learned in site], CST_CUT))
-    weights = FeatureWeights(finished, WeightSettings(mapped=mapped))
+    weights = FeatureWeights(finished, CstWeightSettings(mapped=mapped))
     tree = parse(page)
     cutting = elements_of_page(tree, CST_CUT)
     at_leaf = finished.kind[finished.feature_element] == LEAF

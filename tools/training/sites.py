@@ -21,7 +21,7 @@ from training.pages import words_of
 from webwinnow.blocks import cut
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.parsing import parse
-from webwinnow.site.blocks import BlockRows, BlockTable
+from webwinnow.site.blocktable import BlockRows, BlockTable
 
 __all__ = ["RECORDS", "WRITTEN", "Site", "SitePage", "fold_of", "load_sites", "table_of"]
 

@@ -23,8 +23,8 @@ from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagetree import PageTree
-from webwinnow.site.blocks import SiteEvidence
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.blocktable import SiteEvidence
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["LEAST_PAGES", "clean", "joined", "record_share"]
 
@@ -56,7 +56,7 @@ _PROSE, _VALUES = len(GENRES), len(GENRES) + 1
 
 def clean(
     tree: PageTree,
-    model: SiteKnowledge | None,
+    model: LearnedSite | None,
     settings: PageSettings | None = None,
     evidence: PageEvidence | None = None,
 ) -> Verdict:

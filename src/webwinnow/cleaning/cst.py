@@ -20,7 +20,7 @@ from webwinnow.cleaning.verdict import (
 )
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["CstSettings", "block_weights", "clean"]
 
@@ -38,7 +38,7 @@ class CstSettings:
             raise SettingsError(f"the weight per word must lie between 0 and 1, not at {self.weight}")
 
 
-def clean(tree: PageTree, model: SiteKnowledge | None, settings: CstSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: LearnedSite | None, settings: CstSettings | None = None) -> Verdict:
     """Keep the blocks whose mean weight per word (5-10) is high; blocks without words go or stay with those before."""
     settings = settings or CstSettings()
     note = without_site(model, settings.min_pages)
@@ -67,7 +67,7 @@ def clean(tree: PageTree, model: SiteKnowledge | None, settings: CstSettings | N
     )
 
 
-def block_weights(blocks: Blocks, model: SiteKnowledge) -> NDArray[np.float64]:
+def block_weights(blocks: Blocks, model: LearnedSite) -> NDArray[np.float64]:
     """The mean weight per word of each block; one without words has that of the last before it with some."""
     of_run = blocks.of_run()
     runs, weight = model.weights.of_words(blocks.tree)

@@ -14,7 +14,7 @@ from webwinnow.cleaning.regions import Regions, regions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.pagemodel.posts import POST_ABOVE
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["RegionKinds", "recognise", "told_on_nodes", "with_kinds"]
 
@@ -49,7 +49,7 @@ class RegionKinds:
 
 
 def recognise(
-    tree: PageTree, verdict: Verdict, site: SiteKnowledge | None = None, model: KindModel | None = None
+    tree: PageTree, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> RegionKinds:
     """Cut what was removed into regions and give each its kind; `site` tells how fixed a text is there."""
     cut = regions(tree, verdict)
@@ -64,7 +64,7 @@ def recognise(
 
 
 def with_kinds(
-    tree: PageTree, verdict: Verdict, site: SiteKnowledge | None = None, model: KindModel | None = None
+    tree: PageTree, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> Verdict:
     """The verdict with the kind of every removed node, and how sure it is. What stays is content."""
     kind, score = told_on_nodes(recognise(tree, verdict, site, model), verdict)

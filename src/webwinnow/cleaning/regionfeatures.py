@@ -22,7 +22,7 @@ from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagemodel.features import GENRES, Reading, read
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["FEATURES", "PARTS", "PART_STARTS", "TOKENS", "RegionReading", "read_regions"]
 
@@ -110,7 +110,7 @@ class RegionReading:
     offsets: NDArray[np.int32]
 
 
-def read_regions(regions: Regions, verdict: Verdict, site: SiteKnowledge | None = None) -> RegionReading:
+def read_regions(regions: Regions, verdict: Verdict, site: LearnedSite | None = None) -> RegionReading:
     """Read the regions of a page, with what is known of its site."""
     page = _Page(regions, verdict, site)
     features = np.zeros((len(FEATURES), len(regions)), np.float32)
@@ -151,7 +151,7 @@ def _log(value: float) -> float:
 class _Page:
     """A page with sums over its blocks, runs and nodes, so that any region can be asked for what it holds."""
 
-    def __init__(self, regions: Regions, verdict: Verdict, site: SiteKnowledge | None) -> None:
+    def __init__(self, regions: Regions, verdict: Verdict, site: LearnedSite | None) -> None:
         tree = regions.tree
         self.tree, self.regions, self.verdict = tree, regions, verdict
         self.reading: Reading = read(tree)
@@ -192,7 +192,7 @@ class _Page:
                 found[i] = found[up] + 1
         return np.array(found, np.int32)
 
-    def _shares(self, site: SiteKnowledge | None) -> NDArray[np.float64] | None:
+    def _shares(self, site: LearnedSite | None) -> NDArray[np.float64] | None:
         """On which share of the site's other pages each block stands."""
         if site is None or site.blocks is None or site.pages < 2:
             return None

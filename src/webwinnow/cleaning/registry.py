@@ -19,7 +19,7 @@ from webwinnow.cleaning.why import Causes
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method", "register"]
@@ -55,8 +55,8 @@ class Method:
     name: str
     about: str
     parts: frozenset[str]
-    clean: Callable[[PageTree, SiteKnowledge | None, CleaningSettings, PageEvidence | None], Verdict]
-    explain: Callable[[PageTree, SiteKnowledge | None], Causes] | None = None
+    clean: Callable[[PageTree, LearnedSite | None, CleaningSettings, PageEvidence | None], Verdict]
+    explain: Callable[[PageTree, LearnedSite | None], Causes] | None = None
 
     @property
     def learns(self) -> bool:

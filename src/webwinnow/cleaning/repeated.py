@@ -10,7 +10,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import block_keys
 
 __all__ = ["RepeatedSettings", "clean"]
@@ -28,7 +28,7 @@ class RepeatedSettings:
             raise SettingsError(f"the share of pages must lie above 0 and at most at 1, not at {self.share}")
 
 
-def clean(tree: PageTree, model: SiteKnowledge | None, settings: RepeatedSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: LearnedSite | None, settings: RepeatedSettings | None = None) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text goes or stays as a whole."""
     settings = settings or RepeatedSettings()
     blocks = cut(tree)

@@ -18,8 +18,8 @@ from webwinnow.cleaning.verdict import (
 )
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.segments import SEGMENTATIONS
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.segmenttable import SEGMENTATIONS
 
 __all__ = ["SegmentSettings", "clean"]
 
@@ -41,7 +41,7 @@ class SegmentSettings:
             raise SettingsError(f"the block entropy must lie between 0 and 1, not at {self.threshold}")
 
 
-def clean(tree: PageTree, model: SiteKnowledge | None, settings: SegmentSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: LearnedSite | None, settings: SegmentSettings | None = None) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
     settings = settings or SegmentSettings()
     note = without_site(model, settings.min_pages)

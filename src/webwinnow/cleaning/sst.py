@@ -20,7 +20,7 @@ from webwinnow.cleaning.verdict import (
 )
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 
 __all__ = ["SstSettings", "clean"]
@@ -41,7 +41,7 @@ class SstSettings:
             raise SettingsError(f"the threshold must lie between 0 and 1, not at {self.threshold}")
 
 
-def clean(tree: PageTree, model: SiteKnowledge | None, settings: SstSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: LearnedSite | None, settings: SstSettings | None = None) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
     settings = settings or SstSettings()
     note = without_site(model, settings.min_pages)

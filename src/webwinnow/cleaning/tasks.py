@@ -22,7 +22,7 @@ from webwinnow.cleaning.noise import KIND_CODE, KINDS
 from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["DEFAULT_TASK", "TASKS", "Task", "for_task", "task_of"]
 
@@ -124,7 +124,7 @@ def for_task(
     tree: PageTree,
     verdict: Verdict,
     task: Task,
-    site: SiteKnowledge | None = None,
+    site: LearnedSite | None = None,
     *,
     found: RegionKinds | None = None,
 ) -> Verdict:

@@ -21,7 +21,7 @@ from webwinnow.cleaning.verdict import (
 )
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagelets import TEMPLATE_PAGES, Pagelets, pagelets_of
 from webwinnow.templates import TemplateList
 
@@ -43,7 +43,7 @@ class TemplateSettings:
             raise SettingsError(f"a template stands on {TEMPLATE_PAGES} pages or more, not on {self.pages}")
 
 
-def clean(tree: PageTree, model: SiteKnowledge | None, settings: TemplateSettings | None = None) -> Verdict:
+def clean(tree: PageTree, model: LearnedSite | None, settings: TemplateSettings | None = None) -> Verdict:
     """Drop the pagelets that are templates, whole; the rest, and what is in no pagelet, stays."""
     settings = settings or TemplateSettings()
     note = without_site(model, settings.pages) if settings.found is None else None
@@ -71,7 +71,7 @@ def clean(tree: PageTree, model: SiteKnowledge | None, settings: TemplateSetting
 
 
 def _templates(
-    tree: PageTree, pagelets: Pagelets, model: SiteKnowledge | None, settings: TemplateSettings
+    tree: PageTree, pagelets: Pagelets, model: LearnedSite | None, settings: TemplateSettings
 ) -> NDArray[np.bool_]:
     """Which pagelets of a page are templates."""
     if settings.found is not None:

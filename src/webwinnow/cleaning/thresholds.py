@@ -11,7 +11,7 @@ from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning.sst import SstSettings, clean
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["TRIED", "Trial", "shown_trials", "try_thresholds"]
 
@@ -29,7 +29,7 @@ class Trial:
     goes: tuple[str, ...]
 
 
-def try_thresholds(model: SiteKnowledge, trees: Sequence[PageTree], tried: Sequence[float] = TRIED) -> list[Trial]:
+def try_thresholds(model: LearnedSite, trees: Sequence[PageTree], tried: Sequence[float] = TRIED) -> list[Trial]:
     """Clean some pages at each threshold, the model's own among them."""
     row = sorted({*tried, model.threshold})
     kept_before = [tree.visible[tree.run_owner] for tree in trees]
@@ -49,7 +49,7 @@ def try_thresholds(model: SiteKnowledge, trees: Sequence[PageTree], tried: Seque
     return trials
 
 
-def shown_trials(model: SiteKnowledge, trees: Sequence[PageTree], trials: Sequence[Trial]) -> Iterator[str]:
+def shown_trials(model: LearnedSite, trees: Sequence[PageTree], trials: Sequence[Trial]) -> Iterator[str]:
     """The trials as lines for people."""
     every = [count_words(tree.text, tree.run_start, tree.visible[tree.run_owner]) for tree in trees]
     yield f"{model.shown_name}: {len(trees)} pages, {sum(every):,} words; threshold {model.threshold:.3f}"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import blank_runs, kept_around
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = [
     "CENTRAL_REASON",
@@ -146,7 +146,7 @@ def reasons_of_nodes(
     return reason
 
 
-def without_site(model: SiteKnowledge | None, needed: int) -> str | None:
+def without_site(model: LearnedSite | None, needed: int) -> str | None:
     """Why there is no evidence from the site: it is unknown, or too few of its pages are. None where there is."""
     if model is None:
         return "nothing is known of this site; the page was cleaned without it"

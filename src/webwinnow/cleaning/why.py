@@ -17,7 +17,7 @@ from webwinnow.pagemodel.features import CONTEXTS, FEATURES
 from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagemodel.pushes import pushes
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["LEAST_PUSH", "Cause", "Causes", "of_combined", "of_page"]
 
@@ -38,7 +38,7 @@ Causes = dict[int, tuple[Cause, ...]]
 """The causes of each block that says something, by its number, strongest first."""
 
 
-def of_page(tree: PageTree, _model: SiteKnowledge | None = None) -> Causes:
+def of_page(tree: PageTree, _model: LearnedSite | None = None) -> Causes:
     """What the page model saw in each block."""
     page_model = PageModel.load()
     scores = page_model.score(tree)
@@ -46,7 +46,7 @@ def of_page(tree: PageTree, _model: SiteKnowledge | None = None) -> Causes:
     return _ranked(scores.reading.said, found)
 
 
-def of_combined(tree: PageTree, model: SiteKnowledge | None) -> Causes:
+def of_combined(tree: PageTree, model: LearnedSite | None) -> Causes:
     """What the page model saw in each block, and what the site shows of it."""
     if model is None or without_site(model, LEAST_PAGES) is not None:
         return of_page(tree)
@@ -124,7 +124,7 @@ def _page_pushes(model: PageModel, scores: PageScores) -> _Pushes:
     return [(push, say[name]) for name, push in pushes(model, scores).items()]
 
 
-def _site_pushes(tree: PageTree, model: SiteKnowledge) -> _Pushes:
+def _site_pushes(tree: PageTree, model: LearnedSite) -> _Pushes:
     """What the log odds lose if one thing that the site shows were unknown."""
     evidence, table = PageEvidence.of(tree), model.block_table
     asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)

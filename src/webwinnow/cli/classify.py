@@ -19,7 +19,7 @@ from webwinnow.mining.taxonomy import SEPARATOR
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.report.classreport import classes_html
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 
@@ -95,7 +95,7 @@ def train(
         vectors=VectorSettings(
             kinds=tuple(kind.strip() for kind in kinds.split(",")),
             weighting=weighting,
-            weights=WeightSettings(mapped=True),
+            weights=CstWeightSettings(mapped=True),
         ),
         seed=seed,
     )

@@ -26,7 +26,7 @@ from webwinnow.io import check_apart, check_output, output_format
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
-from webwinnow.site.table import open_models
+from webwinnow.site.modelstore import open_models
 from webwinnow.templates import TemplateList
 from webwinnow.urls import SiteKey
 

@@ -22,7 +22,7 @@ from webwinnow.pipeline.cluster import (
     is_feature_file,
     write_clusters,
 )
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -120,7 +120,7 @@ def cluster(
         collection = cluster_collection(
             inputs,
             settings,
-            VectorSettings(weighting=weighting or _WEIGHTING, weights=WeightSettings(mapped=True)),
+            VectorSettings(weighting=weighting or _WEIGHTING, weights=CstWeightSettings(mapped=True)),
             clusters,
             labels=known,
             tmp=tmp,

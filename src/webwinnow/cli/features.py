@@ -11,7 +11,7 @@ import typer
 from webwinnow.cli.progress import shown_progress
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.features import write_features
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 
@@ -55,7 +55,7 @@ def features(
         kinds=tuple(kind.strip() for kind in kinds.split(",")),
         stop_words=not all_words,
         weighting=weighting,
-        weights=WeightSettings(mapped=mapped),
+        weights=CstWeightSettings(mapped=mapped),
     )
     with shown_progress(quiet=quiet) as progress:
         pages, columns, failed = write_features(

@@ -19,13 +19,12 @@ from webwinnow.io import check_output
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.learning import learn_sites
-from webwinnow.site.choose import LEARNED_PAGES
+from webwinnow.site.description import SHOWN_DEPTH, describe_model
 from webwinnow.site.epochs import EPOCHS
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.picture import SHOWN_DEPTH, picture
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
+from webwinnow.site.sampling import LEARNED_PAGES
 from webwinnow.site.sums import SiteSums
-from webwinnow.site.table import ModelTable, open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["learn", "models"]
@@ -147,7 +146,7 @@ def merge(
     target = ModelFolder(out, make=True)
     for _, files in sorted(found.items()):
         merged = SiteSums.merge(map(SiteSums.load, files))
-        target.save(merged.site, SiteKnowledge.of(merged).to_bytes(), merged.to_bytes())
+        target.save(merged.site, LearnedSite.of(merged).to_bytes(), merged.to_bytes())
     sys.stderr.write(f"{len(found):,} sites of {len(folders):,} folders merged into {out}\n")
 
 
@@ -185,15 +184,15 @@ def show(
     """
     damaged: list[str] = []
     if path.is_file() and path.suffix == MODEL_FILE:
-        model = SiteKnowledge.load(path)
+        model = LearnedSite.load(path)
         if site not in (None, model.site):
             raise ModelError(f"{path} is the model of {model.site!r}, not of {site!r}; leave --site out")
-        lines = list(picture(model, depth))
+        lines = list(describe_model(model, depth))
     elif site is not None:
         found = open_models(path).find(site)
         if found is None:
             raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
-        lines = list(picture(found, depth))
+        lines = list(describe_model(found, depth))
     else:
         lines = [
             f"{model.shown_name}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
@@ -206,13 +205,13 @@ def show(
         raise typer.Exit(1)
 
 
-def _whole_models(known: ModelFolder | ModelTable, on_damaged: Callable[[str], None]) -> Iterator[SiteKnowledge]:
+def _whole_models(known: ModelFolder | ModelTable, on_damaged: Callable[[str], None]) -> Iterator[LearnedSite]:
     """All models that can be read; `on_damaged` is told what is wrong with the others."""
     if isinstance(known, ModelTable):
         yield from known.models(on_damaged)
         return
     for path in known.models():
         try:
-            yield SiteKnowledge.load(path)
+            yield LearnedSite.load(path)
         except ModelError as error:
             on_damaged(str(error))

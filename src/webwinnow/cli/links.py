@@ -13,7 +13,7 @@ from webwinnow.cleaning.tasks import TASKS, task_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.links import STRUCTURE
 from webwinnow.pipeline import RunSettings, run
-from webwinnow.site.table import open_models
+from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["links"]

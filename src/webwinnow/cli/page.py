@@ -25,8 +25,8 @@ from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
 from webwinnow.io.streams import UnpackedStream
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord
-from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.table import open_models
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey
 
 __all__ = ["Comments", "Favor", "favored", "page"]
@@ -134,7 +134,7 @@ def favored(favor: Favor | None) -> Literal["precision", "recall"] | None:
     return None if favor is None else "precision" if favor is Favor.precision else "recall"
 
 
-def _model(models: Path, site_by: SiteKey, url: str) -> SiteKnowledge | None:
+def _model(models: Path, site_by: SiteKey, url: str) -> LearnedSite | None:
     """The model of the page's site; says so if the folder has none."""
     site = site_by.of(PageRecord(url=url, body=b""))
     found = open_models(models).find(site)

@@ -17,7 +17,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.replicas import telling_runs
+from webwinnow.replicas import distinctive_runs
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
 
@@ -46,7 +46,7 @@ def telling_texts(
     site_by: SiteKey | None = None,
     on_progress: Progress | None = None,
 ) -> dict[str, str]:
-    """By page id what each page says once it is cleaned, each site learned from all its pages (see `telling_runs`)."""
+    """By page id the cleaned text of each page, each site learned from all its pages (see `distinctive_runs`)."""
     tell = on_progress or (lambda _stage, _done, _total: None)
     site_by = site_by or SiteKey()
     sites: dict[str, list[tuple[str | None, PageTree]]] = defaultdict(list)
@@ -63,7 +63,7 @@ def telling_texts(
             if page_id in wanted:
                 evidence = PageEvidence.of(tree) if chosen.scores else None
                 verdict = chosen.clean(tree, model, settings, evidence)
-                texts[page_id] = said_in(tree, telling_runs(tree, verdict, evidence, model))
+                texts[page_id] = said_in(tree, distinctive_runs(tree, verdict, evidence, model))
                 tell("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())
     if missing:

@@ -15,8 +15,8 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.replicas import ReplicaSettings, Standing, sketch
-from webwinnow.replicas.clusters import likeness
-from webwinnow.replicas.published import INTERVAL, PERCENTAGE, published_fingerprint
+from webwinnow.replicas.grouping import likeness
+from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, published_fingerprint
 from webwinnow.words import shingles, words
 
 __all__ = ["Pair", "ReplicaResults", "replica_experiment"]

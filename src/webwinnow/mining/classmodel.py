@@ -22,7 +22,7 @@ from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.mining.classify import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
@@ -239,7 +239,7 @@ def _vector_settings(plain: Any) -> VectorSettings:
         raise ValueError("its settings of feature vectors are of the wrong type")
     if not isinstance(plain.get("weighting"), str):
         raise ValueError("its weighting has no name")
-    weights = WeightSettings(**plain["weights"])
+    weights = CstWeightSettings(**plain["weights"])
     return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights})
 
 

@@ -39,7 +39,7 @@ from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 __all__ = ["Applied", "ClassifySettings", "Mistake", "Trained", "apply_classes", "class_fields", "train_classes"]
@@ -69,7 +69,7 @@ class ClassifySettings:
     cost: float = COST
     neighbours: int = NEIGHBOURS
     separator: str = SEPARATOR
-    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(weights=WeightSettings(mapped=True)))
+    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(weights=CstWeightSettings(mapped=True)))
     folds: int = FOLDS
     seed: int = 0
 

@@ -19,7 +19,7 @@ from webwinnow.pipeline.summary import Counts, shared_reason
 from webwinnow.pipeline.work import failed_page
 from webwinnow.progress import Progress
 from webwinnow.replicas import ReplicaSettings
-from webwinnow.replicas.sketch import placed
+from webwinnow.replicas.sketches import placed
 
 __all__ = ["PART_PAGES", "clean_all"]
 

@@ -16,7 +16,7 @@ from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.site.weights import FeatureWeights
+from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.treebytes import tree_from_bytes
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 

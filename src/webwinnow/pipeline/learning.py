@@ -19,7 +19,7 @@ from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import RunStore
 from webwinnow.progress import Progress
 from webwinnow.site.epochs import FAMILIAR
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 from webwinnow.treebytes import tree_from_bytes
 
 __all__ = ["Learned", "LearningEngine", "Lesson", "SiteLesson", "learn_each", "learn_sites"]

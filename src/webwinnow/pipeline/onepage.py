@@ -13,9 +13,8 @@ from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.io.schema import ordered
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import PageRecord
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.knowledge import SiteKnowledge
-from webwinnow.site.table import ModelTable
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import ModelFolder, ModelTable
 from webwinnow.urls import SiteKey
 
 __all__ = ["KnownSites", "PageDesk"]
@@ -29,9 +28,9 @@ class KnownSites:
 
     def __init__(self, folder: ModelFolder | ModelTable) -> None:
         self.folder = folder
-        self.open: dict[str, tuple[int, SiteKnowledge]] = {}
+        self.open: dict[str, tuple[int, LearnedSite]] = {}
 
-    def model(self, site: str) -> SiteKnowledge | None:
+    def model(self, site: str) -> LearnedSite | None:
         """The model of a site; None for a site that the folder does not know."""
         written = self.folder.written(site)
         if written is None:

@@ -22,7 +22,7 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.progress import Progress
 from webwinnow.replicas import RELATIONS, ReplicaSettings, Standing, sketch
-from webwinnow.replicas.sketch import placed
+from webwinnow.replicas.sketches import placed
 
 __all__ = ["REPLICA_FIELDS", "write_replicas"]
 

@@ -19,7 +19,7 @@ from webwinnow.pipeline.store import RunStore
 from webwinnow.pipeline.summary import FoundReplicas
 from webwinnow.progress import Progress
 from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
-from webwinnow.replicas.sketch import site_hash
+from webwinnow.replicas.sketches import site_hash
 
 __all__ = ["RunReplicas", "replicas_in"]
 

@@ -13,7 +13,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
-from webwinnow.site.choose import LEARNED_PAGES
+from webwinnow.site.sampling import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
 __all__ = ["RunSettings"]

@@ -28,13 +28,12 @@ from webwinnow.parsing import parse
 from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
-from webwinnow.replicas import Standing, page_sketch, telling_runs
-from webwinnow.site.choose import page_key
+from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import ModelFolder, open_models
+from webwinnow.site.sampling import page_key
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
-from webwinnow.site.table import open_models
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
 __all__ = ["Workshop", "failed_page"]
@@ -59,7 +58,7 @@ class Workshop:
         self.beat = beat
         self.spool: int | None = None
         self.spool_path = ""
-        self.model_of: tuple[str, SiteKnowledge | None] | None = None
+        self.model_of: tuple[str, LearnedSite | None] | None = None
         self.known = None if self.settings.models is None else KnownSites(open_models(Path(self.settings.models)))
         self.desk: PageDesk | None = None
 
@@ -113,7 +112,7 @@ class Workshop:
             self.beat()
             sums.add(tree_from_bytes(self._read(ref)))
         self.beat()
-        return self._settled(SiteKnowledge.of(sums)).to_bytes(), sums.to_bytes() if sums_too else None
+        return self._settled(LearnedSite.of(sums)).to_bytes(), sums.to_bytes() if sums_too else None
 
     def update(
         self, refs: list[Ref], earlier: list[str], epochs: int
@@ -130,7 +129,7 @@ class Workshop:
             return None, None, epoch.familiar, False
         return self._settled(epoch.model).to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
 
-    def _settled(self, model: SiteKnowledge) -> SiteKnowledge:
+    def _settled(self, model: LearnedSite) -> LearnedSite:
         """A model with the threshold that a person set, if one did."""
         threshold = self.settings.cleaning.sst.threshold
         return model if threshold is None else model.with_threshold(threshold)
@@ -163,7 +162,7 @@ class Workshop:
         self,
         tree: PageTree,
         evidence: PageEvidence | None,
-        model: SiteKnowledge | None,
+        model: LearnedSite | None,
         site: str,
         page_id: str | None,
     ) -> tuple[Any, ...]:
@@ -181,12 +180,12 @@ class Workshop:
         return record_line(record), rejected, *counted, self._sketch(clean, evidence, model, record), []
 
     def _sketch(
-        self, clean: CleanPage, evidence: PageEvidence | None, model: SiteKnowledge | None, record: dict[str, Any]
+        self, clean: CleanPage, evidence: PageEvidence | None, model: LearnedSite | None, record: dict[str, Any]
     ) -> bytes:
         """What is kept of a page to find its replicas; nothing if nobody asks."""
         if self.settings.replicas is None:
             return b""
-        runs = telling_runs(clean.tree, clean.verdict, evidence, model)
+        runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
         standing = Standing(
             url=record["url"],
             site=record["site"],
@@ -197,7 +196,7 @@ class Workshop:
         return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
 
     def _linked(
-        self, tree: PageTree, verdict: Verdict, model: SiteKnowledge | None, site: str, page_id: str | None
+        self, tree: PageTree, verdict: Verdict, model: LearnedSite | None, site: str, page_id: str | None
     ) -> tuple[Any, ...]:
         """The lines of a page's links in the place of its record."""
         clean = CleanPage(tree, verdict)
@@ -213,16 +212,16 @@ class Workshop:
         told = (verdict.note, "kept") if dropped is None else (dropped, "dropped")
         return b"".join(lines), [], told[1], told[0], clean.kept_words, clean.all_words, b"", []
 
-    def _model(self, site: dict[str, Any]) -> tuple[SiteKnowledge | None, list[tuple[int, str]]]:
+    def _model(self, site: dict[str, Any]) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
         if site["model"] is not None:
-            return SiteKnowledge.load(Path(site["model"])), []
+            return LearnedSite.load(Path(site["model"])), []
         if site["chosen"] is None:
             return None, []
         return self._learned(site["chosen"])
 
-    def _learned(self, refs: list[Ref]) -> tuple[SiteKnowledge, list[tuple[int, str]]]:
+    def _learned(self, refs: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
         if not refs:
-            return SiteKnowledge.of(SiteSums(parts=self.method.parts)), []
+            return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.method.scores:
             return self._learned_from_scores(refs)
         sums = SiteSums(parts=self.method.parts | {TEXTS})
@@ -230,11 +229,11 @@ class Workshop:
             self.beat()
             tree = tree_from_bytes(self._read(ref))
             sums.add(tree)
-        model = SiteKnowledge.of(sums)
+        model = LearnedSite.of(sums)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
-    def _learned_from_scores(self, refs: list[Ref]) -> tuple[SiteKnowledge, list[tuple[int, str]]]:
+    def _learned_from_scores(self, refs: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
         """Learn a site from what the page model says of its pages; their trees stay packed."""
         sums = SiteSums(parts=self.method.parts)
         for ref in refs:
@@ -242,7 +241,7 @@ class Workshop:
             _, packed, key = marshal.loads(self._read(ref))
             evidence = PageEvidence.from_bytes(packed)
             sums.add_evidence(key, evidence)
-        model = SiteKnowledge.of(sums)
+        model = LearnedSite.of(sums)
         if len(refs) == 1:
             return model, []
         pages = model.block_table.pages_that_say(evidence.text)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from webwinnow.replicas.find import RELATIONS, Mirror, Replicas, find_replicas
-from webwinnow.replicas.finder import ReplicaFinder
-from webwinnow.replicas.published import published_fingerprint
-from webwinnow.replicas.settings import REPLICA_METHODS, ReplicaSettings
-from webwinnow.replicas.sketch import Sketches, Standing, no_sketch, page_sketch, sketch, sketch_type
-from webwinnow.replicas.telling import telling_runs
+from webwinnow.replicas.finding import RELATIONS, Mirror, ReplicaFinder, Replicas, find_replicas
+from webwinnow.replicas.sketches import (
+    REPLICA_METHODS,
+    ReplicaSettings,
+    Sketches,
+    Standing,
+    distinctive_runs,
+    no_sketch,
+    page_sketch,
+    published_fingerprint,
+    sketch,
+    sketch_type,
+)
 
 __all__ = [
     "RELATIONS",
@@ -18,11 +25,11 @@ __all__ = [
     "Replicas",
     "Sketches",
     "Standing",
+    "distinctive_runs",
     "find_replicas",
     "no_sketch",
     "page_sketch",
     "published_fingerprint",
     "sketch",
     "sketch_type",
-    "telling_runs",
 ]

@@ -36,7 +36,7 @@ from webwinnow.cleaning.verdict import (
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sums import block_keys
 
@@ -115,7 +115,7 @@ class Reading:
         return kept
 
 
-def read(name: str, tree: PageTree, model: SiteKnowledge | None, evidence: PageEvidence | None = None) -> Reading:
+def read(name: str, tree: PageTree, model: LearnedSite | None, evidence: PageEvidence | None = None) -> Reading:
     """Clean a page with a method, and find out what turning its dial would do."""
     verdict = with_kinds(tree, method(name).clean(tree, model, CleaningSettings(), evidence), model)
     reader = _READERS.get(name)
@@ -137,7 +137,7 @@ def _undegreed(tree: PageTree, verdict: Verdict) -> Reading:
     )
 
 
-def _read_sst(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
+def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
     assert model is not None
     traced = model.noise.trace(tree)
     at_zero = model.noise.lay(tree, 0.0)
@@ -155,7 +155,7 @@ def _read_sst(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, _: 
     )
 
 
-def _read_cst(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
+def _read_cst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
     assert model is not None
     blocks = cut(tree)
     score = block_weights(blocks, model)[blocks.of_run()]
@@ -164,7 +164,7 @@ def _read_cst(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, _: 
     return _two_sided(verdict, limit, WEIGHTY_REASON, LIGHT_REASON, score, own=own)
 
 
-def _read_repeated(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
+def _read_repeated(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> Reading:
     blocks = cut(tree)
     share = np.zeros(len(blocks))
     if verdict.note is None and model is not None:
@@ -176,7 +176,7 @@ def _read_repeated(tree: PageTree, model: SiteKnowledge | None, verdict: Verdict
 
 
 def _read_probability(
-    tree: PageTree, model: SiteKnowledge | None, verdict: Verdict, evidence: PageEvidence | None
+    tree: PageTree, model: LearnedSite | None, verdict: Verdict, evidence: PageEvidence | None
 ) -> Reading:
     evidence = evidence or PageEvidence.of(tree)
     page_model = PageModel.load()
@@ -239,7 +239,7 @@ def _two_sided(
     )
 
 
-_READERS: dict[str, Callable[[PageTree, SiteKnowledge | None, Verdict, PageEvidence | None], Reading]] = {
+_READERS: dict[str, Callable[[PageTree, LearnedSite | None, Verdict, PageEvidence | None], Reading]] = {
     "combined": _read_probability,
     "page": _read_probability,
     "sst": _read_sst,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import LEAF
 from webwinnow.report.dials import MILLION
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 
 __all__ = ["Examples", "ShownTree"]
@@ -41,7 +41,7 @@ class Examples:
 class ShownTree:
     """The elements of a site's tree that a report shows, with their numbers in it."""
 
-    def __init__(self, model: SiteKnowledge) -> None:
+    def __init__(self, model: LearnedSite) -> None:
         self.model = model
         self.shown = np.zeros(0, np.int64)
         self.number = np.full(1, NOWHERE, np.int64)
@@ -86,7 +86,7 @@ class ShownTree:
         }
 
 
-def _spotless(model: SiteKnowledge) -> NDArray[np.float64]:
+def _spotless(model: LearnedSite) -> NDArray[np.float64]:
     """For each element the lowest importance of a leaf at or below it: below that, nothing in it is noisy."""
     assert model.sst is not None
     site, importance = model.sst, model.noise.importance

@@ -19,7 +19,7 @@ from webwinnow.progress import Progress
 from webwinnow.report.document import MOST_BYTES, report_html
 from webwinnow.report.sitereport import DEFAULT_METHODS, SiteReport
 from webwinnow.site.archive import write_whole
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 from webwinnow.urls import SiteKey
 
 __all__ = ["Inspected", "ReportSettings", "share_out", "write_report"]

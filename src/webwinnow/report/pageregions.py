@@ -14,7 +14,7 @@ from webwinnow._kernels import blank_runs
 from webwinnow.blocks import Blocks, cut
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import Reading
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sums import block_keys
 
@@ -48,7 +48,7 @@ class Regions:
         return len(self.first)
 
     @classmethod
-    def of(cls, tree: PageTree, model: SiteKnowledge, readings: list[Reading]) -> Regions:
+    def of(cls, tree: PageTree, model: LearnedSite, readings: list[Reading]) -> Regions:
         """Cut a page into regions: runs of one block that no reading tells apart."""
         blocks = cut(tree)
         block = blocks.of_run()

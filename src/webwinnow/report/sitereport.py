@@ -20,7 +20,7 @@ from webwinnow.report.dials import DIALS, MILLION, Reading, read
 from webwinnow.report.elements import Examples, ShownTree
 from webwinnow.report.pageregions import Regions, words_of_runs
 from webwinnow.report.pagetokens import tokens
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
 __all__ = ["CURVE_STEPS", "DEFAULT_METHODS", "SiteReport", "packed"]
 
@@ -55,7 +55,7 @@ class SiteReport:
     @classmethod
     def of(
         cls,
-        model: SiteKnowledge,
+        model: LearnedSite,
         trees: Iterable[PageTree],
         methods: Sequence[str] = DEFAULT_METHODS,
         *,
@@ -106,7 +106,7 @@ def _favors(name: str) -> tuple[str, ...]:
 class _Page:
     """A sample page: its regions, and what each method says of them."""
 
-    def __init__(self, tree: PageTree, model: SiteKnowledge, methods: Sequence[str]) -> None:
+    def __init__(self, tree: PageTree, model: LearnedSite, methods: Sequence[str]) -> None:
         self.tree = tree
         evidence = PageEvidence.of(tree)
         self.readings = {name: read(name, tree, model, evidence) for name in methods}

@@ -27,8 +27,8 @@ from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_inpu
 from webwinnow.service.metrics import CONTENT_TYPE_LATEST
 from webwinnow.service.options import JobRequest, PageRequest, UploadOptions
 from webwinnow.service.parts import Parts, parts_of, told_wrong
-from webwinnow.site.folder import ModelFolder
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.modelstore import ModelFolder
 
 __all__ = ["REPORT_HEADERS", "job_told", "router", "take_job"]
 
@@ -502,6 +502,6 @@ def _sites_told(parts: Parts) -> Iterator[SiteTold]:
 
 
 def _site_told(path: Path) -> SiteTold:
-    model = SiteKnowledge.load(path)
+    model = LearnedSite.load(path)
     about = path.stat()
     return SiteTold(site=model.site, pages=model.pages, bytes=about.st_size, written=about.st_mtime)

@@ -24,7 +24,7 @@ from webwinnow.service.metrics import Metrics
 from webwinnow.service.options import PageRequest
 from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
-from webwinnow.site.folder import ModelFolder
+from webwinnow.site.modelstore import ModelFolder
 
 __all__ = ["Parts", "bytes_in", "parts_of", "told_wrong"]
 

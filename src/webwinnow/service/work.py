@@ -32,7 +32,7 @@ from webwinnow.service.jobs import Job, JobProgress
 from webwinnow.service.options import JobOptions
 from webwinnow.site.archive import write_whole
 from webwinnow.site.epochs import EPOCHS
-from webwinnow.site.weights import WeightSettings
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -174,7 +174,7 @@ def _clusters(work: JobWork) -> None:
     collection = cluster_collection(
         work.job.inputs,
         settings,
-        VectorSettings(weights=WeightSettings(mapped=True)),
+        VectorSettings(weights=CstWeightSettings(mapped=True)),
         ClusterSettings(map=True),
         tmp=work.folder,
         on_progress=work.update,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webwinnow.site.choose import choose_pages, page_key
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.sampling import choose_pages, page_key
 
-__all__ = ["SiteKnowledge", "choose_pages", "page_key"]
+__all__ = ["LearnedSite", "choose_pages", "page_key"]

@@ -16,8 +16,8 @@ import numpy as np
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.site.blocks import BlockRows
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.blocktable import BlockRows
+from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, SiteSums
 
 __all__ = ["EPOCHS", "FAMILIAR", "LEAST_REDESIGNED", "Epoch", "familiarity", "join_epoch"]
@@ -38,7 +38,7 @@ class Epoch:
     places that were known.
     """
 
-    model: SiteKnowledge | None
+    model: LearnedSite | None
     sums: SiteSums | None
     familiar: float
     redesigned: bool
@@ -80,7 +80,7 @@ def join_epoch(
         for tree in trees():
             beat()
             whole.add(tree)
-        return Epoch(SiteKnowledge.of(whole), whole, familiar, True)
+        return Epoch(LearnedSite.of(whole), whole, familiar, True)
     if not fresh.pages:
         return Epoch(None, None, familiar, False)
-    return Epoch(SiteKnowledge.of(SiteSums.merge([*kept, fresh])), fresh, familiar, False)
+    return Epoch(LearnedSite.of(SiteSums.merge([*kept, fresh])), fresh, familiar, False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import INTERNAL, OUTSIDE, Pairs, Ways, align
 from webwinnow.pagetree import PageTree
-from webwinnow.site.finish import SiteTree
+from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import SST_CUT, Keys, PageElements
 
 __all__ = ["NOWHERE", "SiteMap"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webwinnow._kernels import topmost
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column
-from webwinnow.site.features import page_features
+from webwinnow.site.pagefeatures import page_features
 from webwinnow.site.styletree import pair_key
 from webwinnow.words import SHINGLE_SIZE
 

@@ -23,7 +23,7 @@ from webwinnow._kernels import StyleSums, element_keys, leaves_around
 from webwinnow.errors import ModelError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
-from webwinnow.site.features import page_features
+from webwinnow.site.pagefeatures import page_features
 
 __all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "Grower", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
 

@@ -20,9 +20,9 @@ from webwinnow.markup import canonical_class
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column, pack, unpack, within, write_whole
-from webwinnow.site.blocks import BlockRows
+from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.pagelets import PageletCounts, pagelets_of
-from webwinnow.site.segments import SegmentRows
+from webwinnow.site.segmenttable import SegmentRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 
 __all__ = [

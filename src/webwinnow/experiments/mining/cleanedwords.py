@@ -19,9 +19,9 @@ from webwinnow.experiments.mining.minedmethods import Mined
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.store import RunStore
-from webwinnow.site.choose import LEARNED_PAGES
-from webwinnow.site.features import feature_names
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.pagefeatures import feature_names
+from webwinnow.site.sampling import LEARNED_PAGES
 from webwinnow.site.styletree import Keys
 from webwinnow.site.sums import SiteSums
 from webwinnow.treebytes import tree_from_bytes
@@ -188,7 +188,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     sums = SiteSums(parts=parts)
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
-    model = SiteKnowledge.of(sums) if parts else None
+    model = LearnedSite.of(sums) if parts else None
     builders = {
         mined.letter: VectorBuilder(VectorSettings(weighting=mined.weighting))
         for mined in job.methods

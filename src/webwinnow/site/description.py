@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from webwinnow._kernels import LEAF
-from webwinnow.site.knowledge import SiteKnowledge
+from webwinnow.site.learned import LearnedSite
 
-__all__ = ["picture"]
+__all__ = ["describe_model"]
 
 SHOWN_DEPTH = 8
 SHOWN_CHILDREN = 30
 
 
-def picture(model: SiteKnowledge, depth: int = SHOWN_DEPTH) -> Iterator[str]:
+def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH) -> Iterator[str]:
     """The model line by line; below `depth`, below noise and below what is meaningful throughout, nothing is drawn."""
     yield f"{model.shown_name}: {model.pages:,} pages learned"
     yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
@@ -30,11 +30,11 @@ def picture(model: SiteKnowledge, depth: int = SHOWN_DEPTH) -> Iterator[str]:
     yield from _tree(model, depth)
 
 
-def _on_half(model: SiteKnowledge) -> int:
+def _on_half(model: LearnedSite) -> int:
     return int((2 * model.text_pages >= model.pages).sum())
 
 
-def _tree(model: SiteKnowledge, depth: int) -> Iterator[str]:
+def _tree(model: LearnedSite, depth: int) -> Iterator[str]:
     site, importance = model.noise.site, model.noise.importance
     marks = model.noise.marked(model.threshold)
     children: dict[int, list[int]] = defaultdict(list)

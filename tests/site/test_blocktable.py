@@ -8,7 +8,7 @@ import pytest
 from webwinnow import parse
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageEvidence
-from webwinnow.site.blocks import BlockRows, BlockTable
+from webwinnow.site.blocktable import BlockRows, BlockTable
 
 
 def rows(number: int) -> BlockRows:

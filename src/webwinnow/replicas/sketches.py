@@ -1,14 +1,17 @@
 """What is kept of a page to find its replicas: a row of fixed size, so that ten million pages are one file.
 
-A row holds the page's MinHash (Broder 1997) over shingles of words and a few hashes that say where the page stands. The
-MinHash has one permutation (Li, Owen and Zhang 2012): shingles are thrown into slots by the first bits of their hash, a
-slot keeps its lowest, and an empty one borrows from another, the same for all pages (Shrivastava 2017). The share of
+A row contains the page's MinHash (Broder 1997) over shingles of words and hashes of its URL, site and title. The
+MinHash uses one permutation (Li, Owen and Zhang 2012): the first bits of a shingle's hash select its slot, a slot
+keeps its lowest hash, and an empty slot borrows from another, the same for all pages (Shrivastava 2017). The share of
 slots in which two pages agree estimates the Jaccard index of their shingles. 16 bits of each lowest hash are kept.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -19,27 +22,86 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow._kernels import lent_slots, lowest_shingles, word_hashes
-from webwinnow.blocks import said_in
+from webwinnow.blocks import cut, said_in
+from webwinnow.cleaning import Verdict
+from webwinnow.cleaning.combined import RECORD_AT
+from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.errors import SettingsError
+from webwinnow.markup import HIDDEN
+from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
-from webwinnow.replicas.published import published_fingerprint
-from webwinnow.replicas.settings import ReplicaSettings
+from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical
 from webwinnow.words import words
 
-__all__ = [
-    "SLOTS",
-    "Sketches",
-    "Standing",
-    "minhash",
-    "near_address",
-    "no_sketch",
-    "page_sketch",
-    "placed",
-    "seconds",
-    "site_hash",
-    "sketch",
-    "sketch_type",
-]
+PERCENTAGE = 0.4
+"""The share of a page's different words that is looked at (DocView 7.2)."""
+INTERVAL = 5
+"""The number of words that are hashed is a multiple of this (DocView 7.2)."""
+REPLICA_METHODS = ("modern", "published")
+SHINGLE_WORDS = 3
+"""Words in a shingle. `webwinnow experiment replicas` measures 1 to 5; 3 leaves the widest margin (in-sample)."""
+THRESHOLD = 0.7
+"""Pages that share so much of what the shorter one says are replicas. On the labelled pairs all replicas lie above and
+all others far below; pages of shops that differ in a colour or a trim lie on both sides (docs/replicas.md)."""
+TITLES_APART = 0.9
+"""Two pages of one site under different titles are replicas only if they are so much alike in all they say."""
+LEAST_WORDS = 10
+"""A page with fewer words has no modern fingerprint: too many pages say just that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSettings:
+    """How replicas are found.
+
+    - `method`: `modern` (MinHash over shingles) or `published` (MD5 of the most frequent words, DocView 5).
+    - `threshold`, `titles_apart`, `shingle_words`, `least_words`: for `modern`.
+    - `percentage`, `interval`: for `published`.
+    """
+
+    method: str = "modern"
+    threshold: float = THRESHOLD
+    titles_apart: float = TITLES_APART
+    shingle_words: int = SHINGLE_WORDS
+    least_words: int = LEAST_WORDS
+    percentage: float = PERCENTAGE
+    interval: int = INTERVAL
+
+    def __post_init__(self) -> None:
+        if self.method not in REPLICA_METHODS:
+            raise SettingsError(f"there is no fingerprint {self.method!r}; there are: {', '.join(REPLICA_METHODS)}")
+        for name in ("threshold", "titles_apart", "percentage"):
+            if not 0 < getattr(self, name) <= 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0, at most 1")
+        for name in ("shingle_words", "least_words", "interval"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+
+
+def published_fingerprint(
+    words: Sequence[str], percentage: float = PERCENTAGE, interval: int = INTERVAL
+) -> bytes | None:
+    """The MD5 (16 bytes) of the chosen words (step 6); None for a page with too few words to choose one interval."""
+    chosen = chosen_words(words, percentage, interval)
+    if not chosen:
+        return None
+    said = " ".join(chosen).encode(
+        "utf-8", "replace"
+    )  # the paper does not say how they are joined; no word holds a blank
+    return hashlib.md5(said, usedforsecurity=False).digest()
+
+
+def chosen_words(words: Sequence[str], percentage: float = PERCENTAGE, interval: int = INTERVAL) -> list[str]:
+    """Steps 1 to 5: of the most frequent words (equals by the alphabet), in the order of the alphabet, the first.
+
+    Sum1, Sum2 and Sum3 are `len(vector)`, `frequent` and `chosen`. `Sum1 * Percentage` is cut to whole words.
+    """
+    vector = Counter(words)
+    by_frequency = sorted(vector, key=lambda word: (-vector[word], word))
+    frequent = int(round(len(vector) * percentage, 6))
+    chosen = frequent // interval * interval
+    return sorted(by_frequency[:frequent])[:chosen]
+
 
 SLOTS: Final = 128
 """Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
@@ -195,3 +257,46 @@ def site_hash(site: str) -> int:
 
 def _hash(text: str) -> int:
     return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
+
+
+SITE_PAGES: Final = 10
+"""A site of fewer pages is not asked what it repeats: its pages may all be replicas of one."""
+LEAST_LEFT: Final = 0.1
+"""Nor is one that repeats more than all but this share of a page: that page has replicas on most of the site."""
+LEAST_CONTENT: Final = 10
+"""Words of main content below which the page is taken as its cleaner leaves it."""
+
+
+def distinctive_runs(
+    tree: PageTree, verdict: Verdict, evidence: PageEvidence | None = None, model: LearnedSite | None = None
+) -> NDArray[np.bool_]:
+    """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
+    if evidence is not None:
+        blocks = cut(tree)
+        shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
+        kept = _content(evidence) & (shown | (evidence.probability >= HIDDEN_ABOVE))
+        said = int(evidence.words[kept].sum())
+        if said >= LEAST_CONTENT:
+            own = kept & ~_repeated(evidence, model)
+            told = np.zeros(len(blocks), np.bool_)
+            told[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
+            return np.repeat(told, np.diff(blocks.first_run))
+    return verdict.keep_runs & verdict.keep[tree.run_owner]
+
+
+def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
+    """The blocks that method `page` keeps, whichever way the user leans."""
+    probability, words = evidence.probability, evidence.words
+    lowest, quality = PageModel.load().judged(probability, words)
+    if quality < NO_CONTENT_BELOW and words.sum() >= JUDGED_WORDS:
+        return np.zeros(len(probability), np.bool_)
+    kept: NDArray[np.bool_] = probability >= lowest
+    return kept
+
+
+def _repeated(evidence: PageEvidence, model: LearnedSite | None) -> NDArray[np.bool_]:
+    """The blocks that the site says on so many of its pages that they belong to no record."""
+    if model is None or model.pages < SITE_PAGES:
+        return np.zeros(len(evidence), np.bool_)
+    found: NDArray[np.bool_] = model.block_table.pages_that_say(evidence.text) >= RECORD_AT * model.pages
+    return found

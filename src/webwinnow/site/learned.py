@@ -1,4 +1,4 @@
-"""`SiteKnowledge`: what was learned of one site. Saved as arrays and JSON, never as code."""
+"""`LearnedSite`: what was learned of one site. Saved as arrays and JSON, never as code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import pack, unpack, write_whole
-from webwinnow.site.blocks import BlockTable
-from webwinnow.site.finish import SiteTree, finish
-from webwinnow.site.noise import NoiseMap, importance_of
+from webwinnow.site.blocktable import BlockTable
+from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
+from webwinnow.site.noisemap import NoiseMap, choose_threshold, importance_of
 from webwinnow.site.pagelets import PageletCounts
-from webwinnow.site.segments import SegmentRows, SegmentTable
+from webwinnow.site.segmenttable import SegmentRows, SegmentTable
+from webwinnow.site.sitetree import SiteTree, finish
 from webwinnow.site.sums import (
     ALL_PARTS,
     BLOCKS,
@@ -31,10 +32,8 @@ from webwinnow.site.sums import (
     label_columns,
     labels_of,
 )
-from webwinnow.site.threshold import choose_threshold
-from webwinnow.site.weights import FeatureWeights, WeightSettings
 
-__all__ = ["SiteKnowledge"]
+__all__ = ["LearnedSite"]
 
 KIND = "site model"
 _COLUMNS: dict[str, Any] = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32}
@@ -44,7 +43,7 @@ _TREES = ("sst", "cst")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SiteKnowledge:
+class LearnedSite:
     """What was learned of one site from `pages` pages.
 
     `page_keys`: fingerprints of the pages, ascending. `text_key` (ascending) and `text_pages` tell, for each text that
@@ -154,9 +153,9 @@ class SiteKnowledge:
     @cached_property
     def weights(self) -> FeatureWeights:
         """The exact weights (5-10) of the compressed structure tree."""
-        return self.feature_weights(WeightSettings())
+        return self.feature_weights(CstWeightSettings())
 
-    def feature_weights(self, settings: WeightSettings) -> FeatureWeights:
+    def feature_weights(self, settings: CstWeightSettings) -> FeatureWeights:
         """The weights of the compressed structure tree."""
         if self.cst is None:
             raise ModelError(

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import INTERNAL, LEAF, OUTSIDE, nearest, topmost, word_spans
 from webwinnow.pagetree import PageTree
-from webwinnow.site.finish import SiteTree
 from webwinnow.site.importance import (
     composite_importance,
     feature_entropy,
@@ -18,19 +17,8 @@ from webwinnow.site.importance import (
     style_importance,
 )
 from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import elements_of_page, pair_key
-
-__all__ = [
-    "EVERYWHERE_ALIKE",
-    "Importance",
-    "Mapped",
-    "Marks",
-    "NoiseMap",
-    "Traced",
-    "importance_of",
-    "mark",
-    "noisy_from",
-]
 
 EVERYWHERE_ALIKE = 0.01
 """Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but
@@ -224,3 +212,30 @@ def _of(marks: NDArray[np.bool_], element: NDArray[np.int32]) -> NDArray[np.bool
     """The marks of some elements; False where there is none."""
     found: NDArray[np.bool_] = (element != NOWHERE) & marks[element]
     return found
+
+
+LONG_TEXT = 20
+"""Features a page, on average, in a leaf that holds a long text."""
+VARIES = 0.5
+"""Leaves of at most this importance are fixed text, however long; unless the site has no other."""
+LEVEL = 0.3
+"""The share of the words of long texts that lies below the level of new text."""
+MARGIN = 1.6
+"""How many times further from 1 than that level the threshold lies. `LONG_TEXT`, `LEVEL` and `MARGIN` were chosen on
+`sites-news`; a wide range of them serves (`benchmarks/run.py sst` shows the thresholds around)."""
+HIGHEST = 0.95
+"""No site's threshold lies higher: where all long texts share no word at all, they stand at 1 themselves."""
+
+
+def choose_threshold(site: SiteTree, importance: Importance) -> float:
+    """The importance up to which an element is noise, between 0 and `HIGHEST`."""
+    words = np.bincount(site.feature_element, weights=site.total, minlength=len(site))
+    varies = (site.kind == LEAF) & (words > 0) & (importance.composite > 0)
+    long = varies & (words >= LONG_TEXT * site.m) & (importance.composite > VARIES)
+    texts = long if long.any() else varies
+    if not texts.any():
+        return 0.0
+    order = np.lexsort((words[texts], importance.composite[texts]))
+    below = np.cumsum(words[texts][order])
+    level = importance.composite[texts][order][np.searchsorted(below, LEVEL * below[-1])]
+    return round(min(max(0.0, 1 - MARGIN * (1 - float(level))), HIGHEST), 6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import webwinnow
 from webwinnow.errors import SettingsError
 from webwinnow.replicas import ReplicaFinder, ReplicaSettings, Standing, find_replicas, sketch, sketch_type
-from webwinnow.replicas.sketch import SLOTS, near_address, seconds
+from webwinnow.replicas.sketches import SLOTS, near_address, seconds
 
 VOCABULARY = [f"word{k}" for k in range(4000)]
 

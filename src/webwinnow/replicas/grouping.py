@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import agreeing_slots, unite
-from webwinnow.replicas.settings import ReplicaSettings
-from webwinnow.replicas.sketch import SLOTS, Sketches
+from webwinnow.replicas.sketches import SLOTS, ReplicaSettings, Sketches
 
 __all__ = ["alike", "joined", "likeness"]
 

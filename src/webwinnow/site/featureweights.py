@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import INTERNAL, LEAF, Pairs, sums_by_key, word_spans
 from webwinnow.pagetree import PageTree
-from webwinnow.site.finish import SiteTree
 from webwinnow.site.importance import (
     feature_entropy,
     feature_weight,
@@ -18,9 +17,10 @@ from webwinnow.site.importance import (
     path_importance,
 )
 from webwinnow.site.mapping import SiteMap
+from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import Keys, PageElements, elements_of_page
 
-__all__ = ["INFORMATIVE", "MEANINGLESS", "FeatureWeights", "WeightSettings"]
+__all__ = ["INFORMATIVE", "MEANINGLESS", "CstWeightSettings", "FeatureWeights"]
 
 MEANINGLESS = 0.01
 """Features of less weight are not output (m of 4.3.3; ours, the thesis names no value)."""
@@ -29,7 +29,7 @@ INFORMATIVE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightSettings:
+class CstWeightSettings:
     """`mapped`: weigh as MapCST does (4.3.3) rather than exactly (5-10). `alone`: NodeImp of an element seen once."""
 
     mapped: bool = False
@@ -39,8 +39,8 @@ class WeightSettings:
 class FeatureWeights:
     """The weights w_E(a) of a site's features in its leaves, ready to weigh pages with."""
 
-    def __init__(self, site: SiteTree, settings: WeightSettings | None = None) -> None:
-        self.settings = settings or WeightSettings()
+    def __init__(self, site: SiteTree, settings: CstWeightSettings | None = None) -> None:
+        self.settings = settings or CstWeightSettings()
         self.cut = site.cut
         self.map = SiteMap(site)
         at_leaf = site.kind[site.feature_element] == LEAF

@@ -1,0 +1,246 @@
+"""`ModelFolder`: a folder of models, one file a site, and beside each the sums that it can be merged from, by epoch."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from xxhash import xxh3_64_hexdigest
+
+from webwinnow.errors import MissingExtra, ModelError
+from webwinnow.site.archive import write_whole
+from webwinnow.site.learned import LearnedSite
+
+MODEL_SUFFIX = ".model.npz"
+SUMS_SUFFIX = ".sums.npz"
+"""The newest epoch."""
+EARLIER_SUFFIX = ".sums"
+"""The folder of the earlier epochs of a site: numbered files, the oldest lowest."""
+LONGEST_NAME = 80
+_NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
+
+
+class ModelFolder:
+    """Models by the name of their site. A folder to read has one at least; one to write is made if asked for."""
+
+    def __init__(self, path: Path, *, make: bool = False) -> None:
+        if make and path.exists() and not path.is_dir():
+            raise ModelError(f"{path} is a file; expected a folder for models, or the name of a new one")
+        if make:
+            path.mkdir(parents=True, exist_ok=True)
+        elif not path.is_dir() or not any(path.glob(f"*{MODEL_SUFFIX}")):
+            raise ModelError(f"{path} is no folder of models; make one with: webwinnow learn INPUT -o FOLDER")
+        self.path = path
+
+    def model_path(self, site: str) -> Path:
+        """Where the model of a site lies."""
+        return self.path / (_file_name(site) + MODEL_SUFFIX)
+
+    def sums_path(self, site: str) -> Path:
+        """Where the sums of a site lie."""
+        return self.path / (_file_name(site) + SUMS_SUFFIX)
+
+    def written(self, site: str) -> int | None:
+        """When the model of a site was written, in nanoseconds; None for a site that the folder does not know."""
+        try:
+            return self.model_path(site).stat().st_mtime_ns
+        except OSError:
+            return None
+
+    def find(self, site: str) -> LearnedSite | None:
+        """The model of a site; None for a site that the folder does not know."""
+        path = self.model_path(site)
+        if not path.exists():
+            return None
+        model = LearnedSite.load(path)
+        if model.site != site:
+            raise ModelError(f"{path} is the model of {model.site!r}, not of {site!r}; learn the site again")
+        return model
+
+    def models(self) -> Iterator[Path]:
+        """The files of all models, by name."""
+        return iter(sorted(self.path.glob(f"*{MODEL_SUFFIX}")))
+
+    def epochs(self, model: Path) -> list[Path]:
+        """The files of the sums beside a model, one an epoch, oldest first; none if they were not kept."""
+        earlier = _beside(model, EARLIER_SUFFIX)
+        numbered = sorted(earlier.glob("*.npz"), key=_number) if earlier.is_dir() else []
+        newest = _beside(model, SUMS_SUFFIX)
+        return [*numbered, *([newest] if newest.exists() else [])]
+
+    def sums(self) -> Iterator[tuple[str, list[Path]]]:
+        """The files of the sums of all sites, by name. Raises `ModelError` for a model without them."""
+        for path in self.models():
+            found = self.epochs(path)
+            if not found:
+                raise ModelError(f"{path} has no sums beside it to merge; learn the site again without --no-sums")
+            yield path.name, found
+
+    def save(self, site: str, model: bytes, sums: bytes | None = None) -> None:
+        """Write a packed model, and its sums if they are wanted. Earlier epochs go."""
+        path = self.model_path(site)
+        _forget_earlier(path)
+        write_whole(path, model)
+        if sums is None:
+            self.sums_path(site).unlink(missing_ok=True)
+        else:
+            write_whole(self.sums_path(site), sums)
+
+    def save_epoch(self, site: str, model: bytes, sums: bytes, most: int) -> None:
+        """Write a packed model that a new epoch is joined to; of the sums the `most` newest epochs stay."""
+        path, newest = self.model_path(site), self.sums_path(site)
+        if newest.exists():
+            known = self.epochs(path)
+            earlier = _beside(path, EARLIER_SUFFIX)
+            earlier.mkdir(exist_ok=True)
+            newest.replace(earlier / f"{_number(known[-2]) + 1 if len(known) > 1 else 1}.npz")
+        write_whole(newest, sums)
+        write_whole(path, model)
+        for old in self.epochs(path)[:-most]:
+            old.unlink()
+
+    def remove(self, model: Path) -> None:
+        """Remove a model and all its sums."""
+        _forget_earlier(model)
+        _beside(model, SUMS_SUFFIX).unlink(missing_ok=True)
+        model.unlink(missing_ok=True)
+
+
+def _beside(model: Path, suffix: str) -> Path:
+    return model.with_name(model.name.removesuffix(MODEL_SUFFIX) + suffix)
+
+
+def _forget_earlier(model: Path) -> None:
+    earlier = _beside(model, EARLIER_SUFFIX)
+    if earlier.is_dir():
+        shutil.rmtree(earlier)
+
+
+def _number(epoch: Path) -> int:
+    return int(epoch.stem) if epoch.stem.isdecimal() else 0
+
+
+def _file_name(site: str) -> str:
+    """A safe file name for a site: what of its name is safe, and a hash of the whole."""
+    safe = _NOT_IN_NAME.sub("-", site.lower())[:LONGEST_NAME].strip("-.") or "site"
+    return f"{safe}-{xxh3_64_hexdigest(site.encode('utf-8', 'replace'))}"
+
+
+GROUP_MODELS: Final = 16
+"""Models in a row group: what is read at once to find one."""
+
+
+class ModelTable:
+    """Models by the name of their site, in a Parquet file with the columns `site` (ascending) and `model`."""
+
+    def __init__(self, path: Path) -> None:
+        _needs_pyarrow()
+        import pyarrow.parquet as pq  # noqa: PLC0415 (an optional extra)
+
+        self.path = path
+        try:
+            self._table = pq.ParquetFile(path, memory_map=True, pre_buffer=False)
+            _check_columns(self._table.schema_arrow)
+            groups = range(self._table.num_row_groups)
+            self._first = [self._sites(group)[0] for group in groups]
+            if None in self._first:
+                raise ValueError("a site has no name")
+        except (OSError, ValueError, KeyError, IndexError, NotImplementedError) as error:
+            raise ModelError(f"{path} is no table of models; make one with: webwinnow models pack ({error})") from None
+        if self._first != sorted(self._first):
+            raise ModelError(f"{path} is damaged: its sites are not in order; pack the models again")
+
+    def written(self, site: str) -> int | None:
+        """When the table was opened for a site that it knows: it does not change while it is open."""
+        return 0 if self._place(site) is not None else None
+
+    def find(self, site: str) -> LearnedSite | None:
+        """The model of a site; None for a site that the table does not know."""
+        place = self._place(site)
+        if place is None:
+            return None
+        model = self._read(self._column(place[0], "model")[place[1]], site)
+        if model.site != site:
+            raise ModelError(f"{self.path} has the model of {model.site!r} for {site!r}; learn the site again")
+        return model
+
+    def models(self, on_damaged: Callable[[str], None] | None = None) -> Iterator[LearnedSite]:
+        """All models, by site; one that cannot be read is told and passed over, or raises if nobody listens."""
+        for group in range(self._table.num_row_groups):
+            for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
+                try:
+                    model = self._read(packed, site)
+                except ModelError as error:
+                    if on_damaged is None:
+                        raise
+                    on_damaged(str(error))
+                    continue
+                yield model
+
+    def _read(self, packed: Any, site: str) -> LearnedSite:
+        return LearnedSite.from_bytes(packed.as_py() or b"", f"{self.path}: {site}")
+
+    def _place(self, site: str) -> tuple[int, int] | None:
+        """The row group of a site, and its row there."""
+        group = bisect_right(self._first, site) - 1
+        if group < 0 or site not in (sites := self._sites(group)):
+            return None
+        return group, sites.index(site)
+
+    def _sites(self, group: int) -> list[str]:
+        sites: list[str] = self._column(group, "site").to_pylist()
+        return sites
+
+    def _column(self, group: int, name: str) -> Any:
+        try:
+            return self._table.read_row_group(group, columns=[name], use_threads=False).column(name)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{self.path} is damaged ({error}); pack the models again") from None
+
+    @classmethod
+    def pack(cls, folder: ModelFolder, path: Path) -> int:
+        """Write the models of a folder into a new table; returns how many."""
+        _needs_pyarrow()
+        import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+        import pyarrow.parquet as pq  # noqa: PLC0415
+
+        found = sorted((LearnedSite.load(file).site, file) for file in folder.models())
+        kinds: dict[str, pa.DataType] = {"site": pa.large_string(), "model": pa.large_binary()}
+        schema = pa.schema(kinds)
+        part = path.with_name(f".{path.name}.part")
+        try:
+            with pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as out:
+                for at in range(0, len(found), GROUP_MODELS):
+                    rows = found[at : at + GROUP_MODELS]
+                    columns = {"site": [site for site, _ in rows], "model": [file.read_bytes() for _, file in rows]}
+                    out.write_table(pa.table(columns, schema=schema))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return len(found)
+
+
+def _check_columns(schema: Any) -> None:
+    """`ValueError` where a table of something else has our columns, or has them not."""
+    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
+
+    texts, packed = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
+    for name, kinds in (("site", texts), ("model", packed)):
+        if name not in schema.names or schema.field(name).type not in kinds:
+            raise ValueError(f"it has no column {name} of {kinds[0]}")
+
+
+def open_models(path: Path) -> ModelFolder | ModelTable:
+    """The models that lie at a path: a folder, or a table in a file."""
+    return ModelTable(path) if path.is_file() else ModelFolder(path)
+
+
+def _needs_pyarrow() -> None:
+    try:
+        import pyarrow.parquet  # noqa: F401, PLC0415 (an optional extra)
+    except ImportError as error:
+        raise MissingExtra("a table of models", "parquet") from error
