@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,20 +13,16 @@ import webwinnow
 
 SOURCE = Path(webwinnow.__file__).parent
 
-LAYERS: dict[str, int] = {
-    part: layer
-    for layer, parts in enumerate(
-        (
-            "_version errors progress arrays urls words dates records markup _kernels",
-            "pagetree parsing pagemeta render fingerprints blocks treebytes",
-            "site cleaning pagemodel itemmodel templates",
-            "cleanpage links sitemodel estimators docview replicas vectors weighting mining sitemining",
-            "io crawl search pipeline engines",
-            "experiments report service cli __main__",
-        )
-    )
-    for part in parts.split()
-}
+CONTRIBUTING = Path(__file__).parent.parent / "CONTRIBUTING.md"
+
+
+def layers_in(text: str) -> dict[str, int]:
+    """The layer of each package and module, from the table of CONTRIBUTING."""
+    rows = re.findall(r"^\| L(\d) \| ([^|]*) \|", text, flags=re.MULTILINE)
+    return {name: int(layer) for layer, names in rows for name in re.findall(r"`(\w+)`", names)}
+
+
+LAYERS = layers_in(CONTRIBUTING.read_text(encoding="utf-8"))
 """The layer of each module or folder of webwinnow."""
 FACE = "__init__"
 """webwinnow itself: it may import anything below the highest layer, and only that layer may import it."""
@@ -78,7 +75,7 @@ def complaints_about(part: str, imported: set[str]) -> list[str]:
             if LAYERS[part] < TOP:
                 found.append(f"{part} imports webwinnow itself, which only the highest layer may")
         elif other not in LAYERS:
-            found.append(f"{other} is in no layer: add it to LAYERS in {Path(__file__).name}")
+            found.append(f"{other} is in no layer: add it to the table of {CONTRIBUTING.name}")
         elif part == FACE:
             if LAYERS[other] == TOP:
                 found.append(f"webwinnow itself imports {other} of the highest layer")
@@ -92,7 +89,7 @@ def complaints_about(part: str, imported: set[str]) -> list[str]:
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_a_module_stands_in_a_layer(module: Path) -> None:
     part = part_of(module)
-    assert part == FACE or part in LAYERS, f"{module} is in no layer: add {part} to LAYERS in {Path(__file__).name}"
+    assert part == FACE or part in LAYERS, f"{module} is in no layer: add {part} to the table of {CONTRIBUTING.name}"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)

@@ -1,0 +1,163 @@
+"""Trace one page through the code: the modules it enters, in order, and how often each is entered.
+
+    python tools/walk.py page|clean|learn|serve [--calls]
+
+A site of five small pages goes through the command as a user would run it, with one worker. Every process of the run
+is traced from its first page on: start-up (imports, command line, settings) does not count. `--calls` also lists the
+functions called.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+TRACER = '''
+"""Started with every Python process of the run: writes one line for each call of a webwinnow function."""
+import os, sys, threading
+
+folder = os.environ.get("WEBWINNOW_WALK")
+if folder:
+    log = open(os.path.join(folder, f"{os.getpid()}.calls"), "w", buffering=1 << 16)
+    state = threading.local()
+    DEPTH = 1  # the module that was started; anything deeper is an import
+
+    def trace(frame, event, _):
+        code = frame.f_code
+        if code.co_name == "<module>" and event in ("call", "return"):
+            state.importing = getattr(state, "importing", 0) + (1 if event == "call" else -1)
+        if event != "call" or getattr(state, "importing", 0) > DEPTH:
+            return
+        name = code.co_filename
+        at = name.rfind("/webwinnow/")
+        if at < 0 or code.co_name[0] == "<":
+            return
+        log.write(f"{threading.get_ident()} {name[at + 11:-3]} {code.co_qualname}\\n")
+        log.flush()
+
+    sys.setprofile(trace)
+    threading.setprofile(trace)
+'''
+PAGES = 5
+STARTUP = ("cli/", "__init__", "_version", "__main__", "errors")
+"""The command line itself and module attributes are not part of a page's walk."""
+FIRST = ("io/jsonl", "parsing", "parse")
+"""A process has its first page when it reads or parses one."""
+
+
+def site(folder: Path) -> Path:
+    """Write a small site: one menu, five articles with a table, a list and links."""
+    lines = []
+    for number in range(PAGES):
+        body = "".join(
+            f"<p>Paragraph {k} of article {number} says something new, in a sentence of its own, on topic {number * k}."
+            for k in range(6)
+        )
+        html = (
+            f"<html><head><title>Article {number}</title></head><body><ul class=menu><li><a href=/>Home</a>"
+            f"<li><a href=/about>About us</a></ul><h1>Article {number}</h1>{body}"
+            f"<table><tr><th>Height<td>{number} m</table><footer>Copyright of the example site</footer></body></html>"
+        )
+        lines.append(json.dumps({"url": f"http://site.example/{number}", "html": html}) + "\n")
+    path = folder / "site.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    (folder / "page.html").write_text(json.loads(lines[0])["html"], encoding="utf-8")
+    return path
+
+
+def serve(program: list[str], folder: Path, crawl: Path, env: dict[str, str]) -> None:
+    """Run one job of the service from its upload to its end."""
+    with subprocess.Popen(
+        [*program, "serve", "--port", "0", "--folder", str(folder / "jobs")], env=env, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        address = next(word for line in server.stderr for word in line.split() if word.startswith("http://"))
+        address = address.rstrip("/.,")
+        body = crawl.read_bytes()
+        job = json.load(
+            urllib.request.urlopen(
+                urllib.request.Request(
+                    f"{address}/jobs?name=site.jsonl", data=body, headers={"Content-Type": "application/octet-stream"}
+                )
+            )
+        )
+        while json.load(urllib.request.urlopen(f"{address}/jobs/{job['id']}"))["state"] not in ("done", "failed"):
+            time.sleep(0.1)
+        server.terminate()
+
+
+def walk(command: str, folder: Path) -> list[tuple[str, str, str]]:
+    """Run a command under the tracer; returns (process and thread, module, function) of each call in order."""
+    calls = folder / "calls"
+    calls.mkdir()
+    (folder / "start").mkdir()
+    (folder / "start" / "sitecustomize.py").write_text(TRACER, encoding="utf-8")
+    paths = [str(folder / "start"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = os.environ | {"WEBWINNOW_WALK": str(calls), "PYTHONPATH": os.pathsep.join(paths)}
+    crawl = site(folder)
+    program = [sys.executable, "-m", "webwinnow"]
+    if command == "page":
+        subprocess.run([*program, "page", str(folder / "page.html")], env=env, check=True, stdout=subprocess.DEVNULL)
+    elif command == "clean":
+        subprocess.run(
+            [*program, "clean", str(crawl), "-o", str(folder / "o.jsonl"), "-q", "--jobs", "1"], env=env, check=True
+        )
+    elif command == "learn":
+        subprocess.run(
+            [*program, "learn", str(crawl), "-o", str(folder / "m"), "-q", "--jobs", "1"], env=env, check=True
+        )
+    else:
+        serve(program, folder, crawl, env)
+    found = []
+    for file in sorted(calls.iterdir(), key=lambda path: path.stat().st_mtime_ns):
+        has_page = False
+        for line in file.read_text(encoding="utf-8").splitlines():
+            thread, module, function = line.split(" ", 2)
+            has_page = has_page or module.startswith(FIRST)
+            if has_page and not module.startswith(STARTUP):
+                found.append((f"{file.stem}/{thread}", module, function))
+    return found
+
+
+def report(calls: list[tuple[str, str, str]], pages: int, *, with_calls: bool) -> str:
+    """The walk as text: modules in the order of their first entry."""
+    entered: Counter[str] = Counter()
+    functions: Counter[tuple[str, str]] = Counter()
+    last: dict[str, str] = {}
+    for thread, module, function in calls:
+        functions[module, function] += 1
+        if last.get(thread) != module:
+            entered[module] += 1
+            last[thread] = module
+    lines = [f"{module:40} entered {times}" for module, times in entered.items()]
+    more = sum(times > 1 for times in entered.values())
+    lines.append(f"{len(entered)} modules, {more} of them entered more than once")
+    for module, function in (("parsing", "parse"), ("blocks", "cut")):
+        lines.append(f"{module}.{function} called {functions[module, function]} times for {pages} page(s)")
+    if with_calls:
+        lines += [f"{module}.{function} {times}" for (module, function), times in functions.items()]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("page", "clean", "learn", "serve"))
+    parser.add_argument("--calls", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="webwinnow-walk-") as folder:
+        print(
+            report(walk(given.command, Path(folder)), 1 if given.command == "page" else PAGES, with_calls=given.calls)
+        )
+
+
+if __name__ == "__main__":
+    main()
