@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from webwinnow.mining.classify import ChiSquareNeighbours, Classifier, LinearSVM, probabilities, slope_of
+from webwinnow.mining.classifiers import ChiSquareNeighbours, Classifier, LinearSVM, probabilities, slope_of
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import Folds
 from webwinnow.mining.taxonomy import Taxonomy

@@ -28,7 +28,7 @@ from webwinnow.experiments.mining.minefindings import Finding, finding, sentence
 from webwinnow.experiments.mining.minejobs import ClusterRun, pair_trials, site_pairs
 from webwinnow.experiments.mining.mineresults import ClusterStatistics
 from webwinnow.experiments.mining.minetasks import MOST_CLASSES, LabelledTask
-from webwinnow.mining.scores import agreement
+from webwinnow.mining.clustering import agreement
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

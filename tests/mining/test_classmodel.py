@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
 from webwinnow.arrays import packed_arrays
-from webwinnow.mining.classify import ChiSquareNeighbours, LinearSVM, sparse_rows
+from webwinnow.mining.classifiers import ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings

@@ -18,7 +18,7 @@ from webwinnow.sitemining.denoising import (
 )
 from webwinnow.sitemining.measures import class_accuracies, macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, chi_square, telling_terms
+from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, chi_square, distinctive_terms
 from webwinnow.sitemining.topicwords import TopicWords
 
 PAGES = [
@@ -108,9 +108,9 @@ def test_chi_square_by_hand():
 
 def test_the_telling_terms_of_a_topic_stand_on_two_of_its_sites():
     shares = [{"quark": 0.9, "cern": 1.0}, {"quark": 0.5, "fermilab": 1.0}, {"gene": 0.5, "quark": 0.1}, {"gene": 1.0}]
-    found = telling_terms(shares, ["physics", "physics", "biology", "biology"], 10)
+    found = distinctive_terms(shares, ["physics", "physics", "biology", "biology"], 10)
     assert found == {"biology": ["gene"], "physics": ["quark"]}
-    assert telling_terms(shares[1:3], ["physics", "biology"], 1) == {"biology": ["gene"], "physics": ["fermilab"]}
+    assert distinctive_terms(shares[1:3], ["physics", "biology"], 1) == {"biology": ["gene"], "physics": ["fermilab"]}
 
 
 def test_a_thesaurus_is_learned_from_the_pages_of_training_sites():

@@ -24,7 +24,7 @@ from webwinnow.pipeline.mine import MineRun, MineSettings, _fates, mine_sites
 from webwinnow.pipeline.minestore import MineStore
 from webwinnow.pipeline.seeds import read_seeds
 from webwinnow.report.minedsites import mined_html
-from webwinnow.sitemining.mining import MiningSettings
+from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.topics import SiteTopics
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
@@ -175,9 +175,9 @@ def settings_of(server: WebServer) -> CrawlSettings:
 
 def test_other_settings_do_not_go_on_with_a_run(seeds: Path, mined: Mined) -> None:
     with pytest.raises(SettingsError, match="other confidence"):
-        mine_sites(seeds, mined.out, MineSettings(mining=MiningSettings(confidence=0.7)))
+        mine_sites(seeds, mined.out, MineSettings(mining=DiscoverySettings(confidence=0.7)))
     with pytest.raises(SettingsError, match="no seed has the topic maps"):
-        mine_sites(seeds, mined.out, MineSettings(mining=MiningSettings(topics=("maps",))))
+        mine_sites(seeds, mined.out, MineSettings(mining=DiscoverySettings(topics=("maps",))))
     with pytest.raises(SettingsError, match="holds something else"):
         mine_sites(seeds, seeds.parent)
 
@@ -193,7 +193,7 @@ def test_limits_end_a_run_and_larger_ones_go_on_with_it(
         if (host := url.split("/")[2]) in labels
     ]
     stored.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    some = MineSettings(label="topic", pages=12, mining=MiningSettings(sites=2, topics=("sqlite",)))
+    some = MineSettings(label="topic", pages=12, mining=DiscoverySettings(sites=2, topics=("sqlite",)))
     with WebServer(web.pages) as server:
         first = mine_sites(stored, tmp_path / "run", some, settings_of(server))
         asked = pages_asked(server)
@@ -203,7 +203,7 @@ def test_limits_end_a_run_and_larger_ones_go_on_with_it(
     assert all(record["topic"] == "sqlite" for record in first.found)
     late = mine_sites(stored, tmp_path / "late", MineSettings(label="topic", seconds=1e-6))
     assert (late.ended, late.finished, len(late.sites)) == ("the time is up", False, 2)
-    more = MineSettings(label="topic", pages=12, mining=MiningSettings(sites=3, topics=("sqlite",)))
+    more = MineSettings(label="topic", pages=12, mining=DiscoverySettings(sites=3, topics=("sqlite",)))
     with WebServer(answer=lambda _: Reply(b"gone", status=404)) as server:
         second = mine_sites(stored, tmp_path / "run", more, settings_of(server))
     assert second.sites[: len(first.sites)] == first.sites
@@ -230,7 +230,7 @@ def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Pa
             pages[f"http://{host}/{n or ''}"] = page(words, n, links)
     seeds = tmp_path / "seeds.csv"
     seeds.write_text("http://s.test/,sea\nhttp://f.test/,field\n")
-    few = MineSettings(search=False, mining=MiningSettings(sites=2))
+    few = MineSettings(search=False, mining=DiscoverySettings(sites=2))
     with WebServer(pages) as server:
         pruned = mine_sites(seeds, tmp_path / "run", few, settings_of(server))
         whole = mine_sites(seeds, tmp_path / "run", replace(few, search=True), settings_of(server))

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from webwinnow.mining.classify import LinearSVM, sparse_rows
+from webwinnow.mining.classifiers import LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import Folds

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.hmt import HIDDEN, Convergence, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
-from webwinnow.sitemining.hmt.learning import parts_of, starting_parameters
+from webwinnow.sitemining.hmt.em import split_trees, starting_parameters
 
 NEAR = 0.005
 """Incremental EM reaches the likelihood of batch EM within 0.5 %."""
@@ -72,7 +72,7 @@ def test_partial_fit_on_parts_comes_near_to_fit_on_all():
     start = TreeParameters.random(3, 4, np.random.default_rng(5))
     whole = HiddenMarkovTree(3, symbols=4, start=start).fit(forest)
     grown = HiddenMarkovTree(3, symbols=4, start=start)
-    for part, _ in parts_of(forest, np.full(len(forest), HIDDEN), 3):
+    for part, _ in split_trees(forest, np.full(len(forest), HIDDEN), 3):
         grown.partial_fit(part)
     assert grown.score(forest) == pytest.approx(whole.score(forest), rel=NEAR)
     assert grown.counts_.root.sum() == pytest.approx(600)
@@ -160,10 +160,10 @@ def test_the_same_seed_gives_the_same_model():
 
 def test_parts_hold_whole_trees_and_all_of_them():
     forest, states = sampled(trees=7, nodes=5)
-    parts = parts_of(forest, states, 3)
+    parts = split_trees(forest, states, 3)
     assert [len(part.roots) for part, _ in parts] == [3, 2, 2]
     assert sum(len(part) for part, _ in parts) == len(forest)
-    assert len(parts_of(forest, states, 100)) == 7
+    assert len(split_trees(forest, states, 100)) == 7
 
 
 def test_samples_follow_the_model():

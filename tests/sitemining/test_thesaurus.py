@@ -15,7 +15,7 @@ pytest.importorskip("ahocorasick_rs")
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.denoising import CHOICES, Denoiser, DenoisingSettings
 from webwinnow.sitemining.skos import LARGEST_THESAURUS, read_labels
-from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, telling_terms
+from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, distinctive_terms
 
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 <http://t.example/1> a skos:Concept ; skos:prefLabel "Magnetic field"@en, "Magnetfeld"@de ; skos:altLabel "B-field"@en .
@@ -191,6 +191,6 @@ def test_settings_without_meaning_are_refused():
             with pytest.raises(SettingsError, match="needs"):
                 Denoiser(choice)
     with pytest.raises(SettingsError, match="terms a topic"):
-        telling_terms([{}], ["a"], 0)
+        distinctive_terms([{}], ["a"], 0)
     with pytest.raises(InputError, match="without terms"):
         Thesaurus(["!"])

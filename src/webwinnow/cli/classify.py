@@ -12,7 +12,7 @@ import typer
 from webwinnow.cli.progress import shown_progress
 from webwinnow.io import check_output
 from webwinnow.io.sinks import whole_file
-from webwinnow.mining.classify import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
+from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.taxonomy import SEPARATOR

@@ -19,14 +19,14 @@ from webwinnow.pipeline.mine import SITE_PAGES as MINED_PAGES
 from webwinnow.pipeline.mine import MineSettings, mine_sites
 from webwinnow.pipeline.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.report.minedsites import mined_html
-from webwinnow.sitemining.mining import MiningSettings
-from webwinnow.sitemining.reading import ReadingSettings
+from webwinnow.sitemining.discovery import DiscoverySettings
+from webwinnow.sitemining.sitereading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.urls import SiteKey
 
 __all__ = ["sites"]
 
-_MINING, _READING, _CRAWLING = MiningSettings(), ReadingSettings(), CrawlSettings()
+_MINING, _READING, _CRAWLING = DiscoverySettings(), ReadingSettings(), CrawlSettings()
 
 sites = typer.Typer(help="Learn the topics of whole sites, tell those of others, find more.", no_args_is_help=True)
 
@@ -140,7 +140,7 @@ def mine(
         method=method,
         label=label,
         site_by=site_by,
-        mining=MiningSettings(
+        mining=DiscoverySettings(
             topics=tuple(topic or ()),
             confidence=confidence,
             distinctness=distinctness,

@@ -21,8 +21,8 @@ from webwinnow.parsing import parse
 from webwinnow.pipeline.mine import PrunedFollow
 from webwinnow.progress import Progress
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
-from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training
 from webwinnow.urls import canonical
 

@@ -1,6 +1,6 @@
-"""Mining of pages as vectors: a sparse matrix with the names of its rows and columns goes in, never a tree.
+"""Mining of pages as feature vectors: the input is a sparse matrix with named rows and columns, never a page tree.
 
-What is named here is loaded when it is asked for: the modules need scikit-learn (extra `mining`), which takes seconds.
+The names below are loaded on first use, because scikit-learn (extra `mining`) takes seconds to import.
 """
 
 from __future__ import annotations
@@ -9,13 +9,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from webwinnow.mining.choosing import Suggestion, suggest_k
-    from webwinnow.mining.cluster import NO_CLUSTER, Clustering, KMeans, UnitRows, best_run, k_means
-    from webwinnow.mining.collection import Cluster, ClusteredPages, ClusterSettings, cluster_pages
-    from webwinnow.mining.naming import cluster_names, cluster_terms
-    from webwinnow.mining.places import plane
-    from webwinnow.mining.rows import PageRows
-    from webwinnow.mining.scores import Agreement, agreement
+    from webwinnow.mining.clustercount import Suggestion, suggest_k
+    from webwinnow.mining.clusteredpages import (
+        Cluster,
+        ClusteredPages,
+        ClusterSettings,
+        cluster_names,
+        cluster_pages,
+        cluster_terms,
+        plane,
+    )
+    from webwinnow.mining.clustering import (
+        NO_CLUSTER,
+        Agreement,
+        Clustering,
+        KMeans,
+        UnitRows,
+        agreement,
+        best_run,
+        k_means,
+    )
+    from webwinnow.mining.pagerows import PageRows
 
 __all__ = [
     "NO_CLUSTER",
@@ -38,20 +52,14 @@ __all__ = [
     "suggest_k",
 ]
 
-_HOMES = {
-    "webwinnow.mining.choosing": "Suggestion suggest_k",
-    "webwinnow.mining.cluster": "NO_CLUSTER Clustering KMeans UnitRows best_run k_means",
-    "webwinnow.mining.collection": "Cluster ClusteredPages ClusterSettings cluster_pages",
-    "webwinnow.mining.naming": "cluster_names cluster_terms",
-    "webwinnow.mining.places": "plane",
-    "webwinnow.mining.rows": "PageRows",
-    "webwinnow.mining.scores": "Agreement agreement",
-}
+_MODULES = ("clustering", "clustercount", "clusteredpages", "pagerows")
 
 
 def __getattr__(name: str) -> Any:
-    """Load the module that a name is from (PEP 562)."""
-    for module, named in _HOMES.items():
-        if name in named.split():
-            return getattr(import_module(module), name)
+    """Import a public name on first use (PEP 562)."""
+    if name in __all__:
+        for module in _MODULES:
+            found = vars(import_module(f"webwinnow.mining.{module}"))
+            if name in found:
+                return found[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError, SettingsError
-from webwinnow.mining.classify import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
+from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey

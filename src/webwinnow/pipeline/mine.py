@@ -31,18 +31,18 @@ from webwinnow.pipeline.seeds import Seeds, read_seeds
 from webwinnow.pipeline.sites import NOTHING_READ, site_record
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.sitemining.measures import spotting_rate
-from webwinnow.sitemining.mining import (
+from webwinnow.sitemining.discovery import (
+    DiscoveryProgress,
+    DiscoverySettings,
     Judgement,
-    MiningProgress,
-    MiningSettings,
     SiteGraph,
     candidates,
     neighbours_of,
     why_stop,
 )
-from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
 from webwinnow.urls import SiteKey, canonical
@@ -67,7 +67,7 @@ class MineSettings:
     method: str = DEFAULT_METHOD
     label: str = "label"
     site_by: str = "host"
-    mining: MiningSettings = field(default_factory=MiningSettings)
+    mining: DiscoverySettings = field(default_factory=DiscoverySettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     pages: int = SITE_PAGES
     seconds: float | None = None
@@ -330,7 +330,7 @@ class _Mine:
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         if not chosen and self.settings.search and read < mining.sites and self._search_on():
             return None
-        why = why_stop(MiningProgress(read, self.since_found, len(chosen)), mining)
+        why = why_stop(DiscoveryProgress(read, self.since_found, len(chosen)), mining)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
             rows = [(one.site, start_address(one.start), None, one.linked_by) for one in chosen]

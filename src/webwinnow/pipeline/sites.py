@@ -163,9 +163,9 @@ def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], f
         "pages": len(trees),
         "failed_pages": failed,
         "deciding_pages": [
-            {"url": pages.urls[page], "probability": _rounded(float(found.told.texts[page, found.number]))}
+            {"url": pages.urls[page], "probability": _rounded(float(found.prediction.texts[page, found.number]))}
             for page in found.deciding_pages(DECIDING)
-            if found.told.texts is not None
+            if found.prediction.texts is not None
         ],
         "deciding_blocks": [_block(found, pages, trees, node) for node in found.deciding_blocks(DECIDING)],
     }
@@ -175,7 +175,7 @@ def _block(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], node: 
     """A block that decided: where it stands, and how it begins."""
     page = int(pages.page_of_node[node])
     tree, element = trees[page], int(pages.element[node])
-    assert found.told.blocks is not None
+    assert found.prediction.blocks is not None
     if element == NOTHING:
         xpath, text = "/html/head/title", " ".join(tree.head.title.split())
     else:
@@ -187,7 +187,7 @@ def _block(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], node: 
         "url": pages.urls[page],
         "xpath": xpath,
         "text": text[:LONGEST_TEXT],
-        "probability": _rounded(float(found.told.blocks[node, found.number])),
+        "probability": _rounded(float(found.prediction.blocks[node, found.number])),
     }
 
 

@@ -24,8 +24,8 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitetree import NOTHING, BlockTree
-from webwinnow.sitemining.thesaurus import TERMS_OF_A_TOPIC, SpelledText, Thesaurus, telling_terms
-from webwinnow.sitemining.topicwords import Rows, TopicWords
+from webwinnow.sitemining.thesaurus import TERMS_OF_A_TOPIC, SpelledText, Thesaurus, distinctive_terms
+from webwinnow.sitemining.topicwords import TopicWords, WordRows
 from webwinnow.sitemodel import learn
 from webwinnow.words import stop_words
 
@@ -115,7 +115,7 @@ class SiteText:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def page_shares(self) -> dict[str, float]:
-        """For each word the share of the site's pages that have it, as `telling_terms` takes it; no stop words."""
+        """For each word the share of the site's pages that have it, as `distinctive_terms` takes it; no stop words."""
         times: Counter[str] = Counter()
         for begin, end in pairwise(self.first.tolist()):
             times.update(set(self.spelled.words(begin, end)))
@@ -149,7 +149,7 @@ def pertinence(text: SiteText, thesaurus: Thesaurus) -> Floats:
 
 def similarity(site: SitePages, topics: TopicWords) -> Floats:
     """Of each node the cosine with the centroid vector of the nearest topic (4.2, the rival); 0 without known words."""
-    found = Rows.of(site.words, topics.key).weighted(topics.weight).cosines(topics.direction)
+    found = WordRows.of(site.words, topics.key).weighted(topics.weight).cosines(topics.direction)
     nearest: Floats = np.nan_to_num(found, nan=0.0).max(axis=1, initial=0.0)
     return nearest
 
@@ -219,7 +219,7 @@ def learned_thesaurus(
 
     `shares[i]` is `SiteText.page_shares` of training site i.
     """
-    found = telling_terms(shares, topics, terms)
+    found = distinctive_terms(shares, topics, terms)
     return Thesaurus(term for told in found.values() for term in told)
 
 

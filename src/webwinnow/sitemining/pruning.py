@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.sitemining.hmt.convergence import TOLERANCE
-from webwinnow.sitemining.hmt.forest import Forest
+from webwinnow.sitemining.hmt.em import TOLERANCE
 from webwinnow.sitemining.hmt.inference import evidence_of
-from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.hmt.treemodel import Forest, TreeParameters
 
 __all__ = [
     "Everything",

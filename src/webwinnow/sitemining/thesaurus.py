@@ -18,7 +18,7 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.sitemining.skos import LARGEST_THESAURUS, read_labels
 from webwinnow.words import stop_words, words
 
-__all__ = ["TERMS_OF_A_TOPIC", "SpelledText", "Thesaurus", "chi_square", "needs_ahocorasick", "telling_terms"]
+__all__ = ["TERMS_OF_A_TOPIC", "SpelledText", "Thesaurus", "chi_square", "distinctive_terms", "needs_ahocorasick"]
 
 TERMS_OF_A_TOPIC: Final = 500
 """Terms that training sites give each topic (ours; not tuned)."""
@@ -142,7 +142,7 @@ def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_w
     return found
 
 
-def telling_terms(
+def distinctive_terms(
     shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_OF_A_TOPIC
 ) -> dict[str, list[str]]:
     """The words that tell of each topic, most telling first: the highest chi-square over training sites.

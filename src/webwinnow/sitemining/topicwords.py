@@ -18,14 +18,14 @@ from webwinnow.errors import InputError
 from webwinnow.sitemining.arraychecks import Arrays, floats, keys
 from webwinnow.sitemining.sitepages import SitePages, WordCounts
 
-__all__ = ["HeldOut", "Rows", "TopicWords", "learn_words", "probabilities", "slope_of"]
+__all__ = ["HeldOut", "TopicWords", "WordRows", "learn_words", "probabilities", "slope_of"]
 
 STEEPEST = 200.0
 """Slopes are looked for from 0 to this (ours): held-out pages that were all told right would have none. A cosine larger
 by 0.02 then makes a topic 55 times likelier."""
 SLOPE_STEPS = 20
 SLOPE_ROWS = 300
-"""Rows of a site, evenly drawn, from which a slope is found."""
+"""WordRows of a site, evenly drawn, from which a slope is found."""
 LENGTHS = 8
 """Texts of 1, 2 to 3, 4 to 7 known words and so on, the last of 128 and more, have slopes of their own."""
 LEAST_SITES = 3
@@ -80,7 +80,7 @@ class TopicWords:
         )
 
     def _posteriors(self, words: WordCounts, scale: int) -> Floats:
-        rows = Rows.of(words, self.key).weighted(self.weight)
+        rows = WordRows.of(words, self.key).weighted(self.weight)
         return _Told.of(rows, self.direction).posteriors(self.slopes[scale])
 
 
@@ -93,7 +93,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class WordRows:
     """Sparse rows over the columns of a vocabulary."""
 
     rows: int
@@ -146,7 +146,7 @@ class Rows:
         return np.bincount(self.row, self.value * vector[self.column], self.rows).astype(np.float64)
 
     @classmethod
-    def join(cls, parts: Sequence[Rows]) -> Self:
+    def join(cls, parts: Sequence[WordRows]) -> Self:
         """The rows of several, one after the other."""
         firsts = np.cumsum([0, *(part.rows for part in parts)])
         return cls(
@@ -175,7 +175,7 @@ def learn_words(
     if len(sites) != len(topic) or not len(sites):
         raise InputError(f"{len(sites)} sites and {len(topic)} topics: expected one each, and some")
     key = np.unique(np.concatenate([site.page_words.key for site in sites]))
-    pages = [Rows.of(site.page_words, key) for site in sites]
+    pages = [WordRows.of(site.page_words, key) for site in sites]
     sites_with, weight = _weights(pages, len(key))
     weighted = [rows.weighted(weight) for rows in pages]
     sums = np.zeros((len(key), topics))
@@ -192,7 +192,7 @@ def learn_words(
         others[:, topic[s]] = _unit((sums[:, topic[s]] - weighted[s].mean(len(key)))[:, None])[:, 0]
         own = np.zeros(len(key), np.bool_)
         own[pages[s].column] = True
-        both = (Rows.of(site.node_words, key), pages[s])
+        both = (WordRows.of(site.node_words, key), pages[s])
         known = [one.at(sites_with > own).weighted(weight) for one in both]
         told.append((_Told.of(known[BLOCKS], others), _Told.of(known[PAGES], others)))
     found = [(both, number) for both, number in zip(told, topic.tolist(), strict=True) if both is not None]
@@ -214,7 +214,7 @@ class _Told:
     length: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Rows, direction: Floats) -> Self:
+    def of(cls, rows: WordRows, direction: Floats) -> Self:
         return cls(rows.cosines(direction), rows.length)
 
     def posteriors(self, slopes: Floats) -> Floats:
@@ -270,7 +270,7 @@ def slope_of(held_out: Sequence[Scored], most: float = STEEPEST) -> float | None
     return float((low + high) / 2)
 
 
-def _weights(pages: Sequence[Rows], columns: int) -> tuple[NDArray[np.int64], Floats]:
+def _weights(pages: Sequence[WordRows], columns: int) -> tuple[NDArray[np.int64], Floats]:
     """On how many sites each word stands, and its weight: log (1 / share of pages) log ((1 + sites) / sites with it).
 
     The first factor is the usual one, the share a mean over sites so that large ones do not decide; the second leaves

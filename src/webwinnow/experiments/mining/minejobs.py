@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from webwinnow.experiments.answercache import key_of
 from webwinnow.experiments.mining.minetasks import LabelledTask
-from webwinnow.mining.classify import ChiSquareNeighbours
+from webwinnow.mining.classifiers import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
-from webwinnow.mining.cluster import KMeans, UnitRows, k_means
-from webwinnow.mining.scores import agreement
+from webwinnow.mining.clustering import KMeans, UnitRows, agreement, k_means
 
 __all__ = [
     "CONFIGURATIONS",

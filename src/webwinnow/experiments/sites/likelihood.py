@@ -9,9 +9,9 @@ import numpy as np
 
 from webwinnow.experiments.sites.labelledsites import StoredSite
 from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
-from webwinnow.sitemining.hmt.forest import Known
+from webwinnow.sitemining.hmt.treemodel import Known
 from webwinnow.sitemining.topics import Training
-from webwinnow.sitemining.topics.scale import site_nodes
+from webwinnow.sitemining.topics.treescale import site_nodes
 
 __all__ = ["Curve", "drawn_curves", "site_curves"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.experiments.sites.labelledsites import Answer, StoredSite
-from webwinnow.sitemining.hmt.forest import Forest, soft_evidence
+from webwinnow.sitemining.hmt.treemodel import Forest, soft_evidence
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 from webwinnow.sitemining.topics import SiteTopics
-from webwinnow.sitemining.topics.pagetree import PageTreeHmt
-from webwinnow.sitemining.topics.scale import site_nodes
+from webwinnow.sitemining.topics.treemethods import HmtMethod
+from webwinnow.sitemining.topics.treescale import site_nodes
 
 __all__ = ["DELTAS", "DEPTHS", "FIRST_PAGES", "OMEGAS", "Read", "read_less", "ways"]
 
@@ -48,7 +48,7 @@ def ways() -> list[str]:
     return ["everything", *fixed, *first, *rules]
 
 
-def read_less(site: StoredSite, model: SiteTopics, pages: PageTreeHmt) -> list[Read]:
+def read_less(site: StoredSite, model: SiteTopics, pages: HmtMethod) -> list[Read]:
     """Read one site in every way, breadth-first through its stored links, and classify what was read.
 
     A rule sees all words of a page, for what the site repeats is not known while it is read; the model of its pages is

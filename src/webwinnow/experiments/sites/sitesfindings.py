@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from webwinnow.experiments.sites.likelihood import Curve
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, accuracy_of
-from webwinnow.sitemining.hmt.convergence import MOST_PASSES
+from webwinnow.sitemining.hmt.em import MOST_PASSES
 from webwinnow.sitemining.topics import METHODS
 
 __all__ = ["findings"]

@@ -17,9 +17,7 @@ from webwinnow.experiments.sites.pruned import Read, read_less
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
 from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import SiteTopics, Training
-from webwinnow.sitemining.topics.multiscale import Multiscale
-from webwinnow.sitemining.topics.pagetree import PageTreeHmt
-from webwinnow.sitemining.topics.twophase import TwoPhase
+from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
 
 __all__ = ["Answers", "Trial", "draws", "each_left_out", "folds", "run_trial", "sizes_of", "worked"]
 
@@ -86,7 +84,7 @@ def run_trial(trial: Trial) -> Answers:
     reads: tuple[list[Read], ...] = ()
     if trial.reading is not None:
         with clock.of("reading in every way"):
-            of_pages = PageTreeHmt.learn(training)
+            of_pages = HmtMethod.learn(training)
             reads = tuple(read_less(one, models[trial.reading], of_pages) for one in trial.tested)
     words = [site.kept[site.words.row] for site in tested]
     pages = [np.isin(np.arange(len(site)), site.page_words.row) for site in tested]

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from webwinnow.sitemining.hmt.classifier import HiddenMarkovTreeClassifier
-from webwinnow.sitemining.hmt.convergence import Convergence
-from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, soft_evidence
-from webwinnow.sitemining.hmt.model import HiddenMarkovTree
-from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.hmt.em import Convergence
+from webwinnow.sitemining.hmt.hiddenmarkovtree import HiddenMarkovTree, HiddenMarkovTreeClassifier
+from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters, soft_evidence
 
 __all__ = [
     "HIDDEN",

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from webwinnow import _kernels as kernels
 from webwinnow.errors import InputError
-from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, Known
-from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
 __all__ = [
     "Beliefs",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from webwinnow.sitemining.topics.method import Told, TopicMethod
-from webwinnow.sitemining.topics.model import SiteTopic, SiteTopics
-from webwinnow.sitemining.topics.registry import DEFAULT_METHOD, METHODS, topic_method
-from webwinnow.sitemining.topics.training import Training
+from webwinnow.sitemining.topics.sitetopics import DEFAULT_METHOD, METHODS, SiteTopic, SiteTopics, topic_method
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
 
 __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "SiteTopic",
     "SiteTopics",
-    "Told",
     "TopicMethod",
+    "TopicPrediction",
     "Training",
     "topic_method",
 ]

@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
-from webwinnow.sitemining.hmt.forest import soft_evidence
+from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
 from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages
 from webwinnow.sitemining.sitetree import LinkTree
-from webwinnow.sitemining.topics.pagetree import PageTreeHmt
-from webwinnow.sitemining.topics.scale import FLOOR
-from webwinnow.sitemining.topics.training import Training
-from webwinnow.sitemining.topicwords import Rows, TopicWords
+from webwinnow.sitemining.topics.topicmethod import Training
+from webwinnow.sitemining.topics.treemethods import HmtMethod
+from webwinnow.sitemining.topics.treescale import FLOOR
+from webwinnow.sitemining.topicwords import TopicWords, WordRows
 from webwinnow.urls import canonical
 
-__all__ = ["Read", "ReadingModel", "ReadingSettings", "SiteReading"]
+__all__ = ["ReadDecision", "ReadingModel", "ReadingSettings", "SiteReading"]
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class ReadingSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadDecision:
     """What is made of a page: whether to `follow` its links, and whether the topic of the site is `settled`."""
 
     follow: bool
@@ -62,12 +62,12 @@ class Read:
 class ReadingModel:
     """What a reader has to know: the words of topics, and the hidden Markov tree over pages (method `hmt`)."""
 
-    tree: PageTreeHmt
+    tree: HmtMethod
 
     @classmethod
     def learn(cls, training: Training) -> Self:
         """Learn from sites; what other methods learn from the same `Training` is shared."""
-        return cls(training.learned(PageTreeHmt))
+        return cls(training.learned(HmtMethod))
 
     @property
     def words(self) -> TopicWords:
@@ -81,7 +81,7 @@ class ReadingModel:
         Every site has a likeliest topic; one that has another topic than the seeds' is about as near to all of them.
         """
         words = self.words
-        mean = Rows.of(site.page_words, words.key).weighted(words.weight).mean(len(words.key))
+        mean = WordRows.of(site.page_words, words.key).weighted(words.weight).mean(len(words.key))
         length = float(np.sqrt(mean @ mean))
         if not length:
             return np.zeros(words.topics)
@@ -118,17 +118,17 @@ class SiteReading:
         """P(topic | pages so far), as the rule sees it, from `least` pages on; None without a model."""
         return None if self._tree is None else self._tree.posterior
 
-    def read(self, page: PageWords, referrer: str | None = None) -> Read:
+    def read(self, page: PageWords, referrer: str | None = None) -> ReadDecision:
         """Take a page that `referrer` led to. Without a model all links are followed, and nothing is ever settled."""
         self.pages.append(page)
         self.referrers.append(referrer)
         if self._tree is None or self.model is None:
             self.added.append(True)
-            return Read(follow=True, settled=False)
+            return ReadDecision(follow=True, settled=False)
         self._said.update(set(page.said.tolist()) - {0})
         if len(self.pages) < self.settings.least:
             self.added.append(True)
-            return Read(follow=True, settled=False)
+            return ReadDecision(follow=True, settled=False)
         if len(self.pages) == self.settings.least:
             for first, above in zip(self.pages[:-1], self.referrers[:-1], strict=True):
                 self._offer(first, above, Everything())
@@ -136,7 +136,7 @@ class SiteReading:
         self.added.append(grew)
         self._unchanged = 0 if grew else self._unchanged + 1
         self.settled = self.settled or self._unchanged >= self.settings.unchanged
-        return Read(follow=grew, settled=self.settled)
+        return ReadDecision(follow=grew, settled=self.settled)
 
     def site(self, name: str) -> SitePages:
         """The site as far as it was read, with the page tree of the crawl."""

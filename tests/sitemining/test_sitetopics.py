@@ -19,7 +19,7 @@ from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
-from webwinnow.sitemining.topics.scale import TreeScale
+from webwinnow.sitemining.topics.treescale import TreeScale
 from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
 
 TEXTS = {

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from webwinnow import SettingsError
-from webwinnow.mining.classify import (
+from webwinnow.mining.classifiers import (
     ChiSquareNeighbours,
     LinearSVM,
     best_features,

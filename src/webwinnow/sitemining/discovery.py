@@ -17,9 +17,9 @@ from webwinnow.urls import SiteKey, canonical
 
 __all__ = [
     "Candidate",
+    "DiscoveryProgress",
+    "DiscoverySettings",
     "Judgement",
-    "MiningProgress",
-    "MiningSettings",
     "SiteGraph",
     "candidates",
     "neighbours_of",
@@ -33,7 +33,7 @@ fill the memory.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MiningSettings:
+class DiscoverySettings:
     """How a run decides.
 
     - `topics`: those that are wanted, of the seeds'; none for all of them.
@@ -79,13 +79,13 @@ class Judgement:
     distinctness: float
     seed: bool = False
 
-    def on_topic(self, settings: MiningSettings, wanted: Collection[str]) -> bool:
+    def on_topic(self, settings: DiscoverySettings, wanted: Collection[str]) -> bool:
         """Whether the site is one of those that are looked for."""
         if self.topic not in wanted:
             return False
         return self.seed or (self.probability >= settings.confidence and self.distinctness >= settings.distinctness)
 
-    def teaches(self, settings: MiningSettings, wanted: Collection[str]) -> bool:
+    def teaches(self, settings: DiscoverySettings, wanted: Collection[str]) -> bool:
         """Whether the next round learns from it: every seed, and what was found and is sure."""
         return self.seed or (self.on_topic(settings, wanted) and self.probability >= settings.taught)
 
@@ -174,7 +174,7 @@ def neighbours_of(graph: SiteGraph, site: str, topics: Mapping[str, int], linked
 
 
 @dataclass(frozen=True, slots=True)
-class MiningProgress:
+class DiscoveryProgress:
     """How far a run is: sites read, sites read since the last one on topic, candidates that wait."""
 
     read: int
@@ -182,7 +182,7 @@ class MiningProgress:
     waiting: int
 
 
-def why_stop(progress: MiningProgress, settings: MiningSettings) -> str | None:
+def why_stop(progress: DiscoveryProgress, settings: DiscoverySettings) -> str | None:
     """The termination condition of Algorithm 1 (Gamma): why the run ends, or None where it goes on."""
     if not progress.waiting:
         return "no site on topic links to one that is not known"

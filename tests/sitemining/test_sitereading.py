@@ -9,8 +9,8 @@ import pytest
 
 from webwinnow.errors import SettingsError
 from webwinnow.parsing import parse
-from webwinnow.sitemining.reading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import Training
 
 WORDS = {

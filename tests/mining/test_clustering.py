@@ -12,7 +12,7 @@ from plain_kmeans import plain_k_means
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.mining import NO_CLUSTER, KMeans, UnitRows, best_run, k_means
-from webwinnow.mining.cluster import SIDE_BY_SIDE
+from webwinnow.mining.clustering import SIDE_BY_SIDE
 
 
 def random_rows(seed, pages=60, features=40, density=0.15):

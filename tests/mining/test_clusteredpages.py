@@ -21,7 +21,7 @@ from webwinnow.mining import (
     plane,
     suggest_k,
 )
-from webwinnow.mining.places import drawn_pages
+from webwinnow.mining.clusteredpages import drawn_pages
 from webwinnow.vectors import FeatureMatrix
 
 TOPICS = {

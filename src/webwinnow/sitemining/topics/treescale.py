@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.sitemining.arraychecks import Arrays, floats
-from webwinnow.sitemining.hmt.convergence import MOST_PASSES
-from webwinnow.sitemining.hmt.forest import HIDDEN, Forest, soft_evidence
+from webwinnow.sitemining.hmt.em import MOST_PASSES, expectation
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
-from webwinnow.sitemining.hmt.learning import expectation
-from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.hmt.treemodel import HIDDEN, Forest, TreeParameters, soft_evidence
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
 __all__ = ["SITE_DAMPING", "TreeScale", "site_nodes"]

@@ -1,19 +1,20 @@
-"""`Training`: sites with their topics, and what all methods learn from them, learned once."""
+"""What the methods of classifying sites share: training sites, the prediction, and the interface of a method."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, Self, TypeVar
+from typing import ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
+from webwinnow.sitemining.arraychecks import Arrays
+from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
-
-__all__ = ["Training"]
 
 
 class _Learns(Protocol):
@@ -77,3 +78,44 @@ class Training:
         return sorted(
             {(s, home[host]) for s, site in enumerate(self.sites) for host in site.linked if home.get(host, s) != s}
         )
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicPrediction:
+    """P(topic | site) and, where the method knows of them, of its pages (a row each).
+
+    `texts` and `blocks` are what pages and the nodes of their trees of blocks say by themselves, NaN where no word is
+    known: what decided.
+    """
+
+    site: Floats
+    pages: Floats | None = None
+    texts: Floats | None = None
+    blocks: Floats | None = None
+
+
+class TopicMethod(Protocol):
+    """One way to tell the topic of a site."""
+
+    name: ClassVar[str]
+
+    @classmethod
+    def learn(cls, training: Training) -> Self:
+        """Learn from sites whose topics are known."""
+        ...
+
+    def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
+        """How likely each topic is; `neighbours` are sites linked with it whose topics are known, where one asks."""
+        ...
+
+    def to_arrays(self) -> Arrays:
+        """What was learned, as named arrays."""
+        ...
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
+        """Read what `to_arrays` gave, of so many topics; `ValueError` where something does not fit."""
+        ...

@@ -1,24 +1,73 @@
-"""EM and incremental EM (Sites 3.1) for the parameters of a hidden Markov tree, and where they start."""
+"""EM and incremental EM (Sites 3.1) for the parameters of a hidden Markov tree."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow import _kernels as kernels
-from webwinnow.sitemining.hmt.convergence import Convergence
-from webwinnow.sitemining.hmt.forest import HIDDEN, UNSEEN, Forest, Known
+from webwinnow.errors import SettingsError
 from webwinnow.sitemining.hmt.inference import beliefs, check_fits, evidence_of, known_states
-from webwinnow.sitemining.hmt.parameters import TreeParameters
+from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
-__all__ = ["Counts", "Part", "estimate", "expectation", "is_told", "learn", "parts_of", "starting_parameters"]
+TOLERANCE = 1e-6
+"""Delta of Sites 4.2, the convergence parameter, which the paper leaves without a value: nats a node (ours)."""
+MOST_PASSES = 200
+"""Passes over the trees at most (ours)."""
+ROUNDING = 1e-9
+"""A fall by this share of the objective is rounding."""
+
+
+@dataclass(slots=True)
+class Convergence:
+    """Watches what learning raises, pass by pass: `history` holds the objective before each M-step.
+
+    Done when a pass moves it by less than `tolerance` for each of `nodes`, or after `most` passes.
+    """
+
+    tolerance: float = TOLERANCE
+    most: int = MOST_PASSES
+    nodes: int = 1
+    history: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.tolerance >= 0 or self.most < 1:
+            raise SettingsError(f"tolerance {self.tolerance}, {self.most} passes: expected 0 or more, 1 or more")
+
+    def report(self, objective: float) -> None:
+        """Take what one more pass found."""
+        self.history.append(objective)
+
+    @property
+    def gain(self) -> float:
+        """What the last pass gained; infinite before the second."""
+        return self.history[-1] - self.history[-2] if len(self.history) > 1 else float("inf")
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last pass moved next to nothing; a fall, which incremental EM may have, is no end."""
+        return abs(self.gain) < self.tolerance * max(self.nodes, 1)
+
+    @property
+    def fell(self) -> bool:
+        """Whether a pass ever lost more than rounding does: EM cannot, incremental EM may."""
+        return any(after < before - ROUNDING * max(abs(before), 1.0) for before, after in pairwise(self.history))
+
+    @property
+    def done(self) -> bool:
+        """Whether to stop."""
+        return self.converged or len(self.history) >= self.most
+
 
 BELIEF_IN_ABOVE = 0.5
 """How far a hidden node is taken for its nearest known ancestor where learning starts, before EM decides (ours)."""
+
+SMALLEST_COUNT = float(np.finfo(np.float64).tiny)
 
 Floats = NDArray[np.float64]
 Part = tuple[Forest, NDArray[np.int64]]
@@ -42,14 +91,18 @@ class Counts:
         return cls(np.full(states, count), np.full((states, states), count), np.full((states, symbols), count))
 
     def log_probability(self, parameters: TreeParameters) -> float:
-        """Log of the product of all parameters, each as often as it is counted; 0 log 0 is 0."""
+        """Log of the product of all parameters, each raised to its count; 0 log 0 is 0.
+
+        Counts below `SMALLEST_COUNT` are taken as 0: their share may underflow to 0, whose logarithm is no number.
+        """
         pairs = (
             (self.root, parameters.root),
             (self.transition, parameters.transition),
             (self.emission, parameters.emission),
         )
         with np.errstate(divide="ignore"):
-            return float(sum((count[count > 0] * np.log(p[count > 0])).sum() for count, p in pairs))
+            used = [(count[at], p[at]) for count, p in pairs for at in (count > SMALLEST_COUNT,)]
+            return float(sum((count * np.log(p)).sum() for count, p in used))
 
 
 def expectation(part: Part, parameters: TreeParameters) -> tuple[Counts, float]:
@@ -99,7 +152,7 @@ def learn(
     return parameters, _sum(counted, none)
 
 
-def parts_of(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Part]:
+def split_trees(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Part]:
     """The trees dealt out into so many parts, one after another; no more parts than trees."""
     if parts == 1 or len(forest.roots) <= 1:
         return [(forest, known)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from webwinnow.errors import SettingsError
-from webwinnow.sitemining.mining import (
+from webwinnow.sitemining.discovery import (
     MOST_TARGETS,
+    DiscoveryProgress,
+    DiscoverySettings,
     Judgement,
-    MiningProgress,
-    MiningSettings,
     SiteGraph,
     candidates,
     neighbours_of,
@@ -67,15 +67,15 @@ def test_neighbours_are_the_linked_sites_whose_topics_are_known() -> None:
 
 
 def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found() -> None:
-    settings = MiningSettings(sites=10, fruitless=4)
-    assert why_stop(MiningProgress(read=3, since_found=3, waiting=1), settings) is None
-    assert "links to" in str(why_stop(MiningProgress(3, 0, 0), settings))
-    assert "10 sites were read" in str(why_stop(MiningProgress(10, 0, 5), settings))
-    assert "the last 4" in str(why_stop(MiningProgress(5, 4, 5), settings))
+    settings = DiscoverySettings(sites=10, fruitless=4)
+    assert why_stop(DiscoveryProgress(read=3, since_found=3, waiting=1), settings) is None
+    assert "links to" in str(why_stop(DiscoveryProgress(3, 0, 0), settings))
+    assert "10 sites were read" in str(why_stop(DiscoveryProgress(10, 0, 5), settings))
+    assert "the last 4" in str(why_stop(DiscoveryProgress(5, 4, 5), settings))
 
 
 def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:
-    settings = MiningSettings(confidence=0.5, distinctness=0.6, taught=0.9)
+    settings = DiscoverySettings(confidence=0.5, distinctness=0.6, taught=0.9)
     wanted = frozenset({"maps"})
     sure, unsure = Judgement("maps", 0.95, 0.8), Judgement("maps", 0.7, 0.8)
     assert sure.on_topic(settings, wanted) and sure.teaches(settings, wanted)
@@ -89,9 +89,9 @@ def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:
 
 
 def test_topics_that_no_seed_has_are_refused() -> None:
-    assert MiningSettings().wanted(["a", "b"]) == {"a", "b"}
-    assert MiningSettings(topics=("a",)).wanted(["a", "b"]) == {"a"}
+    assert DiscoverySettings().wanted(["a", "b"]) == {"a", "b"}
+    assert DiscoverySettings(topics=("a",)).wanted(["a", "b"]) == {"a"}
     with pytest.raises(SettingsError, match="no seed has the topic c"):
-        MiningSettings(topics=("a", "c")).wanted(["a", "b"])
+        DiscoverySettings(topics=("a", "c")).wanted(["a", "b"])
     with pytest.raises(SettingsError, match="confidence"):
-        MiningSettings(confidence=1.5)
+        DiscoverySettings(confidence=1.5)

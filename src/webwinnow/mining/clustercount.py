@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra
-from webwinnow.mining.cluster import EQUAL, KMeans, Labels, UnitRows, k_means
+from webwinnow.mining.clustering import EQUAL, KMeans, Labels, UnitRows, k_means
 
 try:
     from sklearn.metrics import adjusted_rand_score, silhouette_score
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("webwinnow.mining", "mining") from None
 
-__all__ = ["MOST_CLUSTERS", "Suggestion", "Trial", "suggest_k"]
+__all__ = ["MOST_CLUSTERS", "ClusterCountTrial", "Suggestion", "suggest_k"]
 
 MOST_CLUSTERS: Final = 20
 """Numbers of clusters from 2 to so many are tried."""
@@ -32,7 +32,7 @@ PAGES_A_CLUSTER: Final = 3
 """Numbers of clusters that leave fewer pages a cluster are not tried."""
 
 
-class Trial(NamedTuple):
+class ClusterCountTrial(NamedTuple):
     """One number of clusters: how far they lie apart (silhouette by cosine, -1 to 1), and how far the best runs agree
     (adjusted Rand index, 0 as by chance, 1 in everything).
     """
@@ -51,7 +51,7 @@ class Suggestion:
     """A number of clusters, and each number that was tried."""
 
     k: int
-    trials: dict[int, Trial]
+    trials: dict[int, ClusterCountTrial]
 
 
 def suggest_k(
@@ -76,7 +76,7 @@ def suggest_k(
         return Suggestion(1, {})
     apart = np.clip(1 - (some.rows @ some.rows.T).toarray(), 0, None)
     np.fill_diagonal(apart, 0)
-    trials: dict[int, Trial] = {}
+    trials: dict[int, ClusterCountTrial] = {}
     for done, k in enumerate(tried, start=1):
         runs = sorted(
             k_means(some, KMeans(k=k, start="k-means++"), runs=RUNS, seed=seed, jobs=jobs),
@@ -88,13 +88,13 @@ def suggest_k(
     return Suggestion(max(trials, key=lambda k: (trials[k].worth, -k)), trials)
 
 
-def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> Trial:
+def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> ClusterCountTrial:
     """The silhouette of the best run, given first, and the mean agreement of each two."""
     filled = len(np.unique(labels[0]))
     silhouette = silhouette_score(apart, labels[0], metric="precomputed") if 1 < filled < len(apart) else 0.0
     pairs = itertools.combinations(labels, 2)
     agreement = statistics.mean(float(adjusted_rand_score(one, other)) for one, other in pairs)
-    return Trial(float(silhouette), agreement)
+    return ClusterCountTrial(float(silhouette), agreement)
 
 
 def _sample(unit: UnitRows, seed: int) -> UnitRows:

@@ -1,0 +1,258 @@
+"""A clustered collection: the number of clusters, their pages, names and a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import InputError, MissingExtra, SettingsError
+from webwinnow.mining.clustercount import Suggestion, suggest_k
+from webwinnow.mining.clustering import (
+    ITERATIONS,
+    STARTS,
+    Clustering,
+    KMeans,
+    Labels,
+    UnitRows,
+    best_run,
+    k_means,
+    members,
+)
+from webwinnow.mining.pagerows import PageRows
+from webwinnow.progress import Progress
+from webwinnow.weighting import TOPIC_PREFIX
+from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX
+
+try:
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+except ImportError:  # pragma: no cover - an installation without the extra
+    raise MissingExtra("webwinnow.mining", "mining") from None
+
+TERMS: Final = 10
+"""Terms that describe a cluster."""
+NAME_TERMS: Final = 3
+"""The strongest of them that make its name."""
+NO_WORDS: Final = (LINK_PREFIX, IMAGE_PREFIX, TOPIC_PREFIX)
+"""How features begin that are no words."""
+LONGEST_TERM: Final = 40
+"""Characters of a term in a name: pages are written by strangers."""
+
+
+def cluster_terms(
+    unit: UnitRows, label: Labels, vocabulary: Sequence[str], *, most: int = TERMS
+) -> list[list[tuple[str, float]]]:
+    """For each cluster its strongest terms with their strength, the strongest first.
+
+    The strength of a term is its mean weight in the cluster times the logarithm of how much more often a page of the
+    cluster has it than another page: a word that all clusters share names none of them, nor does a word of few pages.
+    Where only one cluster holds pages, there is nothing to be set apart from, and the mean weight decides. Words name
+    a cluster; images, links and topics (W+) do where it has no word.
+    """
+    inside = label[unit.page]
+    weight = (members(inside) @ unit.rows).tocsr()
+    holds = unit.rows.copy()
+    holds.data = np.ones_like(holds.data)
+    held = (members(inside) @ holds).tocsr().sorted_indices()
+    of_all = np.asarray(held.sum(axis=0)).ravel()
+    sizes = np.bincount(inside, minlength=held.shape[0])
+    pages, names = len(inside), np.array(vocabulary, dtype=np.str_)
+    is_word = ~np.any([np.char.startswith(names, prefix) for prefix in NO_WORDS], axis=0)
+    told = []
+    for cluster, size in enumerate(sizes.tolist()):
+        row = held[[cluster]]
+        columns = row.indices
+        mean = weight[[cluster]].toarray().ravel()[columns] / max(size, 1)  # weights below 0 may leave nothing of one
+        if 0 < size < pages:
+            among = row.data / size
+            elsewhere = (of_all[columns] - row.data) / (pages - size)
+            mean = mean * np.log((among + 1 / pages) / (elsewhere + 1 / pages))
+        if is_word[columns].any():
+            columns, mean = columns[is_word[columns]], mean[is_word[columns]]
+        best = np.lexsort((columns, -mean.round(9)))[:most]
+        told.append([(str(names[columns[i]]), float(mean[i])) for i in best if mean[i] > 0])
+    return told
+
+
+def cluster_names(terms: Sequence[Sequence[tuple[str, float]]]) -> list[str]:
+    """A name for each cluster, its strongest terms; clusters of one name are numbered."""
+    names = [", ".join(term[:LONGEST_TERM] for term, _ in some[:NAME_TERMS]) or "no terms" for some in terms]
+    return [f"{name} ({names[: k + 1].count(name)})" if names.count(name) > 1 else name for k, name in enumerate(names)]
+
+
+MOST_POINTS: Final = 5000
+"""Pages that a map shows at most: a picture holds no more, and a layout of more takes minutes."""
+DIRECTIONS: Final = 30
+"""Directions of the greatest variance that the layout looks at."""
+PERPLEXITY: Final = 30.0
+"""Neighbours that a page minds (the usual value of t-SNE)."""
+ROUNDS: Final = 500
+FEWEST: Final = 5
+"""Fewer pages are laid out on a circle: there is no neighbourhood to keep."""
+ALIKE: Final = 1e-6
+
+
+def drawn_pages(unit: UnitRows, seed: int = 0, most: int = MOST_POINTS) -> NDArray[np.int64]:
+    """The rows that a map shows, in order: all of them, or as many drawn at random as it holds."""
+    if len(unit.page) <= most:
+        return np.arange(len(unit.page))
+    return np.sort(np.random.default_rng((seed, most)).choice(len(unit.page), most, replace=False))
+
+
+def plane(rows: Any, seed: int = 0) -> NDArray[np.float64]:
+    """Coordinates from 0 to 1 for each of some unit rows: latent semantic directions, then t-SNE.
+
+    On one thread, so that the same rows and seed give the same picture on a machine. Distances between far groups
+    mean little, as ever with t-SNE.
+    """
+    pages = rows.shape[0]
+    directions = min(DIRECTIONS, pages - 1, rows.shape[1] - 1)
+    if pages < FEWEST or directions < 2:
+        return _circle(pages)
+    with threadpool_limits(1):
+        latent = TruncatedSVD(directions, random_state=seed).fit_transform(rows)
+        spread = latent.std(axis=0)
+        if spread.max() < ALIKE:  # all pages say the same
+            return _circle(pages)
+        first = latent[:, np.argsort(-spread, kind="stable")[:2]] / spread.max() * 1e-4
+        layout = TSNE(
+            init=first.astype(np.float32),
+            perplexity=min(PERPLEXITY, (pages - 1) / 3),
+            max_iter=ROUNDS,
+            random_state=seed,
+            n_jobs=1,
+        ).fit_transform(latent.astype(np.float32))
+    return _fitted(layout.astype(np.float64))
+
+
+def _circle(pages: int) -> NDArray[np.float64]:
+    turn = 2 * np.pi * np.arange(pages) / max(pages, 1)
+    around = 0.5 + 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
+    return around if pages > 1 else np.full((pages, 2), 0.5)
+
+
+def _fitted(layout: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scaled into the unit square, both axes alike."""
+    least, most = layout.min(axis=0), layout.max(axis=0)
+    size = max(float((most - least).max()), ALIKE)
+    fitted: NDArray[np.float64] = 0.5 + (layout - (least + most) / 2) / size
+    return fitted
+
+
+MANY_PAGES: Final = 50_000
+"""Collections of more pages are clustered by mini-batches."""
+BATCH: Final = 10_000
+"""Pages in a mini-batch."""
+RUNS: Final = 20
+"""Runs of which the best is taken. On car makes the best of 20 by cohesion has a mean F of 0.95, a run 0.81 (in-sample,
+docs/cluster.md); more gain little."""
+TYPICAL: Final = 5
+"""Pages nearest the centroid that stand for a cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """How a collection is clustered.
+
+    - `k`: clusters; None for a suggestion (`suggest_k`).
+    - `runs`: from so many starts; the run with the greatest cohesion is taken.
+    - `start`, `iterations`: as in `KMeans`.
+    - `batch`: pages in a mini-batch; None for all pages up to `MANY_PAGES`, and `BATCH` beyond.
+    - `seed`: of all that is drawn. `jobs`: threads; the result does not depend on them.
+    - `map`: whether pages are laid out on a plane.
+    """
+
+    k: int | None = None
+    runs: int = RUNS
+    start: str = "k-means++"
+    iterations: int = ITERATIONS
+    batch: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    map: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("k", "runs", "iterations", "batch", "jobs"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} is {value}: expected 1 or more")
+        if self.start not in STARTS:
+            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
+        if self.seed < 0:
+            raise SettingsError(f"seed is {self.seed}: expected 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster: its name, its strongest terms with their strength, and the pages nearest its centroid."""
+
+    name: str
+    size: int
+    cohesion: float
+    terms: tuple[tuple[str, float], ...]
+    typical: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusteredPages:
+    """A clustered collection, the largest cluster first; clusters that drew no page are left out.
+
+    - `clustering`: of each page the number of its cluster, or `NO_CLUSTER`.
+    - `asked`: how many clusters were asked for or suggested. `suggestion` is None where the number was given.
+    - `drawn`, `points`: the pages on the map, and where they lie, from 0 to 1.
+    """
+
+    clustering: Clustering
+    clusters: tuple[Cluster, ...]
+    asked: int
+    suggestion: Suggestion | None
+    drawn: NDArray[np.int64]
+    points: NDArray[np.float64]
+
+
+def cluster_pages(
+    rows: PageRows, settings: ClusterSettings | None = None, *, on_progress: Progress | None = None
+) -> ClusteredPages:
+    """Cluster the pages of a collection and describe the clusters."""
+    settings = settings or ClusterSettings()
+    tell = on_progress or (lambda _stage, _done, _total: None)
+    unit = UnitRows.of(rows.matrix)
+    if not len(unit.page):
+        raise InputError(f"none of {unit.pages} pages has a feature: there is nothing to cluster")
+    suggestion = None
+    if settings.k is None:
+        suggestion = suggest_k(
+            unit, seed=settings.seed, jobs=settings.jobs, on_progress=lambda done, total: tell("choose", done, total)
+        )
+    k = settings.k or (suggestion.k if suggestion else 1)
+    batch = settings.batch or (BATCH if len(unit.page) > MANY_PAGES else None)
+    how = KMeans(k=k, iterations=settings.iterations, start=settings.start, batch=batch)
+    best: Clustering | None = None
+    for done, run in enumerate(k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs), start=1):
+        best = run if best is None else best_run([best, run])
+        tell("cluster", done, settings.runs)
+    assert best is not None
+    best = best.by_size()
+    drawn, points = np.zeros(0, np.int64), np.zeros((0, 2))
+    if settings.map:
+        tell("map", 0, None)
+        chosen = drawn_pages(unit, settings.seed)
+        drawn, points = unit.page[chosen], plane(unit.rows[chosen], settings.seed)
+    return ClusteredPages(best, _described(unit, best, rows.vocabulary), k, suggestion, drawn, points)
+
+
+def _described(unit: UnitRows, found: Clustering, vocabulary: list[str]) -> tuple[Cluster, ...]:
+    terms = cluster_terms(unit, found.label, vocabulary)
+    described = []
+    for cluster, (name, some) in enumerate(zip(cluster_names(terms), terms, strict=True)):
+        pages = np.flatnonzero(found.label == cluster)
+        likeness = found.similarity[pages]
+        nearest = pages[np.lexsort((pages, -likeness))[:TYPICAL]]
+        cohesion = float(likeness.mean(dtype=np.float64))
+        described.append(Cluster(name, len(pages), cohesion, tuple(some), tuple(nearest.tolist())))
+    return tuple(described)
