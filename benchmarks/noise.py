@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.noise import FAMILIES, KIND_CODE, KINDS
+from webwinnow.cleaning.kinds import FAMILIES, KIND_CODE, KINDS
 
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))

@@ -63,7 +63,7 @@ def _library(pages: list[dict[str, str]]) -> float:
     code = """
 import json, sys, time
 from pathlib import Path
-from webwinnow.cleaning import CleaningSettings
+from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.onepage import KnownSites, PageDesk
 from webwinnow.site.modelstore import ModelFolder

@@ -31,7 +31,7 @@ _STAGES = {
         "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
     ),
     "site learned": ("webwinnow.pipeline.work.Workshop._model",),
-    "verdict": ("webwinnow.cleaning.registry.combined.clean", "webwinnow.cleaning.registry.page.clean"),
+    "verdict": ("webwinnow.methods.combined.clean", "webwinnow.methods.page.clean"),
     "record: text": ("webwinnow.cleanpage.to_text",),
     "record: metadata": ("webwinnow.cleanpage.metadata", "webwinnow.cleanpage.language_of"),
     "record: the rest": ("webwinnow.cleanpage.CleanPage.record", "webwinnow.pipeline.work.record_line"),

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.methods import CleaningSettings
 from webwinnow.site.sums import SiteSums
 
 _WORD = re.compile(r"\w+")

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from webwinnow._kernels import plain as plain_runs
 from webwinnow._kernels import plain_view as plain
 from webwinnow._kernels import word_spans
-from webwinnow.docview.sentences import is_sentence
-from webwinnow.docview.tags import CONTAINER_CODES, FORCE_CODES
-from webwinnow.docview.tagtree import HUB, TOPIC, TagTree
+from webwinnow.docview.abstract import is_sentence
+from webwinnow.docview.tagtree import CONTAINER_CODES, FORCE_CODES, HUB, TOPIC, TagTree
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.parsing import parse
 

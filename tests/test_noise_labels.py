@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.cleaning.noise import FAMILIES, KIND_CODE, KINDS
-from webwinnow.cleaning.regions import Regions
+from webwinnow.cleaning.kinds import FAMILIES, KIND_CODE, KINDS
+from webwinnow.cleaning.removedregions import RemovedRegions
 from webwinnow.parsing import parse
 
 LABELS = Path(__file__).parents[1] / "tools/labels/noise-blocks.jsonl"
@@ -65,6 +65,6 @@ def test_the_labelled_regions_still_read_as_they_did() -> None:
         pages = {page["page_id"]: page for page in table.to_pylist()}
         for row in own:
             tree = parse(pages[row["page_id"]]["html"], url=pages[row["page_id"]]["url"])
-            [text] = Regions(tree=tree, **{name: np.array([row[name]], np.int32) for name in SPAN}).texts()
+            [text] = RemovedRegions(tree=tree, **{name: np.array([row[name]], np.int32) for name in SPAN}).texts()
             assert xxh3_64_hexdigest(text.encode())[:10] == row["hash"], row["id"]
             assert tree.xpath(row["node"]) == row["xpath"]

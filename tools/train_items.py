@@ -24,9 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 from training.labels import block_labels
 
 from webwinnow.blocks import cut
-from webwinnow.itemmodel import KINDS, ItemModel, Items, ItemTree, items_of
-from webwinnow.itemmodel.model import SHIPPED
-from webwinnow.itemmodel.traits import IMAGE_NUMBERS, LINK_NUMBERS
+from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
+from webwinnow.cleaning.items import SHIPPED, ItemModel, ItemTree
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
@@ -82,14 +81,14 @@ def noisy_nodes(tree: PageTree, truth: str) -> NDArray[np.bool_]:
 
 def load(data: Path) -> dict[str, list[LabelledItems]]:
     """The items of all pages, by kind."""
-    found: dict[str, list[LabelledItems]] = {kind: [] for kind in KINDS}
+    found: dict[str, list[LabelledItems]] = {kind: [] for kind in ITEM_KINDS}
     for row in pq.read_table(data / f"{SOURCE}.parquet", columns=["url", "html", "text"]).to_pylist():
         tree = parse(row["html"], url=row["url"] or "")
         if not words_of(row["text"]):
             continue
         noisy = noisy_nodes(tree, row["text"])
         site = SiteKey(by="domain").of(PageRecord(url=tree.url, body=b""))
-        for kind in KINDS:
+        for kind in ITEM_KINDS:
             items = items_of(tree, kind)
             if len(items.node):
                 found[kind].append(LabelledItems(site, items, noisy[items.node]))

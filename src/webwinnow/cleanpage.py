@@ -10,13 +10,14 @@ import numpy as np
 
 from webwinnow._kernels import count_words
 from webwinnow.blocks import cut
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS, REASONS, CleaningSettings, Verdict, method
-from webwinnow.cleaning.noise import KIND_CODE, KINDS
+from webwinnow.cleaning import REASONS, Verdict
+from webwinnow.cleaning.explanations import Cause
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
-from webwinnow.cleaning.why import Cause
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, method
 from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
@@ -40,7 +41,7 @@ class Decision(NamedTuple):
     score: float | None = None
     """What decided, where the method has degrees: the probability of being main content."""
     kind: str | None = None
-    """What the block is for (`cleaning.noise.KINDS`): posts, or the kind of what went if kinds were asked for."""
+    """What the block is for (`cleaning.kinds.KINDS`): posts, or the kind of what went if kinds were asked for."""
     because: tuple[Cause, ...] = ()
     """What moved the score, strongest first; told if it was asked for, by methods that can."""
 

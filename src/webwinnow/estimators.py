@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.fingerprints import exact_fingerprint
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from webwinnow._kernels import blank_runs
-from webwinnow.cleaning.kinds import recognise
-from webwinnow.cleaning.noise import KIND_CODE, KINDS
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import TAG_CODE

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import SettingsError
 from webwinnow.fingerprints import exact_fingerprint, page_fingerprint
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse

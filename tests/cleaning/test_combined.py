@@ -8,9 +8,9 @@ import pytest
 import webwinnow
 import webwinnow.pagemodel
 from webwinnow import ModelError, PageRecord, SiteModel, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
 from webwinnow.cleaning.combined import joined, record_share
 from webwinnow.cleaning.page import PageSettings
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.site.sums import BLOCKS, SiteSums
 

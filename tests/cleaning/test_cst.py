@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import SettingsError, SiteModel, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
+from webwinnow.methods import CleaningSettings
 
 
 def page(n: int) -> str:

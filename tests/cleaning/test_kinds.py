@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.cleaning import none
-from webwinnow.cleaning.kindmodel import SHIPPED, KindModel
-from webwinnow.cleaning.kinds import recognise, with_kinds
-from webwinnow.cleaning.noise import KIND_CODE, KINDS
-from webwinnow.cleaning.verdict import Verdict
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, SHIPPED, KindModel, recognise, with_kinds
+from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.model import SHIPPED as PAGE_MODEL
 from webwinnow.pagetree import PageTree
@@ -36,7 +33,7 @@ def judged(page: str, url: str = URL) -> tuple[PageTree, Verdict]:
     """A page of which only what holds the word KEPT stays."""
     tree = parse(page, url=url)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
-    return tree, replace(none.clean(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
+    return tree, replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
 
 
 def test_obvious_regions_get_their_kind() -> None:
@@ -62,21 +59,21 @@ def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_what_stays
 
 def test_nobody_who_does_not_ask_pays_for_kinds() -> None:
     tree = parse(PAGE, url=URL)
-    verdict = none.clean(tree)
+    verdict = keep_visible(tree)
     assert verdict.kind_score is None
     assert not verdict.kind.any()
 
 
 def test_a_page_of_which_nothing_goes_has_no_kinds() -> None:
     tree = parse("<p>All of it stays.")
-    assert len(recognise(tree, none.clean(tree)).kind) == 0
+    assert len(recognise(tree, keep_visible(tree)).kind) == 0
 
 
 @given(data=st.data())
 def test_any_soup_has_one_kind_a_region(data, soup) -> None:
     tree = parse(data.draw(soup), url=URL)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=tree.run_count, max_size=tree.run_count)), np.bool_)
-    found = recognise(tree, replace(none.clean(tree), keep_runs=keep))
+    found = recognise(tree, replace(keep_visible(tree), keep_runs=keep))
     assert len(found.kind) == len(found.score) == len(found.regions)
     assert (found.kind < len(KINDS)).all()
     assert ((found.score > 0) & (found.score <= 1)).all()

@@ -11,8 +11,8 @@ import pytest
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.blocks import cut
-from webwinnow.cleaning import CleaningSettings
 from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings, headed
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pipeline import RunSettings
 

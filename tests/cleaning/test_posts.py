@@ -11,11 +11,10 @@ import pytest
 
 import webwinnow
 from webwinnow import PageRecord, SettingsError, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
-from webwinnow.cleaning.noise import KIND_CODE
-from webwinnow.cleaning.page import PageSettings
-from webwinnow.cleaning.posts import ruled
+from webwinnow.cleaning.kinds import KIND_CODE
+from webwinnow.cleaning.page import PageSettings, ruled
 from webwinnow.io.schema import ordered
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pipeline import RunSettings, run
 

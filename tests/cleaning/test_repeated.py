@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import SettingsError, SiteModel, clean_page, parse
-from webwinnow.cleaning import REASONS, CleaningSettings
+from webwinnow.cleaning import REASONS
 from webwinnow.cleaning.repeated import RepeatedSettings
+from webwinnow.methods import CleaningSettings
 
 
 def site(*pages: str) -> SiteModel:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from webwinnow import ModelError, SettingsError, SiteModel, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
-from webwinnow.cleaning.items import ItemSettings
+from webwinnow.cleaning.itemfeatures import items_of
+from webwinnow.cleaning.items import ItemModel, ItemSettings
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.template import TemplateSettings
-from webwinnow.itemmodel import ItemModel, items_of
+from webwinnow.methods import CleaningSettings
 from webwinnow.site.pagelets import pagelets_of
 from webwinnow.site.sums import SiteSums
 

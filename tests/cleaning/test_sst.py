@@ -7,9 +7,8 @@ from itertools import pairwise
 import pytest
 
 from webwinnow import SettingsError, SiteModel, clean_page, parse
-from webwinnow.cleaning import CleaningSettings
-from webwinnow.cleaning.sst import SstSettings
-from webwinnow.cleaning.thresholds import shown_trials, try_thresholds
+from webwinnow.cleaning.sst import SstSettings, shown_trials, try_thresholds
+from webwinnow.methods import CleaningSettings
 
 STORIES = [
     " ".join(f"{word}{n}x{k}" for k, word in enumerate("rain wind river stone cloud".split() * 6)) for n in range(6)

@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from webwinnow import clean_page, parse
-from webwinnow.cleaning import METHODS
 from webwinnow.docview.pagetype import central_blocks, page_type, teasers
 from webwinnow.docview.tagtree import TYPES, TagTree
+from webwinnow.methods import METHODS
 
 URL = "https://grain.test/page"
 SENTENCE = "The wind takes the chaff away and leaves the heavy grain on the floor of the barn. "

@@ -10,9 +10,9 @@ from hypothesis import given
 
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
-from webwinnow.cleaning import METHODS
 from webwinnow.docview import DocView, ViewSettings, WeightSettings
 from webwinnow.io.schema import ordered
+from webwinnow.methods import METHODS
 
 URL = "https://grain.test/wheat/"
 STORY = """<html lang=en><head><title>Untitled Document</title></head><body>

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from webwinnow.cleaning import METHODS
+from webwinnow.methods import METHODS
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.pipeline.learning import learn_sites

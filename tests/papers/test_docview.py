@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from webwinnow import parse
 from webwinnow._kernels import name_hash
-from webwinnow.docview.abstract import KeySentences, paragraphs, quotas, topic_root
+from webwinnow._kernels.plain_view import paragraphs, quotas, topic_root
+from webwinnow.docview.abstract import KeySentences
 from webwinnow.docview.category import chi_square
-from webwinnow.docview.links import relevant_blocks
-from webwinnow.docview.tags import FORCE
-from webwinnow.docview.tagtree import HUB, IMAGE, TOPIC, TagTree
+from webwinnow.docview.tagtree import FORCE, HUB, IMAGE, TOPIC, TagTree
+from webwinnow.docview.view import relevant_blocks
 from webwinnow.docview.weights import WeightSettings, block_force, block_weights, feature_vector
 
 AS_PUBLISHED = WeightSettings(most=inf)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webwinnow.cleaning import METHODS, CleaningSettings, method
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
+from webwinnow.methods import METHODS, CleaningSettings, method
 from webwinnow.parsing import parse
 from webwinnow.report.dials import MILLION, read
 from webwinnow.report.sitereport import _Page

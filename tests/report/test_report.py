@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from webwinnow.cleaning.noise import KINDS
+from webwinnow.cleaning.kinds import KINDS
 from webwinnow.cleanpage import clean_page
 from webwinnow.cli.app import app
 from webwinnow.errors import SettingsError

@@ -12,10 +12,10 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from webwinnow.cleaning import METHODS, CleaningSettings, Method
-from webwinnow.cleaning.noise import KIND_CODE
+from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleanpage import clean_page
+from webwinnow.methods import METHODS, CleaningSettings, Method
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.document import MOST_BYTES

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleanpage import clean_page
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -41,7 +41,7 @@ class CutPage:
     page_id: str
     site: str
     tree: PageTree
-    regions: Regions
+    regions: RemovedRegions
 
 
 def data_folder() -> Path:
@@ -71,7 +71,7 @@ def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> I
         for k in order[:a_site]:
             tree = parse(own[k]["html"], url=own[k]["url"])
             verdict = clean_page(tree, "combined", model).verdict
-            yield CutPage(file, own[k]["page_id"], site, tree, regions(tree, verdict))
+            yield CutPage(file, own[k]["page_id"], site, tree, removed_regions(tree, verdict))
 
 
 def text_hash(text: str) -> str:
@@ -86,7 +86,7 @@ def text_of(tree: PageTree, region: dict[str, Any]) -> str:
         return np.array([region[name]], np.int32)
 
     names = ("node", "first_node", "last_node", "first_run", "last_run")
-    return Regions(tree=tree, **{name: column(name) for name in names}).texts()[0]
+    return RemovedRegions(tree=tree, **{name: column(name) for name in names}).texts()[0]
 
 
 def context(tree: PageTree, region: dict[str, Any]) -> str:

@@ -13,7 +13,6 @@ from sklearn.isotonic import IsotonicRegression
 from training.boosting import fit_forest
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import NEWS, LabelledPage
-from webwinnow.pagemodel.cut import best_cut
 from webwinnow.pagemodel.features import (
     GENRES,
     LINEAR_SCALE,
@@ -24,7 +23,7 @@ from webwinnow.pagemodel.features import (
     page_features,
 )
 from webwinnow.pagemodel.forest import Forest, sigmoid
-from webwinnow.pagemodel.model import PageModel
+from webwinnow.pagemodel.model import PageModel, best_cut
 
 __all__ = ["INNER_FOLDS", "fit", "folds_of"]
 

@@ -21,10 +21,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import randomized_svd
 
 from training.boosting import fit_forest
-from webwinnow.cleaning.kindmodel import WEIGHT_SCALE, KindModel, token_weights
-from webwinnow.cleaning.noise import KIND_CODE
+from webwinnow.cleaning.kinds import KIND_CODE, WEIGHT_SCALE, KindModel, token_weights
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
-from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleanpage import clean_page
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
@@ -96,7 +95,7 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
                 if page["page_id"] in pages:
                     tree = parse(page["html"], url=page["url"])
                     verdict = clean_page(tree, "combined", model).verdict
-                    cut = _with_labelled(regions(tree, verdict), pages[page["page_id"]])
+                    cut = _with_labelled(removed_regions(tree, verdict), pages[page["page_id"]])
                     at = {first: r for r, first in enumerate(cut.first_run.tolist())}
                     labels = {at[r["first_run"]]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
                     url = page["url"] if "://" in page["url"] else f"http://{page['url']}"
@@ -105,13 +104,13 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
     return found
 
 
-def _with_labelled(cut: Regions, rows: Sequence[dict[str, Any]]) -> Regions:
+def _with_labelled(cut: RemovedRegions, rows: Sequence[dict[str, Any]]) -> RemovedRegions:
     """The regions of a page with the labelled ones among them, whatever the rule of regions says today."""
     spans = list(zip(*(getattr(cut, name).tolist() for name in SPANS), strict=True))
     labelled = [tuple(row[name] for name in SPANS) for row in rows]
     kept = [s for s in spans if not any(s[3] < other[4] and other[3] < s[4] for other in labelled)]
     columns = np.array(sorted([*kept, *labelled], key=lambda span: span[3]), np.int32).reshape(-1, 5).T
-    return Regions(tree=cut.tree, **dict(zip(SPANS, columns, strict=True)))
+    return RemovedRegions(tree=cut.tree, **dict(zip(SPANS, columns, strict=True)))
 
 
 def folds_of(pages: Sequence[ReadPage], folds: int, seed: int) -> NDArray[np.int64]:

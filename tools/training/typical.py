@@ -1,4 +1,4 @@
-"""The features of a typical block of content and of noise: what `webwinnow.pagemodel.pushes` compares with."""
+"""The features of a typical block of content and of noise: what `webwinnow.pagemodel.contributions` compares with."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What stays and what goes: one module a method, each giving a `Verdict` and changing nothing."""
+"""Cleaning: one module per method, each returning a `Verdict` and changing nothing. `webwinnow.methods` lists them."""
 
 from __future__ import annotations
 
-from webwinnow.cleaning.registry import DEFAULT_METHOD, METHODS, CleaningSettings, Method, method
 from webwinnow.cleaning.verdict import REASONS, Verdict
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "REASONS", "CleaningSettings", "Method", "Verdict", "method"]
+__all__ = ["REASONS", "Verdict"]

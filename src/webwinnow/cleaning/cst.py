@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks, cut
-from webwinnow.cleaning import none
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,
     LIGHT_REASON,
     WEIGHTY_REASON,
     Verdict,
     keep_around,
+    keep_visible,
     reasons_of_nodes,
     without_site,
 )
@@ -43,7 +43,7 @@ def clean(tree: PageTree, model: LearnedSite | None, settings: CstSettings | Non
     settings = settings or CstSettings()
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
-        return none.clean(tree, method="cst", note=note)
+        return keep_visible(tree, method="cst", note=note)
     blocks = cut(tree)
     of_run = blocks.of_run()
     mean = block_weights(blocks, model)

@@ -5,12 +5,21 @@ All other text stays: the method knows no other kind of noise.
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow._kernels import topmost
+from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
+from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,
     KEPT_REASON,
@@ -19,11 +28,161 @@ from webwinnow.cleaning.verdict import (
     keep_around,
     reasons_of_nodes,
 )
-from webwinnow.errors import SettingsError
-from webwinnow.itemmodel import ItemModel, items_of
+from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
 
-__all__ = ["ItemSettings", "clean"]
+FORMAT_VERSION = 1
+SHIPPED = Path(__file__).with_name("itemtrees.npz")
+LARGEST_COLUMN = 10_000_000
+"""Bytes of one array; the shipped ones stay far below."""
+NOISY = 0.5
+"""Share of noisy items in a leaf from which its items are called noisy."""
+LEAF = -1
+_PARTS = {
+    "trait": np.int16,
+    "border": np.float32,
+    "low": np.int32,
+    "high": np.int32,
+    "noisy": np.float32,
+    "items": np.int32,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ItemTree:
+    """A decision tree: node i asks whether trait `names[trait[i]]` is at most `border[i]`, and goes to `low[i]` or
+    `high[i]`; a leaf has trait -1. `noisy` is the share of noisy items among those that came by in training, `items`
+    how many did.
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    trait: NDArray[np.int16]
+    border: NDArray[np.float32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    noisy: NDArray[np.float32]
+    items: NDArray[np.int32]
+
+    def leaf_of(self, items: Items) -> NDArray[np.int64]:
+        """The leaf that each item comes to."""
+        columns = items.columns(self.names, self.kind)
+        at = np.zeros(len(columns), np.int64)
+        rows = np.arange(len(columns))
+        while True:
+            inner = self.trait[at] != LEAF
+            if not inner.any():
+                return at
+            is_low = columns[rows, np.maximum(self.trait[at], 0)] <= self.border[at]
+            at = np.where(inner, np.where(is_low, self.low[at], self.high[at]), at)
+
+    def noisy_share(self, items: Items) -> NDArray[np.float32]:
+        """For each item how likely it is noisy."""
+        return self.noisy[self.leaf_of(items)] if len(items.node) else np.zeros(0, np.float32)
+
+    def rules(self) -> Iterator[str]:
+        """The tree as rules, one a leaf, those of most items first."""
+        conditions: dict[int, tuple[str, ...]] = {0: ()}
+        leaves = []
+        for i in range(len(self.trait)):
+            if self.trait[i] == LEAF:
+                leaves.append(i)
+                continue
+            name, border = self.names[self.trait[i]], float(self.border[i])
+            conditions[int(self.low[i])] = (*conditions[i], _condition(name, border, above=False))
+            conditions[int(self.high[i])] = (*conditions[i], _condition(name, border, above=True))
+        for i in sorted(leaves, key=lambda i: (-int(self.items[i]), i)):
+            told = "noisy" if self.noisy[i] > NOISY else "not noisy"
+            yield (
+                f"If {' and '.join(conditions[i]) or 'anything'}, then the {self.kind} is {told} "
+                f"({self.noisy[i]:.0%} of {int(self.items[i]):,} are noisy)."
+            )
+
+    def fits(self) -> bool:
+        """Whether the arrays belong together, and every way through them ends."""
+        count = len(self.trait)
+        inner = np.flatnonzero(self.trait != LEAF)
+        children = np.concatenate((self.low[inner], self.high[inner]))
+        return (
+            count > 0
+            and all(
+                getattr(self, part).shape == (count,) and getattr(self, part).dtype == dtype
+                for part, dtype in _PARTS.items()
+            )
+            and bool(np.all((self.trait >= LEAF) & (self.trait < len(self.names))))
+            and bool(np.all((self.low[inner] > inner) & (self.high[inner] > inner) & (self.low[inner] < count)))
+            and bool(np.all(self.high[inner] < count))
+            and len(np.unique(children)) == len(children) == count - 1
+            and bool(np.isfinite(self.border).all())
+            and bool(np.all((self.noisy >= 0) & (self.noisy <= 1) & (self.items >= 0)))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ItemModel:
+    """A tree for each kind of item, and what is known of their training."""
+
+    trees: dict[str, ItemTree]
+    about: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> ItemModel:
+        """The trees of a file, or those that ship with the package, which are read once."""
+        if path is None:
+            return _shipped()
+        try:
+            return cls.from_bytes(path.read_bytes(), str(path))
+        except OSError as error:
+            raise ModelError(f"{path} cannot be read as an item model: {error.strerror}") from None
+
+    def to_bytes(self) -> bytes:
+        """The trees as a `.npz` archive; the same trees give the same bytes."""
+        about = self.about | {
+            "format_version": FORMAT_VERSION,
+            "names": {kind: list(tree.names) for kind, tree in self.trees.items()},
+        }
+        columns: dict[str, NDArray[Any]] = {
+            f"{kind}_{part}": getattr(tree, part) for kind, tree in self.trees.items() for part in _PARTS
+        }
+        return packed_arrays({"about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)} | columns)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the item model") -> ItemModel:
+        """Read trees back; everything in them is checked. Raises `ModelError`."""
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                about = json.loads(bytes(read_array(archive, "about", LARGEST_COLUMN)))
+                if about["format_version"] != FORMAT_VERSION:
+                    raise ModelError(f"{name} is of another version of webwinnow; train it again")
+                trees = {
+                    kind: ItemTree(
+                        kind=kind,
+                        names=tuple(map(str, about["names"][kind])),
+                        **{part: read_array(archive, f"{kind}_{part}", LARGEST_COLUMN) for part in _PARTS},
+                    )
+                    for kind in ITEM_KINDS
+                }
+        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
+            raise ModelError(f"{name} is no item model or is damaged ({error}); install or train it again") from None
+        if not all(tree.fits() for tree in trees.values()):
+            raise ModelError(f"{name} is damaged: its parts do not fit together; install or train it again")
+        told = {key: value for key, value in about.items() if key not in ("format_version", "names")}
+        return cls(trees=trees, about=told)
+
+
+def _condition(name: str, border: float, *, above: bool) -> str:
+    """A question and its answer in words. Phrases and yes-or-no numbers lie at 0 or 1."""
+    place, colon, phrase = name.partition(":")
+    if colon and name not in (*IMAGE_NUMBERS, *LINK_NUMBERS):
+        return f"{place} {'contains' if above else 'does not contain'} {phrase!r}"
+    return f"{name} {'>' if above else '<='} {border:g}"
+
+
+@cache
+def _shipped() -> ItemModel:
+    if not SHIPPED.exists():
+        raise ModelError(f"the item model {SHIPPED} is not there; install again or run tools/train_items.py")
+    return ItemModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,22 +1,234 @@
-"""The kinds of what was removed: regions with the kind that the recogniser gives each, and how sure it is."""
+"""`KindModel`: the weights that ship with the package, and the probability of each kind that they give to a region.
+
+Tokens are weighed by how rare they are (idf). Two readers then look at a region: a linear model over tokens and
+numbers, and a forest over the numbers and a short latent description of the tokens (latent semantic analysis,
+Deerwester et al. 1990: which tokens stand together is learned from regions without labels, so that a word that no
+labelled region had still says something). Their probabilities are mixed. Trained by `make train`; see docs/noise.md.
+"""
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.kindmodel import KindModel
-from webwinnow.cleaning.noise import KIND_CODE
-from webwinnow.cleaning.regionfeatures import read_regions
-from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
+from webwinnow.cleaning.regionfeatures import FEATURES, PART_STARTS, TOKENS, RegionReading, read_regions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleaning.verdict import Verdict
+from webwinnow.errors import ModelError
+from webwinnow.pagemodel.forest import Forest
 from webwinnow.pagemodel.posts import POST_ABOVE
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 
-__all__ = ["RegionKinds", "recognise", "told_on_nodes", "with_kinds"]
+FAMILIES: tuple[str, ...] = ("content", "fixed", "service", "navigation", "posts")
+"""The three families of the thesis, between content and user posts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of block: `name`, the `family` it belongs to, and `about`, one line for people."""
+
+    name: str
+    family: str
+    about: str
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("content", "content", "main content, or not yet given a kind"),
+    Kind("posts", "posts", "comments, replies and reviews that readers wrote, and the way to them"),
+    Kind("decoration", "fixed", "logos, slogans, ornaments, the site's name as its own dress"),
+    Kind("declaration", "fixed", "copyright, terms, privacy, licence, imprint, who the publisher is"),
+    Kind("page-description", "fixed", "about this page or an entry on it: byline, date, counters, tags, credits"),
+    Kind("consent", "service", "banners that ask for consent to cookies and tracking, and their settings"),
+    Kind("page-service", "service", "print, save, jump within the page, skip links, text size, other versions of it"),
+    Kind("share", "service", "share, like and follow bars"),
+    Kind("board", "service", "small information boards: weather, stocks, scores, clocks, statistics"),
+    Kind("interactive", "service", "search, sign-in, language, votes, filters, other forms and controls"),
+    Kind("newsletter", "service", "boxes that ask for a subscription or an address"),
+    Kind("global-directory", "navigation", "the main sections of the site"),
+    Kind("hierarchic-directory", "navigation", "where the page stands: breadcrumbs, the path of sections, the way up"),
+    Kind("hybrid-directory", "navigation", "the section that the page stands in, opened: side menus, trees, tabs"),
+    Kind("contents", "navigation", "table of contents of this page"),
+    Kind("pagination", "navigation", "next, previous and numbered pages"),
+    Kind("advertisement", "navigation", "advertisements, offers, promotions, calls to buy or try"),
+    Kind("site-recommendation", "navigation", "links to other sites"),
+    Kind("page-recommendation", "navigation", "other pages of this site: related, latest, most read, bought together"),
+    Kind("notice", "service", "messages of the machinery: loading, a script or plug-in wanted, an old browser"),
+)
+"""What a code of `Verdict.kind` means; the list only grows at its end."""
+
+KIND_CODE: dict[str, int] = {kind.name: code for code, kind in enumerate(KINDS)}
+
+
+FORMAT_VERSION = 1
+SHIPPED = Path(__file__).with_name("kinds.npz")
+LARGEST_COLUMN = 50_000_000
+"""Bytes of one array; the shipped ones stay far below."""
+WEIGHT_SCALE = 1024.0
+"""Weights of tokens are integers over this."""
+_ARRAYS = ("classes", "idf", "basis", "basis_scale", "token_weight", "number_weight", "bias", "middle", "spread")
+_FOREST = ("feature", "border", "leaves", "bias")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KindModel:
+    """The weights. Column c of what has one column a class speaks of kind `classes[c]`; `forest_share` is what the
+    forest counts beside the linear model.
+    """
+
+    classes: NDArray[np.uint8]
+    idf: NDArray[np.float32]
+    basis: NDArray[np.int8]
+    basis_scale: NDArray[np.float32]
+    token_weight: NDArray[np.int16]
+    number_weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    middle: NDArray[np.float32]
+    spread: NDArray[np.float32]
+    forest: Forest
+    forest_share: float
+    about: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> KindModel:
+        """The weights of a file, or those that ship with the package, which are read once."""
+        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+
+    def probabilities(self, reading: RegionReading) -> NDArray[np.float64]:
+        """The probability of each of `KINDS` for each region, one row a region."""
+        count = reading.features.shape[1]
+        found = np.zeros((count, len(KINDS)))
+        if count:
+            wide = np.concatenate((reading.features, self.latent(reading).T.astype(np.float32)))
+            logits = np.array([self.forest.logits(wide, k) for k in range(len(self.classes))]).T
+            both = self.forest_share * softmax(logits) + (1 - self.forest_share) * softmax(self.linear(reading))
+            found[:, self.classes] = both
+        return np.round(found, 6)
+
+    def latent(self, reading: RegionReading) -> NDArray[np.float64]:
+        """The short description of each region's tokens."""
+        weights = token_weights(reading, self.idf, by_part=False)
+        return _summed(reading, weights, self.basis) * self.basis_scale
+
+    def linear(self, reading: RegionReading) -> NDArray[np.float64]:
+        """The scores of the linear model."""
+        scaled = np.clip((reading.features.T - self.middle) / self.spread, -3.0, 3.0)
+        weights = token_weights(reading, self.idf, by_part=True)
+        said = _summed(reading, weights, self.token_weight) / WEIGHT_SCALE
+        scores: NDArray[np.float64] = said + scaled @ self.number_weight + self.bias
+        return scores
+
+    # To and from bytes
+
+    def to_bytes(self) -> bytes:
+        """The weights as a `.npz` archive; the same weights give the same bytes."""
+        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
+        columns |= {f"forest_{part}": getattr(self.forest, part) for part in _FOREST}
+        about = self.about | {
+            "format_version": FORMAT_VERSION,
+            "forest_share": self.forest_share,
+            "features": " ".join(FEATURES),
+        }
+        return packed_arrays(columns | {"about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the model of kinds") -> KindModel:
+        """Read weights back; everything in them is checked. Raises `ModelError`."""
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                names = [entry.removesuffix(".npy") for entry in archive.namelist()]
+                found = {part: read_array(archive, part, LARGEST_COLUMN) for part in names}
+            about = json.loads(bytes(found.pop("about")))
+            share = float(about.pop("forest_share"))
+            if about.pop("format_version") != FORMAT_VERSION or about.pop("features") != " ".join(FEATURES):
+                raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
+            model = cls(
+                **{part: found[part] for part in _ARRAYS},
+                forest=Forest(**{part: found[f"forest_{part}"] for part in _FOREST}),
+                forest_share=share,
+                about=about,
+            )
+        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
+            raise ModelError(
+                f"{name} is no model of kinds or is damaged ({error}); install again or `make train`"
+            ) from None
+        if not model._fits():
+            raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
+        return model
+
+    def _fits(self) -> bool:
+        kinds, tokens, numbers = len(self.classes), TOKENS, len(FEATURES)
+        latent = self.basis.shape[1] if self.basis.ndim == 2 else -1
+        shapes = {
+            "classes": (kinds,),
+            "idf": (tokens,),
+            "basis": (tokens, latent),
+            "basis_scale": (latent,),
+            "token_weight": (tokens, kinds),
+            "number_weight": (numbers, kinds),
+            "bias": (kinds,),
+            "middle": (numbers,),
+            "spread": (numbers,),
+        }
+        return (
+            all(getattr(self, name).shape == shape for name, shape in shapes.items())
+            and bool((self.classes < len(KINDS)).all())
+            and len(np.unique(self.classes)) == kinds
+            and all(np.isfinite(getattr(self, name)).all() for name in shapes)
+            and bool((self.spread > 0).all())
+            and 0 <= self.forest_share <= 1
+            and self.forest.fits(numbers + latent)
+            and len(self.forest.bias) == kinds
+        )
+
+
+def token_weights(reading: RegionReading, idf: NDArray[np.float32], *, by_part: bool) -> NDArray[np.float64]:
+    """What each token counts: its idf, the tokens of a region together, or those of each part of it, of length 1."""
+    weights = idf[reading.ids].astype(np.float64)
+    group = np.repeat(np.arange(len(reading.offsets) - 1), np.diff(reading.offsets))
+    groups = len(reading.offsets) - 1
+    if by_part:
+        parts = len(PART_STARTS) - 1
+        group = group * parts + np.searchsorted(PART_STARTS, reading.ids, side="right") - 1
+        groups *= parts
+    length = np.sqrt(np.bincount(group, weights**2, groups))
+    found: NDArray[np.float64] = weights / np.maximum(length, 1e-9)[group]
+    return found
+
+
+def _summed(
+    reading: RegionReading, weights: NDArray[np.float64], table: NDArray[np.integer[Any]]
+) -> NDArray[np.float64]:
+    """For each region the sum of its tokens' rows of a table, each times what the token counts."""
+    rows = np.zeros((len(reading.offsets) - 1, table.shape[1]))
+    for r, (a, b) in enumerate(pairwise(reading.offsets.tolist())):
+        rows[r] = weights[a:b] @ table[reading.ids[a:b]].astype(np.float64)
+    return rows
+
+
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logits as probabilities, row by row."""
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: NDArray[np.float64] = odds / odds.sum(axis=1, keepdims=True)
+    return found
+
+
+@cache
+def _shipped() -> KindModel:
+    if not SHIPPED.exists():
+        raise ModelError(f"the model of kinds {SHIPPED} is not there; install again or `make train`")
+    return KindModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))
+
 
 _POSTS = KIND_CODE["posts"]
 
@@ -25,7 +237,7 @@ _POSTS = KIND_CODE["posts"]
 class RegionKinds:
     """The removed regions of a page, the kind of each (a code of `noise.KINDS`) and its probability."""
 
-    regions: Regions
+    regions: RemovedRegions
     kind: NDArray[np.uint8]
     score: NDArray[np.float32]
 
@@ -52,7 +264,7 @@ def recognise(
     tree: PageTree, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> RegionKinds:
     """Cut what was removed into regions and give each its kind; `site` tells how fixed a text is there."""
-    cut = regions(tree, verdict)
+    cut = removed_regions(tree, verdict)
     if not len(cut):
         return RegionKinds(regions=cut, kind=np.zeros(0, np.uint8), score=np.zeros(0, np.float32))
     found = (model or KindModel.load()).probabilities(read_regions(cut, verdict, site))

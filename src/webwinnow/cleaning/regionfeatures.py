@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow._kernels.plain_scoring import COUNTS, MARK, SHOWN_MARKS
-from webwinnow.cleaning.regions import Regions
-from webwinnow.cleaning.targets import TARGETS, Page, Target
+from webwinnow.cleaning.linktargets import TARGETS, Page, Target
+from webwinnow.cleaning.removedregions import RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
@@ -110,7 +110,7 @@ class RegionReading:
     offsets: NDArray[np.int32]
 
 
-def read_regions(regions: Regions, verdict: Verdict, site: LearnedSite | None = None) -> RegionReading:
+def read_regions(regions: RemovedRegions, verdict: Verdict, site: LearnedSite | None = None) -> RegionReading:
     """Read the regions of a page, with what is known of its site."""
     page = _Page(regions, verdict, site)
     features = np.zeros((len(FEATURES), len(regions)), np.float32)
@@ -151,7 +151,7 @@ def _log(value: float) -> float:
 class _Page:
     """A page with sums over its blocks, runs and nodes, so that any region can be asked for what it holds."""
 
-    def __init__(self, regions: Regions, verdict: Verdict, site: LearnedSite | None) -> None:
+    def __init__(self, regions: RemovedRegions, verdict: Verdict, site: LearnedSite | None) -> None:
         tree = regions.tree
         self.tree, self.regions, self.verdict = tree, regions, verdict
         self.reading: Reading = read(tree)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow.cleaning import none
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,
     INFORMATIVE_REASON,
     REDUNDANT_REASON,
     Verdict,
     keep_around,
+    keep_visible,
     reasons_of_nodes,
     without_site,
 )
@@ -46,7 +46,7 @@ def clean(tree: PageTree, model: LearnedSite | None, settings: SegmentSettings |
     settings = settings or SegmentSettings()
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
-        return none.clean(tree, method="segments", note=note)
+        return keep_visible(tree, method="segments", note=note)
     table = model.segment_table
     threshold = table.threshold_of(settings.by) if settings.threshold is None else settings.threshold
     block, entropy = table.block_entropy(tree, settings.by)

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from webwinnow.cleaning.kinds import RegionKinds, recognise, told_on_nodes
-from webwinnow.cleaning.noise import KIND_CODE, KINDS
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, RegionKinds, recognise, told_on_nodes
 from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
@@ -34,7 +33,7 @@ _FILES = (".toml", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A use of cleaned pages: the kinds (`webwinnow.cleaning.noise`) that stay beside main content, and why."""
+    """A use of cleaned pages: the kinds (`webwinnow.cleaning.kinds`) that stay beside main content, and why."""
 
     name: str
     keeps: tuple[str, ...] = ()

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning import none
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,
     KEPT_REASON,
     TEMPLATE_REASON,
     Verdict,
     keep_around,
+    keep_visible,
     reasons_of_nodes,
     without_site,
 )
@@ -48,7 +48,7 @@ def clean(tree: PageTree, model: LearnedSite | None, settings: TemplateSettings 
     settings = settings or TemplateSettings()
     note = without_site(model, settings.pages) if settings.found is None else None
     if note is not None:
-        return none.clean(tree, method="template", note=note)
+        return keep_visible(tree, method="template", note=note)
     pagelets = pagelets_of(tree)
     dropped = pagelets.marked(_templates(tree, pagelets, model, settings))
     visible = tree.visible[tree.run_owner]

@@ -11,39 +11,6 @@ from webwinnow._kernels import blank_runs, kept_around
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 
-__all__ = [
-    "CENTRAL_REASON",
-    "CONTENT_REASON",
-    "HEADING_REASON",
-    "HIDDEN_REASON",
-    "HUB_BLOCK_REASON",
-    "IMAGE_BLOCK_REASON",
-    "INFORMATIVE_REASON",
-    "KEPT_POSTS_REASON",
-    "KEPT_REASON",
-    "LIGHT_REASON",
-    "LOCALLY_NOISY_REASON",
-    "MARGINAL_REASON",
-    "MEANINGFUL_REASON",
-    "NOISY_ITEM_REASON",
-    "NOISY_REASON",
-    "NO_CONTENT_REASON",
-    "POSSIBLY_REASON",
-    "POSTS_REASON",
-    "REASONS",
-    "REDUNDANT_REASON",
-    "REPEATED_REASON",
-    "TASK_REASON",
-    "TEMPLATE_REASON",
-    "TOPIC_BLOCK_REASON",
-    "UNLIKELY_REASON",
-    "WEIGHTY_REASON",
-    "Verdict",
-    "keep_around",
-    "reasons_of_nodes",
-    "without_site",
-]
-
 REASONS: tuple[str, ...] = (
     "kept: visible",
     "hidden: browsers do not show it",
@@ -153,3 +120,20 @@ def without_site(model: LearnedSite | None, needed: int) -> str | None:
     if model.pages < needed:
         return f"too few pages of this site to see what repeats ({model.pages}, needed {needed})"
     return None
+
+
+def keep_visible(tree: PageTree, *, method: str = "none", note: str | None = None) -> Verdict:
+    """Keep what is visible. Methods that find no evidence do the same under their own name, with a note."""
+    keep = tree.visible
+    keep_runs = keep[tree.run_owner]
+    return Verdict(
+        method=method,
+        keep=keep,
+        keep_runs=keep_runs,
+        reason=np.where(keep, KEPT_REASON, HIDDEN_REASON).astype(np.uint8),
+        run_reason=np.where(keep_runs, KEPT_REASON, HIDDEN_REASON).astype(np.uint8),
+        score=np.ones(len(tree), np.float32),
+        weight=np.ones(len(tree), np.float32),
+        kind=np.zeros(len(tree), np.uint8),
+        note=note,
+    )

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cleanpage import clean_page
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import check_apart, check_output, open_pages
+from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.parsing import parse
 
 __all__ = ["categories"]

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
@@ -23,6 +22,7 @@ from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.io import check_apart, check_output, output_format
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings

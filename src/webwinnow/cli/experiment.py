@@ -11,8 +11,6 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS
-from webwinnow.cleaning import method as cleaning_method
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings
@@ -22,6 +20,8 @@ from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import Pair, replica_experiment
 from webwinnow.io.sinks import whole_file
 from webwinnow.io.written import read_records
+from webwinnow.methods import DEFAULT_METHOD, METHODS
+from webwinnow.methods import method as cleaning_method
 from webwinnow.urls import SiteKey
 
 __all__ = ["experiment"]

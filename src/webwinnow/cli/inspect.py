@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import METHODS
 from webwinnow.cli.progress import shown_progress
+from webwinnow.methods import METHODS
 from webwinnow.parsing import ParseLimits
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.urls import SiteKey

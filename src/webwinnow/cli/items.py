@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from webwinnow.itemmodel import ItemModel
+from webwinnow.cleaning.items import ItemModel
 
 __all__ = ["items"]
 

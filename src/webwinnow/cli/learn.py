@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import CleaningSettings, thresholds
+from webwinnow.cleaning import sst
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_output
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.learning import learn_sites
@@ -96,8 +97,8 @@ def learn(
         """Show what a row of thresholds would do."""
         model = ModelFolder(out).find(site)
         assert model is not None
-        trials = thresholds.try_thresholds(model, trees)
-        sys.stdout.write("\n".join(thresholds.shown_trials(model, trees, trials)) + "\n\n")
+        trials = sst.try_thresholds(model, trees)
+        sys.stdout.write("\n".join(sst.shown_trials(model, trees, trials)) + "\n\n")
 
     with shown_progress(quiet=quiet) as progress:
         learned = learn_sites(

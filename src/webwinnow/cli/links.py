@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cleaning.tasks import TASKS, task_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.links import STRUCTURE
+from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey

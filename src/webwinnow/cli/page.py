@@ -11,7 +11,6 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
@@ -23,6 +22,7 @@ from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
 from webwinnow.io.streams import UnpackedStream
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.site.learned import LearnedSite

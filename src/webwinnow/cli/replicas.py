@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cli.progress import shown_progress
+from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.replicas import write_replicas
 from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings

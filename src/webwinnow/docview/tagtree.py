@@ -9,11 +9,69 @@ from numpy.typing import NDArray
 
 from webwinnow._kernels import attached, block_types, containers, word_spans
 from webwinnow._kernels import shown_images as _shown_images
-from webwinnow.docview.tags import CONTAINER_CODES
-from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["HUB", "HUB_SHARE", "IMAGE", "IMAGE_SHARE", "SMALLEST_IMAGE", "TOPIC", "TYPES", "TagTree", "shown_images"]
+CONTAINER_TAGS: frozenset[str] = frozenset(
+    "#root body table caption thead tbody tfoot tr td th p div center blockquote pre ul ol li dir menu dl dt dd form "
+    "fieldset address h1 h2 h3 h4 h5 h6".split()
+)
+"""The containers of 2003 (DocView 3.1), with BODY and the virtual root, which cannot be avoided.
+
+A departure: headings are blocks too, besides being weighty. Algorithm 1 lets force go out from leaves alone; a heading
+mostly stands directly in a container that is none, and its force would be lost.
+"""
+MODERN_CONTAINER_TAGS: frozenset[str] = frozenset(
+    "main article section header footer nav aside figure figcaption details summary dialog search hgroup".split()
+)
+"""Containers that HTML 5 added."""
+
+FORCE: dict[str, float] = {
+    "h1": 4.0,
+    "h2": 3.0,
+    "h3": 2.5,
+    "h4": 2.0,
+    "h5": 1.5,
+    "h6": 1.5,
+    "b": 1.5,
+    "strong": 1.5,
+    "big": 1.5,
+    "mark": 1.5,
+    "i": 1.2,
+    "em": 1.2,
+    "u": 1.2,
+    "dfn": 1.2,
+    "blink": 1.2,
+    "font": 1.1,
+}
+"""The force of each weighty tag (DocView 3.2). Ours: headings by rank, then bold, slanted; FONT may only colour."""
+
+MARGINAL_TAGS: frozenset[str] = frozenset("header footer nav aside menu form dialog search address".split())
+"""Containers that stand around the central area of a page (DocView 4.1), by what HTML 5 says of them."""
+MARGINAL_ROLES: frozenset[str] = frozenset(
+    "banner navigation contentinfo complementary search menu menubar dialog".split()
+)
+"""ARIA roles that say the same."""
+
+GUIDING_TAGS: frozenset[str] = MARGINAL_TAGS - {"aside", "address"}
+GUIDING_ROLES: frozenset[str] = MARGINAL_ROLES - {"complementary"}
+"""Those of them whose links lead through the site; what stands beside the content may be about the same."""
+
+
+def tag_mask(tags: frozenset[str]) -> NDArray[np.bool_]:
+    """Whether a tag is one of these, by its code; the last place stands for tags without a code."""
+    mask = np.zeros(CUSTOM_TAG + 1, np.bool_)
+    mask[[TAG_CODE[tag] for tag in tags]] = True
+    return mask
+
+
+CONTAINER_CODES = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS)
+"""Which nodes are content blocks, by the code of their tag."""
+FORCE_CODES = np.zeros(CUSTOM_TAG + 1)
+"""The force of a tag by its code; 0 for one that is not weighty."""
+for _tag, _force in FORCE.items():
+    FORCE_CODES[TAG_CODE[_tag]] = _force
+
 
 TYPES: tuple[str, ...] = ("topic", "hub", "image")
 TOPIC, HUB, IMAGE = range(3)

@@ -8,21 +8,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import heaviest, kept_and_shown, of_words, offered_blocks
+from webwinnow._kernels import heaviest, hrefs, kept_and_shown, like_blocks, of_words, offered_blocks
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
-from webwinnow.docview.links import link_targets, relevant_blocks
-from webwinnow.docview.method import METHOD
-from webwinnow.docview.pagetype import central_blocks, guiding_nodes, may_be_images, page_type
-from webwinnow.docview.tagtree import TOPIC, TYPES, TagTree
-from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector
+from webwinnow.docview.pagetype import METHOD, central_blocks, guiding_nodes, may_be_images, page_type
+from webwinnow.docview.tagtree import HUB, TOPIC, TYPES, TagTree
+from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector, stop_keys
 from webwinnow.errors import SettingsError
-from webwinnow.markup import HIDDEN
+from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
+from webwinnow.urls import web_links
 
-__all__ = ["DocView", "Provenance", "ViewSettings", "features_of", "view_of"]
+
+def relevant_blocks(
+    blocks: TagTree, topic: FeatureVector, offered: NDArray[np.bool_], language: str, beta: float
+) -> NDArray[np.bool_]:
+    """The hub leaves whose terms are like the topic: their cosine with it (equation 3) exceeds beta.
+
+    Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
+    an item of its own, a block of today, the items of one parent are judged together.
+    """
+    return like_blocks(
+        blocks.parent,
+        blocks.type,
+        HUB,
+        offered,
+        blocks.block_of_word,
+        blocks.word_key,
+        topic.key,
+        topic.weight,
+        stop_keys(language),
+        beta,
+    )
+
+
+def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
+    """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
+    tree = blocks.tree
+    written = hrefs(
+        tree.tag,
+        TAG_CODE["a"],
+        wanted,
+        tree.attr_node,
+        tree.attr_name,
+        ATTRIBUTE_CODE["href"],
+        tree.attr_start,
+        tree.attr_text,
+    )
+    return web_links(tree.head.base or tree.url, written)
+
 
 LEAST_TERMS = 30
 """Where a cleaner keeps fewer terms, the type is read off the page's structure instead (ours)."""

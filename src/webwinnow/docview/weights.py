@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import blocks_around, feature_sums, name_hash, shared_force, tag_forces
-from webwinnow.docview.tags import FORCE_CODES
-from webwinnow.docview.tagtree import TOPIC, TagTree
+from webwinnow.docview.tagtree import FORCE_CODES, TOPIC, TagTree
 from webwinnow.errors import SettingsError
 from webwinnow.words import stop_words
 

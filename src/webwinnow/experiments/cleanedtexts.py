@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.blocks import said_in
-from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
 from webwinnow.io.labelled import LabelledFile
+from webwinnow.methods import CleaningSettings, method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse

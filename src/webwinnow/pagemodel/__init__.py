@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from webwinnow.pagemodel.cut import Favor, best_cut, expected_f
 from webwinnow.pagemodel.evidence import PageEvidence
 from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.model import PageModel, PageScores
+from webwinnow.pagemodel.model import Favor, PageModel, PageScores, best_cut, expected_f
 from webwinnow.pagemodel.posts import PostModel
 
 __all__ = ["GENRES", "Favor", "PageEvidence", "PageModel", "PageScores", "PostModel", "best_cut", "expected_f"]

@@ -13,15 +13,15 @@ import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._kernels import best_cut as _best_cut
 from webwinnow._kernels import distinct_sums
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
-from webwinnow.pagemodel.cut import Favor, best_cut
 from webwinnow.pagemodel.features import (
     CONTEXTS,
     FEATURES,
@@ -43,7 +43,32 @@ from webwinnow.pagemodel.features import (
 from webwinnow.pagemodel.forest import Forest, sigmoid
 from webwinnow.pagetree import PageTree
 
-__all__ = ["FORMAT_VERSION", "SHIPPED", "PageModel", "PageScores"]
+Favor = Literal["precision", "recall"]
+BETA: dict[Favor | None, float] = {None: 1.0, "precision": 0.5, "recall": 2.0}
+"""The beta of F-beta (van Rijsbergen 1979, chapter 7): recall counts beta times as much as precision."""
+
+
+def expected_f(
+    keep: NDArray[np.bool_], probability: NDArray[np.float64], words: NDArray[np.int32], beta: float = 1.0
+) -> float:
+    """F-beta of the expected counts: (1 + b2) TP / (kept + b2 content), with TP = sum of p w over what is kept."""
+    hoped = probability * words
+    below = float(words[keep].sum()) + beta * beta * float(hoped.sum())
+    return (1.0 + beta * beta) * float(hoped[keep].sum()) / below if below > 0.0 else 0.0
+
+
+def best_cut(
+    probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
+) -> tuple[float, float]:
+    """The lowest probability that stays, and the expected F of the page then.
+
+    Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two
+    sums is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
+    """
+    return _best_cut(
+        np.ascontiguousarray(probability, np.float64), np.ascontiguousarray(words, np.int32), BETA[favor] ** 2
+    )
+
 
 FORMAT_VERSION = 1
 SHIPPED = Path(__file__).with_name("weights.npz")

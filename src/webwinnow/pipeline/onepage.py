@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from webwinnow.cleaning import CleaningSettings
 from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.tasks import TASKS, for_task
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.io.schema import ordered
+from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import PageRecord
 from webwinnow.site.learned import LearnedSite

@@ -6,11 +6,11 @@ import os
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.sampling import LEARNED_PAGES

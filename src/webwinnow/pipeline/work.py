@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning import Verdict, method
+from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.tasks import for_task
 from webwinnow.cleanpage import CleanPage
 from webwinnow.docview import CategoryModel
@@ -22,6 +22,7 @@ from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
 from webwinnow.io.schema import LINK_FIELDS
 from webwinnow.links import page_edges
+from webwinnow.methods import method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse

@@ -16,9 +16,8 @@ from webwinnow._kernels import blank_runs
 from webwinnow.blocks import are_parted, parting, parting_tags
 from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.render.attributes import attribute_reader, link_target, picture_source
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.walk import check_masks, printable, walk
+from webwinnow.render.walk import attribute_reader, check_masks, link_target, picture_source, printable, walk
 
 __all__ = ["LIMITS", "TAG_DOES", "passages_of"]
 

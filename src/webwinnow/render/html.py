@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.pagetree import PageTree
-from webwinnow.render.attributes import attribute_reader, link_target, picture_source
-from webwinnow.render.walk import printable, walk
+from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 
 __all__ = ["to_html"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning import CleaningSettings, Verdict, combined, method
+from webwinnow.cleaning import Verdict, combined
 from webwinnow.cleaning.cst import block_weights
 from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import HIDDEN_ABOVE, headed
@@ -34,6 +34,7 @@ from webwinnow.cleaning.verdict import (
     without_site,
 )
 from webwinnow.fingerprints import page_fingerprint
+from webwinnow.methods import CleaningSettings, method
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite

@@ -13,8 +13,9 @@ from html import escape
 from typing import Any
 
 from webwinnow._version import __version__
-from webwinnow.cleaning import METHODS, REASONS
-from webwinnow.cleaning.noise import FAMILIES, KINDS
+from webwinnow.cleaning import REASONS
+from webwinnow.cleaning.kinds import FAMILIES, KINDS
+from webwinnow.methods import METHODS
 from webwinnow.report.dials import DIALS
 from webwinnow.report.pagetokens import SHOWN_TAGS
 from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webwinnow.cleaning import method
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
+from webwinnow.methods import method
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.learning import learn_sites

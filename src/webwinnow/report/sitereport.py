@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import count_words
-from webwinnow.cleaning import method
+from webwinnow.methods import method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import DIALS, MILLION, Reading, read

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 
 __all__ = ["CleanOptions", "GivenPage", "JobOptions", "JobRequest", "PageRequest", "UploadOptions"]
 

@@ -21,9 +21,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from webwinnow._version import __version__
-from webwinnow.cleaning import DEFAULT_METHOD, METHODS
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.errors import WebwinnowError
+from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.snippet import Snippet
 from webwinnow.service.api import LONGEST_QUERY, JobTold, job_told, sites

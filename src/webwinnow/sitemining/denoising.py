@@ -18,8 +18,8 @@ from typing import Final, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.sitepages import SitePages

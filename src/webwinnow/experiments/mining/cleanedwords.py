@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from webwinnow._kernels import word_spans
-from webwinnow.cleaning import CleaningSettings, method
 from webwinnow.experiments.answercache import Kept, key_of
 from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining.minedmethods import Mined
+from webwinnow.methods import CleaningSettings, method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.store import RunStore

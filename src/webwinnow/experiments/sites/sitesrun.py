@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from webwinnow.cleaning import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.sites.labelledsites import Answer, Clock, StoredSite, read_sites
 from webwinnow.experiments.sites.likelihood import drawn_curves, site_curves
@@ -27,6 +26,7 @@ from webwinnow.experiments.sites.sitetrials import (
     worked,
 )
 from webwinnow.io.labelled import LabelledFile
+from webwinnow.methods import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
 from webwinnow.sitemining.sitetree import NOTHING

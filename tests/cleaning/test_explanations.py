@@ -7,7 +7,7 @@ import pytest
 
 import webwinnow
 from webwinnow import PageRecord, clean_page, parse
-from webwinnow.cleaning.why import LEAST_PUSH
+from webwinnow.cleaning.explanations import LEAST_PUSH
 
 WORDS = "harvest wind miller stone river bread grain field winter sheaf barn straw wheel flour sack".split()
 

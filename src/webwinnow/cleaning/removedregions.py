@@ -1,4 +1,4 @@
-"""`Regions`: what was removed from a page, in pieces that a person would point at: a menu, a notice, a share bar.
+"""`RemovedRegions`: what was removed from a page, in pieces a person would point at: a menu, a notice, a share bar.
 
 A block is too small to have a kind (one `<li>` of a menu), the largest element without kept text too large (a wrapper
 around header, menu and footer). A region is a stretch of neighbouring parts of one element, all removed, that belong
@@ -31,8 +31,6 @@ from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
-__all__ = ["Regions", "regions"]
-
 FEW_WORDS = 10
 """A stretch of no more words is not parted."""
 FORM_WORDS = 80
@@ -61,7 +59,7 @@ _FORM = TAG_CODE["form"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Regions:
+class RemovedRegions:
     """The removed regions of a page, in page order; no two share a node or a run.
 
     Region r spans nodes `first_node[r]:last_node[r]` and runs `first_run[r]:last_run[r]`; `node[r]` is the largest
@@ -95,7 +93,7 @@ class Regions:
         return found
 
 
-def regions(tree: PageTree, verdict: Verdict) -> Regions:
+def removed_regions(tree: PageTree, verdict: Verdict) -> RemovedRegions:
     """The removed regions of a page. Every removed run that says something is in exactly one."""
     page = _Page(tree, ~verdict.keep_runs)
     found: list[tuple[int, int, int, int, int]] = []
@@ -117,7 +115,7 @@ def regions(tree: PageTree, verdict: Verdict) -> Regions:
                     found.append(page.spanned(node, group))
     found.sort(key=lambda span: span[3])
     columns = np.array(found, np.int32).reshape(-1, 5).T
-    return Regions(
+    return RemovedRegions(
         tree=tree,
         node=columns[0],
         first_node=columns[1],
@@ -394,7 +392,7 @@ class _Page:
         return self.linked[part.last_run] - self.linked[part.first_run] >= MOSTLY * self._words(part)
 
     def spanned(self, node: int, group: list[_Part]) -> tuple[int, int, int, int, int]:
-        """A region as it stands in `Regions`: node, first and last node, first and last run."""
+        """A region as it stands in `RemovedRegions`: node, first and last node, first and last run."""
         first_run, last_run = group[0].first_run, group[-1].last_run
         if len(group) == 1 and group[0].node >= 0:
             node = group[0].node

@@ -21,9 +21,9 @@ from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, is_web_link
 
-__all__ = ["IMAGE_NUMBERS", "KINDS", "LINK_NUMBERS", "UNKNOWN", "Items", "items_of"]
+__all__ = ["IMAGE_NUMBERS", "ITEM_KINDS", "LINK_NUMBERS", "UNKNOWN", "Items", "items_of"]
 
-KINDS = ("link", "image")
+ITEM_KINDS = ("link", "image")
 IMAGE_NUMBERS = ("height", "width", "aspect ratio", "file on this site", "in a link", "link to this site")
 LINK_NUMBERS = (
     "words",

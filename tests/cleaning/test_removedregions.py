@@ -9,18 +9,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.cleaning import none
-from webwinnow.cleaning.regions import Regions, regions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
+from webwinnow.cleaning.verdict import keep_visible
 from webwinnow.parsing import parse
 
 PROSE = "<p>KEPT of the grain that was winnowed on the floor of the barn</p>"
 
 
-def found_in(page: str) -> Regions:
+def found_in(page: str) -> RemovedRegions:
     """The regions of a page of which only what holds the word KEPT stays."""
     tree = parse(page)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
-    return regions(tree, replace(none.clean(tree), keep_runs=keep))
+    return removed_regions(tree, replace(keep_visible(tree), keep_runs=keep))
 
 
 def texts(page: str) -> list[str]:
@@ -35,7 +35,7 @@ def menu(*words: str, kind: str = "") -> str:
 def test_every_removed_run_that_says_something_is_in_exactly_one_region(data, soup) -> None:
     tree = parse(data.draw(soup))
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=tree.run_count, max_size=tree.run_count)), np.bool_)
-    found = regions(tree, replace(none.clean(tree), keep_runs=keep))
+    found = removed_regions(tree, replace(keep_visible(tree), keep_runs=keep))
     of_run = found.of_run()
     for r in range(tree.run_count):
         if tree.run(r).strip():
@@ -121,11 +121,11 @@ def test_deep_wrappers_and_wide_lists_take_no_more_than_their_share_of_time() ->
     def seconds(rows: int) -> float:
         page = "<div>" * 400 + ("<p>some words of a row</p><ul><li>a</li></ul>" * rows)
         tree = parse(page)
-        verdict = replace(none.clean(tree), keep_runs=np.zeros(tree.run_count, np.bool_))
+        verdict = replace(keep_visible(tree), keep_runs=np.zeros(tree.run_count, np.bool_))
         best = []
         for _ in range(3):
             start = process_time()
-            regions(tree, verdict)
+            removed_regions(tree, verdict)
             best.append(process_time() - start)
         return min(best)
 

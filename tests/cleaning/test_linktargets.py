@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webwinnow.cleaning.targets import TARGETS, Page, Target
+from webwinnow.cleaning.linktargets import TARGETS, Page, Target
 from webwinnow.urls import resolve
 
 URL = "https://www.mill.example/grain/rye/sowing.html?page=2"

@@ -1,4 +1,4 @@
-"""The cleaning methods by name; modules of higher layers may add theirs."""
+"""The cleaning methods by name, with their settings."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from webwinnow.cleaning import combined, cst, items, none, page, repeated, segments, sst, template, why
+from webwinnow.cleaning import combined, cst, explanations, items, page, repeated, segments, sst, template
 from webwinnow.cleaning.cst import CstSettings
+from webwinnow.cleaning.explanations import Causes
 from webwinnow.cleaning.items import ItemSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.template import TemplateSettings
-from webwinnow.cleaning.verdict import Verdict
-from webwinnow.cleaning.why import Causes
+from webwinnow.cleaning.verdict import Verdict, keep_visible
+from webwinnow.docview.pagetype import clean as docview_clean
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
-
-__all__ = ["DEFAULT_METHOD", "METHODS", "CleaningSettings", "Method", "method", "register"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +76,9 @@ METHODS: dict[str, Method] = {
             "join what the page shows with what its site does",
             frozenset({BLOCKS}),
             lambda tree, model, settings, evidence: combined.clean(tree, model, settings.page, evidence),
-            why.of_combined,
+            explanations.of_combined,
         ),
-        Method("none", "keep everything visible", frozenset(), lambda tree, *_: none.clean(tree)),
+        Method("none", "keep everything visible", frozenset(), lambda tree, *_: keep_visible(tree)),
         Method(
             "repeated",
             "drop only what the site repeats",
@@ -103,7 +102,7 @@ METHODS: dict[str, Method] = {
             "keep what the page alone shows to be its main content",
             frozenset(),
             lambda tree, _, settings, __: page.clean(tree, settings.page),
-            why.of_page,
+            explanations.of_page,
         ),
         Method(
             "template",
@@ -123,6 +122,12 @@ METHODS: dict[str, Method] = {
             frozenset(),
             lambda tree, _, settings, __: items.clean(tree, settings.items),
         ),
+        Method(
+            "docview",
+            "keep blocks by the type of the page (DocView 4.2), the page alone",
+            frozenset(),
+            lambda tree, *_: docview_clean(tree),
+        ),
     )
 }
 
@@ -135,9 +140,3 @@ def method(name: str) -> Method:
     if name not in METHODS:
         raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name]
-
-
-def register(added: Method) -> None:
-    """Add a method that stands in a layer above. Raises `SettingsError` for a name that another one has."""
-    if METHODS.setdefault(added.name, added) is not added:
-        raise SettingsError(f"there is a cleaning method {added.name!r} already")

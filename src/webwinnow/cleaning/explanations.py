@@ -13,9 +13,9 @@ from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record
 from webwinnow.cleaning.verdict import without_site
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import GENRES, PageEvidence, PageModel, PageScores
+from webwinnow.pagemodel.contributions import pushes
 from webwinnow.pagemodel.features import CONTEXTS, FEATURES
 from webwinnow.pagemodel.forest import sigmoid
-from webwinnow.pagemodel.pushes import pushes
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 
