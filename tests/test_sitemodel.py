@@ -114,10 +114,19 @@ def test_models_are_saved_and_loaded_by_a_path_or_its_name(tmp_path):
 
 
 def test_a_cleaner_takes_the_site_key_of_the_command_line():
-    cleaner = SiteCleaner(site_by="none")
+    cleaner = SiteCleaner(site_by="all")
     cleaner.add(PageRecord(url="http://a.example/", body=b"<p>a"))
     cleaner.add(PageRecord(url="http://b.example/", body=b"<p>b"))
     assert list(cleaner.sites) == [""]
+
+
+def test_a_cleaner_without_sites_cleans_every_page_on_its_own():
+    page = "<p>Some words of the page that are its content.</p>"
+    cleaner = SiteCleaner(site_by="none")
+    for number in range(3):
+        clean = cleaner.add(PageRecord(url=f"http://a.example/{number}", body=page.encode()))
+    assert cleaner.sites == {}
+    assert clean.text == webwinnow.extract(page)
 
 
 def test_a_cleaner_that_may_learn_nothing_is_refused():

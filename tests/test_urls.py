@@ -271,6 +271,7 @@ def key(text: str, url: str, site: str | None = None) -> str:
         ("prefix:1", "one/deep/page.html", "one"),
         ("prefix:1", "page.html", ""),
         ("prefix:1", "mailto:a/b", ""),
+        ("all", "http://a.com/", ""),
         ("none", "http://a.com/", ""),
     ],
 )
@@ -284,9 +285,22 @@ def test_site_key_by_column_falls_back_to_the_host() -> None:
     assert key("column", "http://a.com/") == "a.com"
 
 
+def test_without_sites_a_record_names_the_host() -> None:
+    assert SiteKey.parse("none").name("", "http://a.com/b") == "a.com"
+    assert SiteKey.parse("all").name("", "http://a.com/b") == ""
+    assert SiteKey.parse("prefix:1").name("a.com/x", "http://a.com/x/b") == "a.com/x"
+
+
+def test_without_sites_nothing_can_be_learned() -> None:
+    assert not SiteKey.parse("none").has_sites
+    with pytest.raises(SettingsError, match=r"--site-by none has no sites, which learning needs; all makes one site"):
+        SiteKey.parse("none").check_sites("learning")
+    SiteKey.parse("all").check_sites("learning")
+
+
 @pytest.mark.parametrize("text", ["", "hosts", "prefix", "prefix:", "prefix:0", "prefix:-1", "prefix:x", "host:1"])
 def test_unknown_site_keys_are_refused_with_the_forms_expected(text: str) -> None:
-    with pytest.raises(SettingsError, match=r"host, domain, prefix:N .* column or none"):
+    with pytest.raises(SettingsError, match=r"host, domain, prefix:N .* column, all or none"):
         SiteKey.parse(text)
 
 

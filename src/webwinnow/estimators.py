@@ -68,6 +68,8 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _models(self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str]) -> dict[str, SiteModel]:
+        if not SiteKey.parse(self.site_by).has_sites:
+            return {}
         trees: dict[str, list[PageTree]] = defaultdict(list)
         for site, tree in sited:
             trees[site].append(tree)

@@ -102,7 +102,7 @@ class SiteCleaner:
         return None if known is None else SiteModel.of(known.sums)
 
     def _learned(self, name: str, tree: PageTree, evidence: PageEvidence | None) -> SiteModel | None:
-        if not self.method.learns:
+        if not (self.method.learns and self.site_by.has_sites):
             return None
         site = self.sites.setdefault(name, _Site(SiteSums(name, self.method.parts)))
         key = page_fingerprint(tree)

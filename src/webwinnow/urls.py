@@ -170,7 +170,8 @@ def is_safe_link(url: str) -> bool:
     return url.startswith(("https://", "http://")) or _scheme(url) in SAFE_SCHEMES
 
 
-SiteKeyKind = Literal["host", "domain", "prefix", "column", "none"]
+SiteKeyKind = Literal["host", "domain", "prefix", "column", "all", "none"]
+SITE_KEYS: Final = "host, domain, prefix:N (N from 1 to 999), column, all or none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +184,9 @@ class SiteKey:
     - `prefix`: the host and the first `segments` folders of the path. The last segment of a path that does not end in
       "/" is a file and does not count: with one segment /a/b and /a/ belong to "host/a", and /a belongs to "host".
     - `column`: the page's `site`; the host where it has none.
-    - `none`: all pages are one site, "".
+    - `all`: all pages are one site, "".
+    - `none`: every page on its own. No site is learned; pages stay in input order, and the `site` of a record is the
+      page's host.
 
     A page without a web URL has the host "": pages without a URL are one site together. The pages of a folder have
     paths relative to it for URLs, so they are one site by host, and by prefix a site for each of its folders.
@@ -194,20 +197,32 @@ class SiteKey:
 
     @classmethod
     def parse(cls, text: str) -> SiteKey:
-        """Read the form of the command line: `host`, `domain`, `prefix:N`, `column` or `none`."""
+        """Read the form of the command line: `host`, `domain`, `prefix:N`, `column`, `all` or `none`."""
         kind, colon, number = text.strip().lower().partition(":")
         if kind == "prefix" and number.isascii() and number.isdigit() and 1 <= len(number) <= 3 and int(number) > 0:
             return cls(by="prefix", segments=int(number))
         for known in get_args(SiteKeyKind):
             if kind == known != "prefix" and not colon:
                 return cls(by=known)
-        raise SettingsError(
-            f"no site key {text!r}: expected host, domain, prefix:N (N from 1 to 999), column or none, as in prefix:1"
-        )
+        raise SettingsError(f"no site key {text!r}: expected {SITE_KEYS}, as in prefix:1")
+
+    @property
+    def has_sites(self) -> bool:
+        """Whether pages form sites that can be learned: False for `none`."""
+        return self.by != "none"
+
+    def check_sites(self, purpose: str) -> None:
+        """Raise `SettingsError` for `none`, where `purpose` (such as "learning") needs sites."""
+        if not self.has_sites:
+            raise SettingsError(f"--site-by none has no sites, which {purpose} needs; all makes one site of all pages")
+
+    def name(self, site: str, url: str) -> str:
+        """The `site` in the record of a page: its site, or with `none` its host."""
+        return site if self.has_sites else SiteKey().of(PageRecord(url=url, body=b""))
 
     def of(self, page: PageRecord) -> str:
-        """Name the site that `page` belongs to."""
-        if self.by == "none":
+        """The site that `page` belongs to; "" for `all` and `none`."""
+        if self.by in ("all", "none"):
             return ""
         if self.by == "column" and page.site is not None:
             return page.site

@@ -251,7 +251,7 @@ def test_a_packed_page_is_unpacked(tmp_path: Path) -> None:
     [
         ("--resolve", "foo", "expected HOST=ADDRESS[:PORT]"),
         ("--allow", "foo", "is no network"),
-        ("--site-by", "column", "expected host, domain, prefix:N or none"),
+        ("--site-by", "column", "expected host, domain, prefix:N, all or none"),
         ("--site-by", "foo", "no site key 'foo'"),
     ],
 )

@@ -69,7 +69,7 @@ def page(
         typer.Option(help="Clean with the model of the page's site in this folder (webwinnow learn); needs --url."),
     ] = None,
     site_by: Annotated[
-        str, typer.Option(help="What makes pages one site, as models were learned: host, domain, prefix:N or none.")
+        str, typer.Option(help="What makes pages one site, as models were learned: host, domain, prefix:N or all.")
     ] = "host",
     content_type: Annotated[
         str | None, typer.Option(help="The Content-Type header that came with the page; it may name the charset.")
@@ -101,7 +101,7 @@ def page(
     key = SiteKey.parse(site_by)
     if key.by == "column":
         raise SettingsError(
-            "--site-by column: a page by itself has no columns; expected host, domain, prefix:N or none"
+            "--site-by column: a page by itself has no columns; expected host, domain, prefix:N, all or none"
         )
     if is_address(file):
         fetched = fetch_page(file, page_settings(guard, max_bytes))
@@ -111,6 +111,8 @@ def page(
     settings = CleaningSettings(page=PageSettings(favor=favored(favor), comments=comments))
     tree = parse(body, url=url, content_type=content_type, limits=limits)
     wanted = task_of(task)
+    if models is not None:
+        key.check_sites("cleaning with models")
     model = None if models is None else _model(models, key, url)
     clean = clean_page(tree, method, model, settings)
     clean = replace(clean, verdict=for_task(tree, clean.verdict, wanted, model))

@@ -58,7 +58,9 @@ def telling_texts(
     texts: dict[str, str] = {}
     chosen, settings = method(cleaning), CleaningSettings()
     for site, members in sorted(sites.items()):
-        model = learn([tree for _, tree in members], site, chosen.parts) if chosen.learns else None
+        model = (
+            learn([tree for _, tree in members], site, chosen.parts) if chosen.learns and site_by.has_sites else None
+        )
         for page_id, tree in members:
             if page_id in wanted:
                 evidence = PageEvidence.of(tree) if chosen.scores else None

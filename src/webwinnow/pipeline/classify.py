@@ -40,6 +40,7 @@ from webwinnow.pipeline.store import PageRow
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 __all__ = ["Applied", "ClassifySettings", "Mistake", "Trained", "apply_classes", "class_fields", "train_classes"]
@@ -372,7 +373,7 @@ def apply_classes(
         total = store.page_count()
         weighed = _counting(weighed_pages(store, run, model.vectors), total, tell)
         parts = iter(lambda: list(islice(weighed, PAGES_AT_ONCE)), [])
-        records = (record for part in parts for record in _told(model, part))
+        records = (record for part in parts for record in _told(model, part, run.site_by))
         write_output(counted(records), out, wanted, fields=class_fields(model.taxonomy.depth))
     return Applied(total, labels, counts["empty"], counts["failed"])
 
@@ -383,7 +384,7 @@ def _counting(weighed: Iterator[Weighed], total: int, tell: Progress) -> Iterato
         yield page
 
 
-def _told(model: ClassModel, pages: Sequence[Weighed]) -> Iterator[dict[str, Any]]:
+def _told(model: ClassModel, pages: Sequence[Weighed], site_by: SiteKey) -> Iterator[dict[str, Any]]:
     """The records of some pages."""
     builder = VectorBuilder(model.vectors)
     for row, tree, weights in pages:
@@ -395,7 +396,8 @@ def _told(model: ClassModel, pages: Sequence[Weighed]) -> Iterator[dict[str, Any
     taxonomy = model.taxonomy
     topics, certain = taxonomy.predict(probability)
     for n, (row, _, _) in enumerate(pages):
-        record: dict[str, Any] = {"page_id": row.page_id, "url": row.url, "site": row.site, "label": None}
+        site = site_by.name(row.site, row.url)
+        record: dict[str, Any] = {"page_id": row.page_id, "url": row.url, "site": site, "label": None}
         if row.ref is None:
             yield record | {"outcome": "failed", "reason": row.error}
         elif not known[n]:

@@ -199,11 +199,12 @@ class _CleanStage:
         """Pages that need nothing of their site were cleaned when they were parsed: only bring them in order."""
         gathered = _Gathered(self.settings.replicas)
         for row in part.rows:
+            site = self.settings.site_by.name(row.site, row.url)
             if row.ref is not None:
-                gathered.add(row.site, row, marshal.loads(self.store.read(row.ref)))
+                gathered.add(site, row, marshal.loads(self.store.read(row.ref)))
             else:
-                failed = failed_page(row.url, row.page_id, row.site, self.settings, row.error or "")
-                gathered.add(row.site, row, failed)
+                failed = failed_page(row.url, row.page_id, site, self.settings, row.error or "")
+                gathered.add(site, row, failed)
         self._progress(len(part.items))
         gathered.keep(self.store, part.number)
 

@@ -100,7 +100,9 @@ def parsed_pages(
 def weighed_pages(store: RunStore, settings: RunSettings, vectors: VectorSettings) -> Iterator[Weighed]:
     """Pages in the order (site, input ordinal)."""
     for site, _ in list(store.sites()):
-        chosen = store.chosen_of(site, settings.learn_pages) if vectors.learns_sites else []
+        chosen = (
+            store.chosen_of(site, settings.learn_pages) if vectors.learns_sites and settings.site_by.has_sites else []
+        )
         trees = (tree_from_bytes(store.read(ref)) for ref in chosen)
         weights = learn_weights(trees, vectors.weights) if chosen else None
         for row in store.pages_of(site):

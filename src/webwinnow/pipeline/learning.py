@@ -95,6 +95,7 @@ def learn_sites(
     """
     if engine is not None and (on_sample is not None or sample is not None):
         raise SettingsError("a cluster shows no pages of the sites it learns; leave out the engine")
+    settings.site_by.check_sites("learning")
     tell = on_progress or (lambda _stage, _done, _total: None)
     note = on_problem or (lambda _: None)
     pages = open_pages(inputs, on_problem=note)

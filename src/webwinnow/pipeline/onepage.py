@@ -56,11 +56,12 @@ class PageDesk:
     def clean(self, url: str, body: bytes, content_type: str | None, asked: dict[str, Any]) -> bytes:
         """The record of a page as JSON; with `explain`, what was decided on each of its blocks beside it."""
         tree = parse(body, url=url, content_type=content_type, limits=self.limits)
-        site = SiteKey.parse(asked["site_by"]).of(PageRecord(url=url, body=b""))
+        site_by = SiteKey.parse(asked["site_by"])
+        site = site_by.of(PageRecord(url=url, body=b""))
         model = self.known.model(site) if asked["models"] and site else None
         clean = clean_page(tree, asked["method"], model, CleaningSettings.from_plain(asked["cleaning"]))
         clean = replace(clean, verdict=for_task(tree, clean.verdict, TASKS[asked["task"]], model))
-        record = ordered(clean.record(also=tuple(asked["also"])) | {"site": site})
+        record = ordered(clean.record(also=tuple(asked["also"])) | {"site": site_by.name(site, url)})
         if not asked["explain"]:
             return _json(record)
         return _json({"record": record, "decisions": _decisions(clean)})

@@ -117,6 +117,8 @@ def run(
             replicas = None if settings.replicas is None else replicas_in(store, settings.replicas, tell)
             counts = _join(store, out, wanted, rejected, replicas, tell, settings.fields)
             total = store.page_count()
+            if not settings.site_by.has_sites:
+                sites = len(set(store.site_names()))
             found = None if replicas is None else replicas.found(store)
             store.finish()
     finally:

@@ -51,7 +51,7 @@ class RunReplicas:
         """What the summary tells."""
         name_of: dict[int, str] = {}
         asked = {site for mirror in self.replicas.mirrors for site in (mirror.site, mirror.of)}
-        for site, _ in store.sites() if asked else ():
+        for site in store.site_names() if asked else ():
             if site_hash(site) in asked:
                 name_of[site_hash(site)] = site
         mirrors = [(name_of[m.site], name_of[m.of], m.pages, m.share) for m in self.replicas.mirrors]

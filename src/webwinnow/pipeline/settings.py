@@ -65,6 +65,8 @@ class RunSettings:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
         if self.jobs < 0:
             raise SettingsError(f"jobs is {self.jobs}: expected 0 (one a core) or more")
+        if self.models is not None:
+            self.site_by.check_sites("cleaning with models")
         if self.links not in (None, "kept", "all"):
             raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
         unknown = set(self.also) - {"markdown", "html"}
@@ -74,7 +76,7 @@ class RunSettings:
     @property
     def learns(self) -> bool:
         """Whether sites are learned from the pages at hand."""
-        return self.models is None and method(self.method).learns
+        return self.models is None and method(self.method).learns and self.site_by.has_sites
 
     @property
     def spools_trees(self) -> bool:

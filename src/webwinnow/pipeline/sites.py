@@ -64,6 +64,7 @@ def train_sites(
     on_problem: _Problem | None = None,
 ) -> SiteRun:
     """Learn the topics of sites whose pages bear one in the column `label`; a site has one topic."""
+    settings.site_by.check_sites("site mining")
     check_label_column(inputs, label)
     labels: dict[str, Counter[str]] = defaultdict(Counter)
 
@@ -110,6 +111,7 @@ def classify_sites(
     on_problem: _Problem | None = None,
 ) -> SiteRun:
     """Tell the topic of each site: a line of JSON a site, in the order of their names."""
+    settings.site_by.check_sites("site mining")
     check_output(out, "jsonl")
     check_apart(inputs, out)
     run = SiteRun()

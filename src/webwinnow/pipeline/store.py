@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
+from webwinnow.records import PageRecord
+from webwinnow.urls import SiteKey
 
 __all__ = ["PageRow", "RunStore", "part_file", "part_path", "sketches_path", "write_part"]
 
@@ -162,6 +164,15 @@ class RunStore:
         """The sites in order, each with its number of pages."""
         self._order_by_site()
         yield from self._index.execute("SELECT site, count(*) FROM pages GROUP BY site ORDER BY site")
+
+    def site_names(self) -> Iterator[str]:
+        """The sites that records name: those of the index, or the hosts of all pages if they are one nameless site."""
+        sites = [site for site, _ in self.sites()]
+        if sites != [""]:
+            yield from sites
+            return
+        for (url,) in self._index.execute("SELECT url FROM pages"):
+            yield SiteKey().of(PageRecord(url=url, body=b""))
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""

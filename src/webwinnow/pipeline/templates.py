@@ -19,6 +19,7 @@ from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.progress import Progress
 from webwinnow.templates import Collection, Template, pagelet_text
 from webwinnow.treebytes import tree_from_bytes
+from webwinnow.urls import SiteKey
 
 __all__ = ["Listed", "list_templates"]
 
@@ -63,7 +64,7 @@ def list_templates(
             collection.add(_tree(store, row))
             tell("clean", done, len(rows))
         found = collection.templates(linked=linked)
-        write_lines(_lines(found, rows, _texts(found, rows, store)), out)
+        write_lines(_lines(found, rows, _texts(found, rows, store), settings.site_by), out)
     having = {page for template in found for page in template.pages}
     return Listed(len(found), len(having), total, failed)
 
@@ -86,13 +87,13 @@ def _texts(found: list[Template], rows: list[PageRow], store: RunStore) -> list[
     return texts
 
 
-def _lines(found: list[Template], rows: list[PageRow], texts: list[str]) -> Iterator[bytes]:
+def _lines(found: list[Template], rows: list[PageRow], texts: list[str], site_by: SiteKey) -> Iterator[bytes]:
     for template, text in zip(found, texts, strict=True):
         members = [rows[page] for page in template.pages]
         told = {
             "template": f"{template.fingerprint:016x}",
             "pages": len(members),
-            "sites": sorted({row.site for row in members}),
+            "sites": sorted({site_by.name(row.site, row.url) for row in members}),
             "text": text,
             "members": [row.url for row in members],
         }

@@ -99,7 +99,8 @@ class Workshop:
                 packed = marshal.dumps((packed, PageEvidence.of(tree).to_bytes(), short_fingerprint(content)))
             return name, page_key(url), content, packed
         model = self.known.model(name) if self.known is not None and self.method.learns else None
-        return name, 0, "", marshal.dumps(self._cleaned(tree, None, model, name, page_id))
+        shown = self.settings.site_by.name(name, url)
+        return name, 0, "", marshal.dumps(self._cleaned(tree, None, model, shown, page_id))
 
     def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
         """Chosen pages to (model, its most repeated blocks)."""

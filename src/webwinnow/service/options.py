@@ -14,7 +14,7 @@ __all__ = ["CleanOptions", "GivenPage", "JobOptions", "JobRequest", "PageRequest
 
 MOST_PAGES = 10_000
 """Pages that one request may list; more come as a file."""
-SITE_BY = r"^(host|domain|column|none|prefix:[1-9][0-9]?)$"
+SITE_BY = r"^(host|domain|column|all|none|prefix:[1-9][0-9]?)$"
 """What `SiteKey.parse` reads."""
 
 
@@ -51,7 +51,7 @@ class CleanOptions(_Strict):
         Field(description="Which kinds of noise stay.", json_schema_extra={"enum": list(TASKS)}),
     ] = DEFAULT_TASK
     also: list[Rendering] = Field(default_factory=list, max_length=2, description="More renderings in the record.")
-    site_by: Annotated[str, Field(pattern=SITE_BY, description="host, domain, prefix:N, column or none.")] = "host"
+    site_by: Annotated[str, Field(pattern=SITE_BY, description="host, domain, prefix:N, column, all or none.")] = "host"
     models: bool = Field(
         default=True, description="Clean with the models that the server has, where it knows the site."
     )
