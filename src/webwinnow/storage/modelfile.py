@@ -1,0 +1,194 @@
+"""`ModelFormat`: the one format of model files, and named arrays as `.npz` files.
+
+A model file is a zip archive. Its first entry, `header.json`, is `{"kind", "version", "about"}`: what the file is, the
+version of its format, and plain JSON metadata. Every other entry is a numpy array (`NAME.npy`). Nothing is ever
+unpickled. Sizes are checked in the archive's directory before anything is decompressed, and array headers before
+anything is allocated, so a hostile file is an error, not a crash. What the arrays mean is checked by each reader.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webwinnow.errors import ModelError, SettingsError
+
+LARGEST_ARRAY: Final = 1 << 30
+"""Bytes of one array of a model file. No real model comes close: a larger array is damage or an attack."""
+LARGEST_MODEL: Final = 1 << 32
+"""Bytes of all arrays of a model file, decompressed."""
+LARGEST_HEADER: Final = 1 << 27
+MOST_ENTRIES: Final = 10_000
+HEADER: Final = "header.json"
+_SUFFIX: Final = ".npy"
+
+Array = NDArray[Any]
+
+_UNREADABLE: Final = (
+    *(ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, OverflowError, MemoryError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, SettingsError),
+)
+"""What reading a foreign or damaged file may raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """The contents of a model file: its metadata and its arrays, which are read-only."""
+
+    about: dict[str, Any]
+    arrays: dict[str, Array]
+
+    def typed(self, dtypes: Mapping[str, Any], prefix: str = "") -> dict[str, Array]:
+        """The one-dimensional arrays `prefix + name` of these dtypes, by name; `ValueError` where one does not fit."""
+        found = {}
+        for name, dtype in dtypes.items():
+            array = self.arrays[prefix + name]
+            if array.dtype != np.dtype(dtype) or array.ndim != 1:
+                raise ValueError(f"{prefix + name} is a {array.ndim}-dimensional array of {array.dtype}")
+            found[name] = array
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFormat:
+    """One kind of model file. `advice` ends every error message: what to do about a file that cannot be used."""
+
+    kind: str
+    version: int
+    advice: str
+
+    def pack(self, about: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+        """Metadata and arrays as the bytes of a file; equal input gives equal bytes."""
+        header = {"kind": self.kind, "version": self.version, "about": about}
+        return pack_arrays(arrays, json.dumps(header, sort_keys=True).encode())
+
+    @contextmanager
+    def reading(self, data: bytes, name: str) -> Iterator[ModelFile]:
+        """Unpack a file for the body of a `with`; errors of the file and of the body's checks are `ModelError`s.
+
+        `name` is what messages call the file. The body raises `ValueError` for contents that do not fit together.
+        """
+        try:
+            arrays, header = _read_archive(io.BytesIO(data), LARGEST_ARRAY, LARGEST_MODEL)
+            yield ModelFile(self._checked(header, name), arrays)
+        except _UNREADABLE as error:
+            reason = str(error) or type(error).__name__
+            raise ModelError(f"{name} is not a {self.kind} or is damaged ({reason}); {self.advice}") from None
+
+    def load(self, path: Path | str) -> bytes:
+        """The bytes of a file; `ModelError` where it is missing, unreadable or too large to be a model."""
+        try:
+            with Path(path).open("rb") as file:
+                data = file.read(LARGEST_MODEL + 1)
+        except FileNotFoundError:
+            raise ModelError(f"{path}: no such file; expected a {self.kind} ({self.advice})") from None
+        except OSError as error:
+            raise ModelError(f"{path} cannot be read as a {self.kind} ({error.strerror})") from None
+        if len(data) > LARGEST_MODEL:
+            raise ModelError(f"{path} has more than {LARGEST_MODEL:,} bytes, which no {self.kind} has; {self.advice}")
+        return data
+
+    def _checked(self, header: bytes | None, name: str) -> dict[str, Any]:
+        """The metadata of a header whose kind and version are ours."""
+        if header is None:
+            raise ValueError("it has no header; files of older versions of webwinnow have none")
+        found = json.loads(header)
+        if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
+            raise ValueError("its header is incomplete")
+        kind, version = found.get("kind"), found.get("version")
+        if kind != self.kind:
+            raise ValueError(f"it is a {str(kind)[:40]}")
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+            raise ValueError("it has no format version")
+        if version > self.version:
+            raise ModelError(
+                f"{name} has format {version}, this webwinnow reads up to {self.version}; upgrade webwinnow"
+            )
+        if version < self.version:
+            raise ModelError(f"{name} has the old format {version}, this webwinnow reads {self.version}; {self.advice}")
+        about: dict[str, Any] = found["about"]
+        return about
+
+
+def pack_arrays(arrays: Mapping[str, Array], header: bytes | None = None) -> bytes:
+    """Named arrays as the bytes of a `.npz` archive; equal arrays give equal bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        if header is not None:
+            archive.writestr(zipfile.ZipInfo(HEADER), header, zipfile.ZIP_DEFLATED)
+        for name, array in arrays.items():
+            entry = io.BytesIO()
+            np.save(entry, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(name + _SUFFIX), entry.getvalue(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def read_arrays(path: Path, names: Iterable[str], *, largest: int = LARGEST_ARRAY) -> dict[str, Array]:
+    """Some arrays of a `.npz` file, read-only. Raises `ValueError` where it is no such file or misses one."""
+    try:
+        return _read_archive(path, largest, largest * MOST_ENTRIES, frozenset(names))[0]
+    except _UNREADABLE as error:
+        raise ValueError(str(error) or type(error).__name__) from None
+
+
+def is_within(indexes: Array, size: int, lowest: int = 0) -> bool:
+    """Whether all indexes are in `lowest:size`."""
+    return not len(indexes) or bool(indexes.min() >= lowest and indexes.max() < size)
+
+
+def _read_archive(
+    source: io.BytesIO | Path, largest: int, most: int, wanted: frozenset[str] | None = None
+) -> tuple[dict[str, Array], bytes | None]:
+    """The wanted arrays of an archive, all by default, and its header if it has one."""
+    with zipfile.ZipFile(source) as archive:
+        entries = archive.infolist()
+        names = {entry.filename for entry in entries}
+        if len(names) < len(entries) or len(entries) > MOST_ENTRIES:
+            raise ValueError(f"it has {len(entries):,} entries with {len(names):,} names")
+        if wanted is not None:
+            entries = [archive.getinfo(name + _SUFFIX) for name in sorted(wanted)]
+        if sum(entry.file_size for entry in entries) > most:
+            raise ValueError(f"its arrays have more than {most:,} bytes")
+        header, arrays = None, {}
+        for entry in entries:
+            if entry.file_size > (LARGEST_HEADER if entry.filename == HEADER else largest):
+                raise ValueError(f"{entry.filename} has {entry.file_size:,} bytes")
+            if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ValueError(f"{entry.filename} is compressed by method {entry.compress_type}")
+            if entry.filename == HEADER:
+                header = archive.read(entry)
+            else:
+                arrays[entry.filename.removesuffix(_SUFFIX)] = _array(archive.read(entry), entry.filename)
+    return arrays, header
+
+
+def _array(data: bytes, name: str) -> Array:
+    """The array of a `.npy` file, as a view of its bytes; the size that its header claims must be the size it has."""
+    stream = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, is_fortran, dtype = read(stream)
+    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, tokenize.TokenError) as error:
+        raise ValueError(f"{name} is not an array ({error})") from None
+    size, start = math.prod(shape), stream.tell()
+    if dtype.kind not in "biufU" or not dtype.itemsize:
+        raise ValueError(f"{name} has elements of type {dtype}")
+    if any(length < 0 for length in shape) or size * dtype.itemsize != len(data) - start:
+        raise ValueError(f"{name} has another size than its header says")
+    found: Array = np.frombuffer(data, dtype, size, start) if size else np.zeros(0, dtype)
+    found = found.reshape(shape, order="F" if is_fortran else "C")
+    found.flags.writeable = False
+    return found

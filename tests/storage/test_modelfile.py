@@ -1,0 +1,228 @@
+"""Tests of `webwinnow.storage.modelfile`: the format of model files, and that no hostile file gets past its reader."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from webwinnow.errors import ModelError
+from webwinnow.storage import ModelFormat, is_within, modelfile, pack_arrays, read_arrays
+
+FORMAT = ModelFormat("test model", 3, "train it again")
+ARRAYS = {"a": np.arange(5, dtype=np.uint64), "b": np.ones((2, 3), np.float32), "names": np.array(["x", "yz"])}
+
+
+def entries(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewritten(changes: dict[str, bytes | None], data: bytes | None = None) -> bytes:
+    found = entries(data or FORMAT.pack({"x": 1}, ARRAYS)) | changes
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in found.items():
+            if content is not None:
+                archive.writestr(name, content)
+    return out.getvalue()
+
+
+def read(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    with FORMAT.reading(data, "m.npz") as file:
+        return file.about, file.arrays
+
+
+def saved(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array, allow_pickle=True)
+    return out.getvalue()
+
+
+def npy(header: str, body: bytes = b"") -> bytes:
+    padded = header.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode() + body
+
+
+def test_arrays_and_metadata_come_back() -> None:
+    about, arrays = read(FORMAT.pack({"x": [1, "é"]}, ARRAYS))
+    assert about == {"x": [1, "é"]}
+    assert list(arrays) == list(ARRAYS)
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        assert np.array_equal(arrays[name], array)
+
+
+def test_equal_models_are_equal_bytes() -> None:
+    assert FORMAT.pack({"x": 1, "y": 2}, ARRAYS) == FORMAT.pack({"y": 2, "x": 1}, ARRAYS)
+
+
+def test_arrays_are_read_only() -> None:
+    assert not any(array.flags.writeable for array in read(FORMAT.pack({}, ARRAYS))[1].values())
+
+
+def test_fortran_order_and_empty_arrays_come_back() -> None:
+    given = {"f": np.asfortranarray(np.arange(6).reshape(2, 3)), "e": np.zeros((0, 4), np.int8), "s": np.array(7)}
+    found = read(FORMAT.pack({}, given))[1]
+    assert all(np.array_equal(found[name], array) for name, array in given.items())
+
+
+def test_numpy_reads_the_file() -> None:
+    with np.load(io.BytesIO(FORMAT.pack({}, ARRAYS)), allow_pickle=False) as found:
+        assert np.array_equal(found["a"], ARRAYS["a"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "message"),
+    [
+        ("test model", 4, "m.npz has format 4, this webwinnow reads up to 3; upgrade webwinnow"),
+        ("test model", 2, "m.npz has the old format 2, this webwinnow reads 3; train it again"),
+        ("test model", 0, "no format version"),
+        ("test model", True, "no format version"),
+        ("test model", "3", "no format version"),
+        ("other model", 3, "m.npz is not a test model or is damaged .it is a other model.; train it again"),
+    ],
+)
+def test_other_kinds_and_versions_are_refused(kind: str, version: object, message: str) -> None:
+    header = json.dumps({"kind": kind, "version": version, "about": {}}).encode()
+    with pytest.raises(ModelError, match=message):
+        read(rewritten({"header.json": header}))
+
+
+@pytest.mark.parametrize(
+    "header", [b"", b"{", b"[]", b"null", b'{"kind": "test model", "version": 3}', b"\xff", b"[" * 100_000, None]
+)
+def test_damaged_headers_are_refused(header: bytes | None) -> None:
+    with pytest.raises(ModelError, match="not a test model or is damaged"):
+        read(rewritten({"header.json": header}))
+
+
+HOSTILE = {
+    "no array": b"hello",
+    "nothing": b"",
+    "objects": saved(np.array([{"a": 1}], object)),
+    "pickle": pickle.dumps(ARRAYS),
+    "huge shape": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,)}", b"\0" * 8),
+    "negative shape": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1)}", b"\0" * 8),
+    "too short": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", b"\0" * 8),
+    "too long": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", b"\0" * 16),
+    "empty elements": npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,)}"),
+    "records": npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
+    "code in the header": npy("{'descr': print(1), 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
+    "unfinished header": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (("),
+    "unknown version": b"\x93NUMPY\x09\x00" + b"\0" * 100,
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_damaged_arrays_are_refused(content: bytes) -> None:
+    with pytest.raises(ModelError, match="not a test model or is damaged"):
+        read(rewritten({"a.npy": content}))
+
+
+def test_no_file_cut_short_is_read() -> None:
+    whole = FORMAT.pack({"x": 1}, ARRAYS)
+    for size in range(0, len(whole), 7):
+        with pytest.raises(ModelError):
+            read(whole[:size])
+
+
+def test_changed_bytes_are_an_error_or_the_same_model() -> None:
+    whole = FORMAT.pack({"x": 1}, ARRAYS)
+    for at in range(len(whole)):
+        try:
+            about, arrays = read(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        except ModelError:
+            continue
+        assert about == {"x": 1}
+        assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in arrays)
+
+
+def test_arrays_over_the_limit_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = FORMAT.pack({}, {"zeros": np.zeros(1_000_000)})
+    monkeypatch.setattr(modelfile, "LARGEST_ARRAY", 1_000_000)
+    monkeypatch.setattr(modelfile, "_array", pytest.fail)
+    with pytest.raises(ModelError, match=r"zeros.npy has 8,000,128 bytes"):
+        read(data)
+
+
+def test_many_arrays_together_over_the_limit_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = FORMAT.pack({}, {f"zeros{k}": np.zeros(100_000) for k in range(10)})
+    monkeypatch.setattr(modelfile, "LARGEST_MODEL", 1_000_000)
+    with pytest.raises(ModelError, match="more than 1,000,000 bytes"):
+        read(data)
+
+
+def test_entries_of_one_name_are_refused() -> None:
+    out = io.BytesIO(FORMAT.pack({}, ARRAYS))
+    with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("a.npy", saved(np.arange(3)))
+    with pytest.raises(ModelError, match="5 entries with 4 names"):
+        read(out.getvalue())
+
+
+def test_other_compressions_are_refused() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
+        for name, content in entries(FORMAT.pack({}, ARRAYS)).items():
+            archive.writestr(name, content)
+    with pytest.raises(ModelError, match="compressed by method 14"):
+        read(out.getvalue())
+
+
+@pytest.mark.parametrize("error", [ValueError("odd"), KeyError("odd"), TypeError("odd"), IndexError("odd")])
+def test_checks_of_the_reader_are_model_errors(error: Exception) -> None:
+    def check() -> None:
+        with FORMAT.reading(FORMAT.pack({}, ARRAYS), "m.npz"):
+            raise error
+
+    with pytest.raises(ModelError, match=r"m\.npz is not a test model or is damaged \('?odd'?\); train it again"):
+        check()
+
+
+def test_typed_arrays_have_their_dtype_and_one_dimension() -> None:
+    with FORMAT.reading(FORMAT.pack({}, {"p_a": np.arange(3)}), "m") as file:
+        assert file.typed({"a": np.int64}, "p_")["a"].tolist() == [0, 1, 2]
+        with pytest.raises(ValueError, match="p_a is a 1-dimensional array of int64"):
+            file.typed({"a": np.int32}, "p_")
+        with pytest.raises(KeyError):
+            file.typed({"b": np.int32})
+
+
+def test_missing_and_unreadable_files_are_model_errors(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such file; expected a test model"):
+        FORMAT.load(tmp_path / "none.npz")
+    with pytest.raises(ModelError, match="cannot be read as a test model"):
+        FORMAT.load(tmp_path)
+
+
+def test_files_over_the_limit_are_not_read_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.npz"
+    path.write_bytes(FORMAT.pack({}, ARRAYS))
+    monkeypatch.setattr(modelfile, "LARGEST_MODEL", 100)
+    with pytest.raises(ModelError, match="more than 100 bytes"):
+        FORMAT.load(path)
+
+
+def test_read_arrays_reads_what_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    path.write_bytes(pack_arrays(ARRAYS | {"odd": np.zeros(9)}))
+    assert read_arrays(path, ["b"]).keys() == {"b"}
+    for names, largest in ((["c"], 1000), (["odd"], 100)):
+        with pytest.raises(ValueError, match=r"c\.npy|odd\.npy"):
+            read_arrays(path, names, largest=largest)
+    with pytest.raises(ValueError, match=r"."):
+        read_arrays(tmp_path / "none", ["a"])
+
+
+def test_is_within() -> None:
+    assert is_within(np.array([0, 4]), 5)
+    assert is_within(np.array([], np.int64), 0)
+    assert is_within(np.array([-1]), 5, lowest=-1)
+    assert not is_within(np.array([5]), 5)
+    assert not is_within(np.array([-1]), 5)
