@@ -15,7 +15,7 @@ QUERIES = 1000
 _INDEX = """
 import sys, time
 from pathlib import Path
-from webwinnow.io.written import read_records
+from webwinnow.io.tablefiles import read_records
 from webwinnow.search import IndexFolder
 started = time.perf_counter()
 with IndexFolder(sys.argv[1], create=True).writing() as index:
@@ -28,7 +28,7 @@ print(done.put, time.perf_counter() - started, peak)
 def known_items(data: Path) -> list[tuple[str, str]]:
     """Clean all pages, index what was kept, ask for pages by their titles."""
     from webwinnow.experiments.knownitems import search_experiment
-    from webwinnow.io.written import read_records
+    from webwinnow.io.tablefiles import read_records
 
     with tempfile.TemporaryDirectory() as folder:
         cleaned = []

@@ -16,8 +16,8 @@ from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan  # noqa: E402
 from webwinnow.engines.reading import read_tasks  # noqa: E402
 from webwinnow.errors import InputError, SettingsError  # noqa: E402
 from webwinnow.io import open_pages  # noqa: E402
-from webwinnow.io.limits import ReadLimits  # noqa: E402
-from webwinnow.io.sources import list_files  # noqa: E402
+from webwinnow.io.inputs import list_files  # noqa: E402
+from webwinnow.io.unpacking import ReadLimits  # noqa: E402
 from webwinnow.pipeline import RunSettings, run  # noqa: E402
 from webwinnow.pipeline.learning import learn_sites  # noqa: E402
 

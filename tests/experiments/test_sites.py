@@ -26,7 +26,7 @@ from webwinnow.experiments.sites.pruned import Read, ways
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, Size, accuracy_of
 from webwinnow.experiments.sites.sitestables import TABLES, write_tables
 from webwinnow.experiments.sites.sitetrials import draws, each_left_out, folds, sizes_of
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 
 TOPICS = {"physics": "quark proton neutron lepton boson photon", "cooking": "flour butter oven dough yeast sugar"}
 HOSTILE = "<script>alert(1)</script>"
@@ -153,7 +153,7 @@ def test_the_same_file_and_seed_give_the_same_results_whatever_the_workers(data,
 
 
 def test_pages_of_a_site_can_be_limited(data):
-    file = LabelledFile(data)
+    file = TableFile(data)
     sites = read_sites(
         file, "topic", "host", cleaning=None, clock=Clock(), most_pages=2, on_progress=lambda *_: None, on_problem=print
     )

@@ -11,7 +11,7 @@ import typer
 
 from webwinnow.cli.progress import shown_progress
 from webwinnow.io import check_output
-from webwinnow.io.sinks import whole_file
+from webwinnow.io.outputs import whole_file
 from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores

@@ -12,8 +12,8 @@ import typer
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output
-from webwinnow.io.labels import read_label_column
-from webwinnow.io.sinks import STDOUT
+from webwinnow.io.outputs import STDOUT
+from webwinnow.io.tablefiles import read_label_column
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.cluster import (
     ClusteredCollection,

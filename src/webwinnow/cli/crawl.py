@@ -19,7 +19,7 @@ from webwinnow.crawl import crawl as crawl_sites
 from webwinnow.crawl.run import stored_crawl
 from webwinnow.crawl.settings import USER_AGENT, ScopeKind
 from webwinnow.errors import InputError
-from webwinnow.io.sinks import STDOUT
+from webwinnow.io.outputs import STDOUT
 from webwinnow.urls import is_web_link
 
 __all__ = [

@@ -18,8 +18,8 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.cleanedtexts import read_rows, telling_texts
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import Pair, replica_experiment
-from webwinnow.io.sinks import whole_file
-from webwinnow.io.written import read_records
+from webwinnow.io.outputs import whole_file
+from webwinnow.io.tablefiles import read_records
 from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.methods import method as cleaning_method
 from webwinnow.urls import SiteKey

@@ -18,10 +18,9 @@ from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
 from webwinnow.crawl.fetch import fetch_page
 from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.io.limits import ReadLimits
 from webwinnow.io.schema import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
-from webwinnow.io.streams import UnpackedStream
+from webwinnow.io.unpacking import ReadLimits, UnpackedStream
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord

@@ -17,14 +17,14 @@ from rich.text import Text
 
 from webwinnow.cli.progress import shown_progress
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.io.written import read_records
+from webwinnow.io.tablefiles import read_records
 from webwinnow.search import Hit, IndexFolder, IndexSettings, SearchSettings
 from webwinnow.search import search as found_in
 from webwinnow.search.query import Within
 
 __all__ = ["index", "search"]
 
-PROBLEMS_TOLD = 5
+PROBLEMS_SHOWN = 5
 """Lines that are no records, of which each is told; of more, only how many."""
 
 
@@ -109,7 +109,7 @@ class _Problems:
 
     def note(self, problem: str) -> None:
         self.count += 1
-        if self.count <= PROBLEMS_TOLD:
+        if self.count <= PROBLEMS_SHOWN:
             self.tell(problem)
 
 

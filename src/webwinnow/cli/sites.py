@@ -13,7 +13,7 @@ from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.io import check_output
-from webwinnow.io.sinks import whole_file
+from webwinnow.io.outputs import whole_file
 from webwinnow.pipeline import RunSettings
 from webwinnow.pipeline.mine import SITE_PAGES as MINED_PAGES
 from webwinnow.pipeline.mine import MineSettings, mine_sites

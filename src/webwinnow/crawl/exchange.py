@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from webwinnow.io.http import HTML_TYPES, media_type
+from webwinnow.io.httpbody import HTML_TYPES, media_type
 
 __all__ = ["Exchange", "FetchFailed", "claims_another_type", "head_end", "headers_of", "status_of"]
 

@@ -24,7 +24,7 @@ from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.store import CrawlStore, Fate
 from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
 from webwinnow.io import open_pages
-from webwinnow.io.sinks import write_lines
+from webwinnow.io.outputs import write_lines
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord

@@ -16,9 +16,9 @@ from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.store import CrawlStore, Fate
 from webwinnow.crawl.warcfile import WarcFile
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io.http import decode_http_body, media_type
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.httpbody import decode_http_body, media_type
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.urls import resolve
 
 __all__ = ["Answer", "CrawlSession", "PageToJudge"]

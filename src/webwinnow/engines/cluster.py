@@ -33,8 +33,8 @@ from webwinnow.engines.job import (
 from webwinnow.engines.plan import Plan
 from webwinnow.engines.reading import ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
-from webwinnow.io.limits import ReadLimits
-from webwinnow.io.sources import PROBLEMS_TOLD, list_files
+from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pipeline.learning import Lesson, SiteLesson
 from webwinnow.pipeline.settings import RunSettings
 from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
@@ -120,7 +120,7 @@ class ClusterEngine:
         for problem in problems:
             note(problem)
         if problems and not store.page_count():
-            raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_TOLD]))
+            raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_SHOWN]))
         store.mark("parsed")
 
     def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:

@@ -22,9 +22,9 @@ from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
 from webwinnow.io import read_parts, record_line
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.inputs import list_files
 from webwinnow.io.schema import PAGE_FIELDS
-from webwinnow.io.sources import list_files
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all

@@ -17,7 +17,7 @@ from typing import Final
 import pyarrow as pa
 
 from webwinnow.engines.batches import SIGN, TREES, pages_of, rows_of, tree_batches, values
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.learning import Lesson, SiteLesson, learn_each
 from webwinnow.pipeline.pool import Pool, Task

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from webwinnow.errors import InputError
-from webwinnow.io.limits import ReadLimits
-from webwinnow.io.sources import PageFile
+from webwinnow.io.inputs import PageFile
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
 
 __all__ = ["ReadTask", "read_tasks"]

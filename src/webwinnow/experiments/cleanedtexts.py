@@ -10,7 +10,7 @@ from typing import Any
 from webwinnow.blocks import said_in
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import CleaningSettings, method
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
@@ -30,7 +30,7 @@ def read_rows(path: Path, columns: Sequence[str], also: Sequence[str] = ()) -> l
     def refuse(problem: str) -> None:
         raise InputError(problem)
 
-    file = LabelledFile(path)
+    file = TableFile(path)
     file.check(columns)
     rows = list(file.rows((*columns, *also), refuse))
     if any(name not in row for row in rows for name in columns):

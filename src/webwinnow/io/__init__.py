@@ -1,11 +1,11 @@
-"""Crawls in, records out: readers and writers that stream, in bounded memory, whatever the input holds."""
+"""Streaming readers of crawls and writers of records, in bounded memory whatever the input contains."""
 
-from webwinnow.io.dublincore import dublin_core
+from webwinnow.io.formats import dublin_core
+from webwinnow.io.inputs import open_pages
 from webwinnow.io.jsonl import read_parts, record_line
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.outputs import OutputFormat, check_apart, check_output, output_format, write_output
 from webwinnow.io.schema import PAGE_FIELDS, Field, FieldKind
-from webwinnow.io.sinks import OutputFormat, check_apart, check_output, output_format, write_output
-from webwinnow.io.sources import open_pages
+from webwinnow.io.unpacking import ReadLimits
 
 __all__ = [
     "PAGE_FIELDS",

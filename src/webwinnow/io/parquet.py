@@ -1,4 +1,4 @@
-"""Parquet: pages in and records out, a few rows at a time. Needs the extra `parquet`."""
+"""Parquet: read pages and rows, write records, a few rows at a time. Needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -6,35 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.io.limits import MB, ReadLimits
 from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind, Fields, Record, ordered
-from webwinnow.io.streams import ProblemListener
+from webwinnow.io.unpacking import MB, ProblemListener, ReadLimits
 from webwinnow.records import PageRecord
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = [
-    "check_parquet",
-    "needs_pyarrow",
-    "parquet_columns",
-    "read_parquet",
-    "read_parquet_records",
-    "read_parquet_rows",
-    "write_parquet",
-]
-
-BATCH_ROWS: Final = 16  # pages held at once while reading
-READ_BUFFER: Final = MB  # of each column, instead of the whole column of a row group
+PARQUET_MAGIC: Final = b"PAR1"
+BATCH_ROWS: Final = 16  # pages in memory at once while reading
+READ_BUFFER: Final = MB  # per column, instead of the whole column of a row group
 GROUP_ROWS: Final = 1000  # rows and bytes of text after which a row group is written
 GROUP_BYTES: Final = 32 * MB
 ZSTD_LEVEL: Final = 3
 
 
 def needs_pyarrow() -> None:
-    """Raise `MissingExtra` where pyarrow is not installed."""
+    """Raise `MissingExtra` if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401, PLC0415 (an optional extra)
     except ImportError as error:
@@ -42,24 +32,17 @@ def needs_pyarrow() -> None:
 
 
 def check_parquet(file: IO[bytes], name: str) -> None:
-    """Raise `InputError` where `file` is damaged or has no column of pages."""
+    """Raise `InputError` if `file` is damaged or has no column of pages."""
     _opened(file, name)
 
 
 def read_parquet(
-    file: IO[bytes],
-    *,
-    name: str,
-    limits: ReadLimits,
-    on_problem: ProblemListener,
-    label: str | None = None,
+    file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener, label: str | None = None
 ) -> Iterator[PageRecord]:
-    """Read one page a row: `html` (text or bytes), and where there is one `url`, `site`, `page_id` and so on.
+    """Read one page per row: `html` (text or bytes), and optionally `url`, `site`, `page_id` and so on.
 
-    `label` names the column that labels pages.
-
-    Row groups are read one after the other, a few rows at a time. Where the file breaks, or a row group is a
-    decompression bomb by its own account, `on_problem` is told and reading ends.
+    `label` names the column that labels pages. Row groups are read one after the other. If the file is damaged, or a
+    row group declares sizes of a decompression bomb, that is reported to `on_problem` and reading ends.
     """
     table = _opened(file, name)
     pages = 0
@@ -72,26 +55,21 @@ def read_parquet(
             pages += 1
     except InputError as error:
         problem = str(error)
-    except (OSError, ValueError, NotImplementedError) as error:  # what pyarrow makes of damaged pages
+    except (OSError, ValueError, NotImplementedError) as error:  # raised by pyarrow for damaged data
         problem = f"cannot be read on ({_first_line(error)})"
     if problem:
         on_problem(f"{name}: {problem}, after {pages} pages")
 
 
 def parquet_columns(file: IO[bytes], name: str) -> list[str]:
-    """The names of a file's columns."""
+    """Return the names of a file's columns."""
     return list(_table(file, name).schema_arrow.names)
-
-
-def read_parquet_records(file: IO[bytes], *, name: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
-    """Read back the records that `write_parquet` wrote, a few rows at a time."""
-    yield from read_parquet_rows(file, [field.name for field in PAGE_FIELDS], name=name, limits=limits)
 
 
 def read_parquet_rows(
     file: IO[bytes], columns: Sequence[str], *, name: str, limits: ReadLimits
 ) -> Iterator[dict[str, Any]]:
-    """Read those of some columns that are there, a few rows at a time."""
+    """Read those of `columns` that the file has, a few rows at a time."""
     table = _table(file, name)
     names = table.schema_arrow.names
     try:
@@ -101,7 +79,7 @@ def read_parquet_rows(
 
 
 def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
-    """Write records to an open file, zstd-packed, in row groups of bounded size that depend on the records alone."""
+    """Write records to an open file, packed with zstd, in row groups whose size depends on the records alone."""
     needs_pyarrow()
     import pyarrow as pa  # noqa: PLC0415 (an optional extra)
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -157,16 +135,15 @@ def _rows(table: pq.ParquetFile, limits: ReadLimits, columns: list[str]) -> Iter
 
 
 def _value(scalar: Any) -> object:
-    """Take a value out of Arrow; text that is no UTF-8 stays bytes."""
+    """Convert an Arrow value; text that is not UTF-8 becomes bytes."""
     try:
         return scalar.as_py()
     except UnicodeDecodeError:
-        buffer = scalar.as_buffer()
-        return bytes(buffer)
+        return bytes(scalar.as_buffer())
 
 
 def _refuse_bomb(table: pq.ParquetFile, group: int, limits: ReadLimits) -> None:
-    """Raise `InputError` where a column of a row group claims to unpack beyond the ratio limit."""
+    """Raise `InputError` if a column of a row group claims to unpack beyond the ratio limit."""
     columns = table.metadata.row_group(group)
     for at in range(columns.num_columns):
         column = columns.column(at)

@@ -8,21 +8,18 @@ from datetime import date
 from typing import Final
 
 from webwinnow.errors import PageRefused
-from webwinnow.io.http import media_type
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.httpbody import media_type
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
-
-__all__ = ["ROW_FIELDS", "page_of_row", "text_of_value"]
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
 
 def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, label: str | None = None) -> PageRecord:
-    """Make a page of a row; refused where its `html` is missing or too long, or a value is of no use.
+    """Make a page of a row; it is refused if its `html` is missing or too long, or a value has the wrong type.
 
-    `html` that came as text, not bytes, was decoded by whoever wrote the row: it is encoded again as UTF-8, and
-    `content_type` says so, whatever charset the page itself or the row names. `label` is the name of the value that is
-    the page's label; one that is no text or number is none.
+    `html` that came as text, not bytes, was decoded when the row was written. It is encoded again as UTF-8, and
+    `content_type` says so, whatever charset the page or the row names. `label` names the column of the page's label.
     """
     texts: dict[str, str | None] = {}
     refused = None
@@ -33,12 +30,12 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, la
             except PageRefused as refusal:
                 texts[field], refused = None, f"{where}: {refusal}"
     body = b""
-    content_type = texts["content_type"]
     if refused is None:
         try:
             body = _body(row.get("html"), limits)
         except PageRefused as refusal:
             refused = f"{where}: {refusal}"
+    content_type = texts["content_type"]
     if isinstance(row.get("html"), str):
         content_type = f"{media_type(content_type) or 'text/html'}; charset=utf-8"
     return PageRecord(
@@ -54,7 +51,7 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, la
 
 
 def text_of_value(value: object) -> str | None:
-    """A value as text without blanks around it; None where that leaves nothing, or it is no text or number."""
+    """Return a value as stripped text; None if that is empty, or if the value is neither text nor a number."""
     try:
         text = _text(None if isinstance(value, float) and math.isnan(value) else value, "value")
     except PageRefused:
@@ -63,7 +60,7 @@ def text_of_value(value: object) -> str | None:
 
 
 def _text(value: object, field: str) -> str | None:
-    """Read a value as text; numbers and dates are written out."""
+    """Return a value as text; numbers and dates are converted."""
     if value is None:
         return None
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What a record of the output holds: the one list of its fields."""
+"""The fields of output records: the one list of them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-__all__ = [
-    "CONTENT_FIELDS",
-    "LINK_FIELDS",
-    "PAGE_FIELDS",
-    "Field",
-    "FieldKind",
-    "Fields",
-    "Record",
-    "json_schema",
-    "ordered",
-]
-
 Record = Mapping[str, Any]
 
 
 class FieldKind(Enum):
-    """The types of value that a field may have; each may also be null, except a list, which may be empty."""
+    """The type of a field. Every value may be null, except a list, which may be empty."""
 
     TEXT = "text"
     TEXTS = "list of texts"
@@ -34,9 +22,9 @@ class FieldKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. An `optional` one is left out of JSONL where a record has none: it is there when it was asked for.
+    """One field. An `optional` one is omitted from JSONL if a record has none: it is present only on request.
 
-    `about` says what it holds; `values` are all that it may have, where they are few.
+    `about` describes it; `values` lists the possible values if they are few.
     """
 
     name: str
@@ -49,35 +37,39 @@ class Field:
 Fields = tuple[Field, ...]
 
 PAGE_FIELDS: Final[Fields] = (
-    Field("url", about="the page's address, its identifier"),
+    Field("url", about="the page's URL, its identifier"),
     Field("page_id", about="as the input had it"),
-    Field("site", about="the site that the page was taken to belong to"),
+    Field("site", about="the site that the page was assigned to"),
     Field("outcome", about="what became of the page", values=("kept", "dropped", "failed")),
     Field("reason", about="why it was dropped, the error, or a remark on a kept page"),
     Field("method", about="the cleaning method"),
     Field("type", about="what the page is for a reader (DocView)", values=("topic", "hub", "image")),
-    Field("genre", about="article, forum, product and so on, where the method knows"),
-    Field("category", about="the content category, where a model of categories was given"),
+    Field("genre", about="article, forum, product and so on, if the method predicts it"),
+    Field("category", about="the content category, if a model of categories was given"),
     Field("title", about="the page's title; its first keywords if it has none"),
     Field("author", about="names joined by '; '"),
     Field("date", about="the day of publication, YYYY-MM-DD"),
-    Field("keywords", FieldKind.TEXTS, about="the words of the most weight, heaviest first"),
-    Field("abstract", about="key sentences in page order, one a line"),
-    Field("text", about="what was kept, as plain text"),
-    Field("markdown", optional=True, about="what was kept, as Markdown"),
-    Field("html", optional=True, about="what was kept, as sanitised HTML"),
-    Field("comments", optional=True, about="what readers wrote beside the main content, where it was asked for"),
-    Field("links", FieldKind.TEXTS, about="relevant links: those in what was kept, and lists of links like the topic"),
+    Field("keywords", FieldKind.TEXTS, about="the words with the highest weights, highest first"),
+    Field("abstract", about="key sentences in page order, one per line"),
+    Field("text", about="the kept content as plain text"),
+    Field("markdown", optional=True, about="the kept content as Markdown"),
+    Field("html", optional=True, about="the kept content as sanitised HTML"),
+    Field("comments", optional=True, about="comments of readers beside the main content, on request"),
+    Field(
+        "links",
+        FieldKind.TEXTS,
+        about="relevant links: those in the kept content, and link lists on its topic",
+    ),
     Field("lang", about="the language, two or three letters"),
-    Field("confidence", FieldKind.NUMBER, about="expected quality of cleaning, 0 to 1, where the method knows"),
-    Field("replica_of", about="the page that this one is a copy of"),
-    Field("kept_words", FieldKind.INTEGER, about="words that were kept"),
-    Field("all_words", FieldKind.INTEGER, about="words that the page shows"),
-    Field("site_name", about="what the page calls its site"),
-    Field("description", about="how the page sums itself up"),
+    Field("confidence", FieldKind.NUMBER, about="expected quality of cleaning, 0 to 1, if the method predicts it"),
+    Field("replica_of", about="the page that this one is a near-duplicate of"),
+    Field("kept_words", FieldKind.INTEGER, about="words kept"),
+    Field("all_words", FieldKind.INTEGER, about="visible words of the page"),
+    Field("site_name", about="the name of the site as the page gives it"),
+    Field("description", about="the page's own description"),
     Field("summary", about="the abstract in a few sentences, for display"),
 )
-"""What `webwinnow clean` writes for each page."""
+"""The fields that `webwinnow clean` writes per page."""
 
 LINK_FIELDS: Final[Fields] = (
     Field("source"),
@@ -89,14 +81,14 @@ LINK_FIELDS: Final[Fields] = (
     Field("page_id"),
     Field("site"),
 )
-"""What `webwinnow links` writes for each link."""
+"""The fields that `webwinnow links` writes per link."""
 
 CONTENT_FIELDS: Final = frozenset({"text", "markdown", "html", "comments"})
-"""The fields that hold the page itself; the others say something about it."""
+"""The fields with the content of the page; the others are metadata."""
 
 
 def json_schema(fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
-    """The JSON Schema of a record as a line of JSONL; `docs/record.schema.json` is this of `PAGE_FIELDS`."""
+    """Return the JSON Schema of a record in JSONL; `docs/record.schema.json` is that of `PAGE_FIELDS`."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A page cleaned by webwinnow",
@@ -118,16 +110,16 @@ def _described(field: Field) -> dict[str, Any]:
 
 
 def ordered(record: Record, fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
-    """Bring a record into the order of its fields, null or [] for what is missing; `ValueError` for a foreign field."""
+    """Return a record in the order of its fields, null or [] for missing ones; `ValueError` for an unknown field."""
     known = {field.name for field in fields}
-    foreign = [name for name in record if name not in known]
-    if foreign:
-        raise ValueError(f"no field {', '.join(foreign)}; the fields are {', '.join(field.name for field in fields)}")
-    whole = {}
+    unknown = [name for name in record if name not in known]
+    if unknown:
+        raise ValueError(f"no field {', '.join(unknown)}; the fields are {', '.join(field.name for field in fields)}")
+    row = {}
     for field in fields:
         value = record.get(field.name)
         if value is None and field.kind is FieldKind.TEXTS:
             value = []
         if value is not None or not field.optional:
-            whole[field.name] = value
-    return whole
+            row[field.name] = value
+    return row

@@ -1,4 +1,4 @@
-"""What a file holds, by its first bytes; by its name only where plain text decides nothing."""
+"""The format of a file by its first bytes, or by its name if it is plain text of no known format."""
 
 from __future__ import annotations
 
@@ -9,22 +9,12 @@ from typing import Final
 
 from webwinnow.errors import InputError
 
-__all__ = [
-    "HEAD_BYTES",
-    "Content",
-    "content_named",
-    "content_of",
-    "is_html_document",
-    "looks_like_html",
-    "surely_no_page",
-]
-
-HEAD_BYTES: Final = 4096  # how far a page's markup may hide behind comments and an XML prologue
+HEAD_BYTES: Final = 4096  # comments and an XML prologue may come before a page's markup
 EXPECTED: Final = "expected HTML, WARC, WACZ, JSONL or Parquet"
 
 
 class Content(Enum):
-    """The kinds of file that hold pages."""
+    """The formats of files that contain pages."""
 
     HTML = "HTML"
     WARC = "WARC"
@@ -66,7 +56,7 @@ _FOREIGN: Final = (
     (b"ORC", "an ORC file: write it as Parquet"),
 )
 
-# The tags by which the WHATWG MIME sniffing standard (7.1) knows HTML, and the other elements of a head.
+# The tags by which the WHATWG MIME sniffing standard (7.1) recognises HTML, and the other elements of a head.
 _TAG: Final = rb"(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|meta|link|base)"
 _STARTS_AS_HTML: Final = re.compile(rb"<" + _TAG + rb"[\s/>]|<!--", re.IGNORECASE)
 _HTML_INSIDE: Final = re.compile(rb"<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE)
@@ -78,8 +68,8 @@ _JSON_ARRAY: Final = re.compile(rb"\[\s*[\[{\"\]]")
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # the binary data bytes of MIME sniffing (3), less ESC
 
 
-def content_named(name: str) -> Content | None:
-    """Tell what a file of this name should hold, with or without .gz or .zst; None where the name says nothing."""
+def content_by_name(name: str) -> Content | None:
+    """Return the format that a file name suggests, with or without .gz or .zst, or None."""
     path = PurePath(name.lower())
     if path.suffix in _PACKED_SUFFIXES:
         path = path.with_suffix("")
@@ -87,13 +77,13 @@ def content_named(name: str) -> Content | None:
 
 
 def content_of(head: bytes, name: str) -> Content:
-    """Tell what `head`, the first unpacked bytes of the input called `name`, begins; `InputError` if nothing of ours.
+    """Return the format of the input called `name` whose first unpacked bytes are `head`; `InputError` if unknown.
 
-    What the bytes say goes before what the name says. Text that says nothing (a fragment of HTML, a bad line of JSON)
-    and an empty file are what the name says.
+    The bytes take precedence over the name. The name decides for other text (a fragment of HTML, a bad line of JSON)
+    and for an empty file.
     """
     text = _as_ascii(head)
-    named = content_named(name)
+    named = content_by_name(name)
     if head.startswith(b"WARC/"):
         return Content.WARC
     if head.startswith(b"PAR1"):
@@ -125,7 +115,7 @@ def content_of(head: bytes, name: str) -> Content:
 
 
 def surely_no_page(head: bytes) -> str | None:
-    """Name what bytes begin that are no page, whatever their name; None where they may be one, as any text may."""
+    """Name the format of bytes that cannot be a page, whatever their name; None if they may be one, as any text may."""
     if head.startswith(b"PK\x03\x04"):
         return "WACZ or another zip archive"
     for magic, kind in ((b"WARC/", "WARC"), (b"PAR1", "Parquet"), *_FOREIGN):
@@ -136,18 +126,18 @@ def surely_no_page(head: bytes) -> str | None:
 
 
 def looks_like_html(head: bytes) -> bool:
-    """Tell whether bytes without a name or a type are a page, or the start of one."""
+    """Whether bytes without a name or a type are a page, or the start of one."""
     text = _as_ascii(head[:HEAD_BYTES])
     return bool(_STARTS_AS_HTML.match(text) or _HTML_INSIDE.search(text)) and not _BINARY.search(text)
 
 
 def is_html_document(head: bytes) -> bool:
-    """Tell whether bytes are surely a page: nothing but comments stands before its doctype or <html>."""
+    """Whether bytes are certainly a page: only comments come before its doctype or <html>."""
     return bool(_HTML_DOCUMENT.match(_as_ascii(head[:HEAD_BYTES])))
 
 
 def _as_ascii(head: bytes) -> bytes:
-    """Strip a byte order mark and leading white space; UTF-16 becomes bytes that the patterns here can read."""
+    """Strip a byte order mark and leading white space; convert UTF-16 to ASCII for the patterns here."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if head.startswith(mark):
             return head[2:].decode(encoding, "ignore").encode("ascii", "replace").lstrip()

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
-from webwinnow.io.labels import check_label_column, read_labels
 from webwinnow.io.schema import Fields
+from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.mining.classifiers import (
     COST,
     KNN_FEATURES,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.io.sinks import whole_file
+from webwinnow.io.outputs import whole_file
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all

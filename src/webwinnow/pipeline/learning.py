@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import open_pages
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.run import Parser, parse_all

@@ -23,7 +23,7 @@ from webwinnow.crawl.scope import page_address, start_address
 from webwinnow.crawl.settings import ScopeKind
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import open_pages
-from webwinnow.io.sinks import whole_file, write_lines
+from webwinnow.io.outputs import whole_file, write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite

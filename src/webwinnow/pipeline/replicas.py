@@ -12,7 +12,7 @@ import numpy as np
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
-from webwinnow.io.written import are_records, read_records
+from webwinnow.io.tablefiles import are_records, read_records
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all

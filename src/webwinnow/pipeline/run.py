@@ -18,10 +18,10 @@ from typing import Any, Protocol
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, open_pages, output_format, read_parts, write_output
-from webwinnow.io.limits import ReadLimits
+from webwinnow.io.inputs import STDIN
+from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
 from webwinnow.io.schema import Fields
-from webwinnow.io.sinks import STDOUT, OutputFormat, write_lines
-from webwinnow.io.sources import STDIN
+from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pipeline.clean_stage import clean_all
 from webwinnow.pipeline.pool import Answer, Pool, Task
 from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import open_pages
-from webwinnow.io.labels import check_label_column, read_label_column, read_labels
+from webwinnow.io.tablefiles import check_label_column, read_label_column, read_labels
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitepages import PageWords

@@ -12,8 +12,8 @@ from typing import Any
 from webwinnow.blocks import cut
 from webwinnow.errors import InputError
 from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.io.labels import check_label_column
-from webwinnow.io.sinks import write_lines
+from webwinnow.io.outputs import write_lines
+from webwinnow.io.tablefiles import check_label_column
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.features import parsed_pages
 from webwinnow.pipeline.settings import RunSettings

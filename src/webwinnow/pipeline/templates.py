@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.io.sinks import write_lines
+from webwinnow.io.outputs import write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from webwinnow.io.sinks import whole_file
+from webwinnow.io.outputs import whole_file
 from webwinnow.mining import Cluster
 from webwinnow.pipeline.cluster import NO_FEATURES, ClusteredCollection, ClusteredPage
 from webwinnow.report.templating import hash_of, part

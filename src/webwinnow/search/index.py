@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.io.outputs import whole_file
 from webwinnow.io.schema import Record
-from webwinnow.io.sinks import whole_file
 from webwinnow.progress import Progress
 from webwinnow.search.level import FILTERS, Level
 from webwinnow.words import words

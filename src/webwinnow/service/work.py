@@ -22,7 +22,7 @@ from typing import Any
 from webwinnow.cleaning.tasks import TASKS
 from webwinnow.errors import WebwinnowError
 from webwinnow.io import write_output
-from webwinnow.io.written import read_records
+from webwinnow.io.tablefiles import read_records
 from webwinnow.pipeline import RunSettings, run
 from webwinnow.pipeline.cluster import cluster_collection, write_clusters
 from webwinnow.pipeline.learning import learn_sites

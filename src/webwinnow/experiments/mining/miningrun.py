@@ -31,7 +31,7 @@ from webwinnow.experiments.mining.minejobs import (
 )
 from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 from webwinnow.pipeline.pool import Pool
 from webwinnow.pipeline.run import parse_all
 from webwinnow.pipeline.settings import RunSettings
@@ -108,7 +108,7 @@ def mining_experiment(
         told.setdefault(problem)
 
     methods, kept = mined(settings.methods), Kept(keep)
-    file = LabelledFile(data)
+    file = TableFile(data)
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
     if not any(task.ready for task in tasks):
@@ -154,7 +154,7 @@ def _told(task: LabelledTask) -> str:
 class _Rows:
     """The columns of the file that tasks ask for, row by row."""
 
-    def __init__(self, file: LabelledFile, settings: MiningSettings, note: Callable[[str], None]) -> None:
+    def __init__(self, file: TableFile, settings: MiningSettings, note: Callable[[str], None]) -> None:
         self.settings = settings.tasks
         columns = list(dict.fromkeys([settings.site, *(name for task in settings.tasks for name in task.columns)]))
         file.check(["html", *columns])
@@ -185,7 +185,7 @@ def _columns(rows: Iterator[tuple[str | None, ...]], count: int) -> list[list[st
 
 
 def _parse(
-    file: LabelledFile,
+    file: TableFile,
     rows: _Rows,
     store: RunStore,
     settings: MiningSettings,

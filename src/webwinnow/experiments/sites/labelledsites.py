@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
@@ -114,7 +114,7 @@ class StoredSite:
 
 
 def read_sites(
-    file: LabelledFile,
+    file: TableFile,
     label: str,
     site: str,
     *,

@@ -25,7 +25,7 @@ from webwinnow.experiments.sites.sitetrials import (
     sizes_of,
     worked,
 )
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
@@ -106,7 +106,7 @@ def sites_experiment(
         terms = None if settings.thesaurus is None else Thesaurus.read(settings.thesaurus).terms
     clock = Clock()
     sites = read_sites(
-        LabelledFile(data),
+        TableFile(data),
         settings.label,
         settings.site,
         cleaning=settings.cleaning if settings.choices else None,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.experiments.sites.sitesresults import SitesResults, accuracy_of
-from webwinnow.io.csv import write_csv
+from webwinnow.io.formats import write_csv
+from webwinnow.io.outputs import whole_file
 from webwinnow.io.schema import Field, FieldKind, Fields
-from webwinnow.io.sinks import whole_file
 
 __all__ = ["TABLES", "write_tables"]
 

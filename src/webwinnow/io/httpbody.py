@@ -1,4 +1,4 @@
-"""The body of an HTTP response as crawlers store it: chunked and packed, or no longer, whatever the header says."""
+"""The body of an HTTP response as crawlers store it: chunked and packed, or already decoded despite its headers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from webwinnow.errors import PageRefused
-from webwinnow.io.decompress import CODINGS, packing_of, unpack_body
-from webwinnow.io.limits import ReadLimits
 from webwinnow.io.sniff import looks_like_html
-
-__all__ = ["HTML_TYPES", "decode_http_body", "media_type"]
+from webwinnow.io.unpacking import CODINGS, ReadLimits, packing_of, unpack_body
 
 HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 MAX_CODINGS: Final = 4  # ours: two are an accident, more an attack
@@ -22,16 +19,17 @@ _LINE_END: Final = re.compile(rb"\r?\n")
 
 
 def media_type(content_type: str | None) -> str:
-    """Take the type out of a Content-Type, in lower case, without its parameters."""
+    """Return the type of a Content-Type header in lower case, without its parameters."""
     return (content_type or "").partition(";")[0].strip().lower()
 
 
 def decode_http_body(headers: Iterable[tuple[str, str]], body: bytes, limits: ReadLimits) -> bytes:
-    """Undo the transfer and content codings that `headers` name; `PageRefused` where that fails or is over a limit.
+    """Undo the transfer and content codings that `headers` name; `PageRefused` if that fails or exceeds a limit.
 
-    Crawlers often store a body decoded and keep the headers of the packed one: a coding whose mark is missing, or
-    that is named for what is plainly HTML, is taken as undone. A gzip or zstd body that no header names is unpacked.
+    Crawlers often store a decoded body with the headers of the packed one. So a coding is skipped if its magic number
+    is missing, or if the body is plainly HTML. A gzip or zstd body that no header names is unpacked.
     """
+    headers = list(headers)
     content, transfer = _codings(headers, "content-encoding"), _codings(headers, "transfer-encoding")
     if "chunked" in transfer:
         body = _dechunked(body)
@@ -50,7 +48,7 @@ def decode_http_body(headers: Iterable[tuple[str, str]], body: bytes, limits: Re
     return unpack_body(unnamed, body, limits) if unnamed else body
 
 
-def _codings(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
+def _codings(headers: list[tuple[str, str]], name: str) -> list[str]:
     """List the codings in the order in which they were applied."""
     values = ",".join(value for key, value in headers if key.lower() == name)
     codings = [coding.strip().lower() for coding in values.split(",")]
@@ -58,9 +56,9 @@ def _codings(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
 
 
 def _dechunked(body: bytes) -> bytes:
-    """Join the chunks of RFC 9112, 7.1; a body that does not begin with one is not chunked any more.
+    """Join the chunks of RFC 9112, 7.1. A body that does not begin with a chunk was decoded before.
 
-    A body that ends inside a chunk is taken as far as it goes, as any cut page is.
+    A body that ends inside a chunk is used as far as it goes, as any truncated page is.
     """
     joined = bytearray()
     at = 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.io import write_output
-from webwinnow.io.pagefiles import file_name, html_file, markdown_file
+from webwinnow.io.formats import file_name, html_file, markdown_file
 
 NAME = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)-[0-9a-f]{20}\.md")
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import PageRefused
 from webwinnow.io import ReadLimits
-from webwinnow.io.decompress import packing_of, unpack_body
-from webwinnow.io.streams import UnpackedStream
+from webwinnow.io.unpacking import UnpackedStream, packing_of, unpack_body
 
 LIMITS = ReadLimits()
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.io.labelled import LabelledFile
+from webwinnow.io.tablefiles import TableFile
 
 ROWS = [
     {"url": "http://a.test/1", "html": "<p>one", "topic": " fruit ", "year": 2011, "site": "a"},
@@ -36,7 +36,7 @@ def written(folder: Path, kind: str) -> Path:
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl", "jsonl.gz"])
 def test_values_and_pages_come_row_by_row(tmp_path, kind):
-    file = LabelledFile(written(tmp_path, kind))
+    file = TableFile(written(tmp_path, kind))
     file.check(["html", "topic", "year"])
     assert list(file.values(["topic", "year", "site"], no_problem)) == [
         ("fruit", "2011", "a"),
@@ -51,13 +51,13 @@ def test_values_and_pages_come_row_by_row(tmp_path, kind):
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_a_missing_column_is_named_with_those_there_are(tmp_path, kind):
     with pytest.raises(InputError, match="has no column colour; the columns are: url, html, topic, year, site"):
-        LabelledFile(written(tmp_path, kind)).check(["topic", "colour"])
+        TableFile(written(tmp_path, kind)).check(["topic", "colour"])
 
 
 def test_lines_that_are_no_objects_are_told_and_passed_over_in_both_readings(tmp_path):
     path = tmp_path / "pages.jsonl"
     path.write_text(f"{json.dumps(ROWS[0])}\nno json\n[1]\n\n{json.dumps({'html': None, 'topic': ['x']})}\n")
-    file, told = LabelledFile(path), []
+    file, told = TableFile(path), []
     assert list(file.values(["topic"], told.append)) == [("fruit",), (None,)]
     assert told == [f"{path}: line 2 is no JSON object", f"{path}: line 3 is no JSON object"]
     pages = list(file.pages(lambda _: None))
@@ -69,4 +69,4 @@ def test_text_that_is_no_table_and_files_that_are_not_there(tmp_path):
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     for name, message in (("a.html", "expected Parquet or JSONL"), ("b.parquet", "damaged"), ("c", "cannot be read")):
         with pytest.raises(InputError, match=message):
-            LabelledFile(tmp_path / name)
+            TableFile(tmp_path / name)

@@ -86,7 +86,7 @@ def test_a_member_packed_in_another_way_is_told(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record()}, zipfile.ZIP_LZMA)
-    with pytest.raises(InputError, match="compressed in a way that WACZ does not have"):
+    with pytest.raises(InputError, match="compressed by a method that WACZ does not allow"):
         read_all(file)
 
 

@@ -1,7 +1,8 @@
-"""Pages from whatever a user names: files, folders, pipes and standard input, one `PageRecord` after the other."""
+"""Read pages from files, folders, pipes and standard input, one `PageRecord` after the other."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,22 +13,16 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.io.folder import check_folder, relative_url, walk
-from webwinnow.io.html import read_html
 from webwinnow.io.jsonl import read_jsonl
-from webwinnow.io.limits import ReadLimits
 from webwinnow.io.parquet import check_parquet, read_parquet
-from webwinnow.io.sniff import HEAD_BYTES, Content, content_named, content_of
-from webwinnow.io.streams import ProblemListener, Readable, UnpackedStream
-from webwinnow.io.wacz import read_wacz, warcs_in
-from webwinnow.io.warc import read_warc
+from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of, is_html_document
+from webwinnow.io.unpacking import ProblemListener, Readable, ReadLimits, UnpackedStream
+from webwinnow.io.warc import read_wacz, read_warc, warcs_in
 from webwinnow.records import PageRecord
-
-__all__ = ["STDIN", "PageFile", "list_files", "open_pages"]
 
 STDIN: Final = "-"
 SPOOL_CHUNK: Final = 1 << 20
-PROBLEMS_TOLD: Final = 5  # in the error at the end, where nothing could be read
+PROBLEMS_SHOWN: Final = 5  # in the error at the end, if nothing could be read
 SEEKING: Final = frozenset({Content.WACZ, Content.PARQUET})  # read from their end
 
 
@@ -41,23 +36,22 @@ def open_pages(
     """Read the pages of all inputs in their order, numbered from 0 (`ordinal`).
 
     An input is an HTML, WARC, WACZ, JSONL or Parquet file, a folder of such files, a pipe, or "-" for standard input.
-    What it holds is told by its content. Before the first page is read each input is looked at: `InputError` where one
-    is missing, empty of pages or of another kind.
+    Its content decides its format. All inputs are checked before the first page is read: `InputError` if one is
+    missing, contains no pages or has another format.
 
     The URL of an HTML file is its path below the folder that was given, or the path as given; "" on standard input.
     `label` names the column of JSONL and Parquet that labels pages.
 
-    A page that cannot be handed over (over a limit, damaged) is yielded with `refused`. An input that breaks midway is
-    read up to there, `on_problem` is told in a sentence that names it, and the next input follows. If in the end there
-    was no page at all, and a problem was told, that is an `InputError`.
+    A page over a limit or damaged is yielded with `refused`. An input that is damaged midway is read up to there,
+    `on_problem` is called with a sentence that names it, and the next input follows. If there was no page at all but a
+    problem, that is an `InputError`.
     """
     if not inputs:
         raise InputError("no input given; expected files, folders or - for standard input")
     if sum(str(given) == STDIN for given in inputs) > 1:
         raise InputError("standard input (-) is given twice; it can be read only once")
     limits = limits or ReadLimits()
-    sources = [_source(given, limits, label) for given in inputs]
-    return _numbered(sources, on_problem)
+    return _numbered([_source(given, limits, label) for given in inputs], on_problem)
 
 
 _Source = Callable[[ProblemListener], Iterator[PageRecord]]
@@ -68,7 +62,7 @@ def _numbered(sources: list[_Source], on_problem: ProblemListener) -> Iterator[P
     problems: list[str] = []
 
     def note(problem: str) -> None:
-        if not ordinal and len(problems) < PROBLEMS_TOLD:
+        if not ordinal and len(problems) < PROBLEMS_SHOWN:
             problems.append(problem)
         on_problem(problem)
 
@@ -77,20 +71,20 @@ def _numbered(sources: list[_Source], on_problem: ProblemListener) -> Iterator[P
             for page in source(note):
                 yield replace(page, ordinal=ordinal)
                 ordinal += 1
-        except InputError as error:  # an input that changed since it was looked at, or a pipe of another kind
+        except InputError as error:  # an input that changed since it was checked, or a pipe of another format
             note(str(error))
     if not ordinal and problems:
         raise InputError("nothing could be read: " + "; ".join(problems))
 
 
 def _source(given: str | Path, limits: ReadLimits, label: str | None) -> _Source:
-    """Look at one input and say how to read it; `InputError` where that cannot be."""
+    """Check one input and return its reader; `InputError` if it cannot be read."""
     if str(given) == STDIN:
         return partial(_File("standard input", "", limits, label).read_pipe, lambda: nullcontext(sys.stdin.buffer))
     path = Path(given)
     try:
         if path.is_dir():
-            check_folder(path)
+            _check_folder(path)
             return partial(_read_folder, path, limits, label)
         if path.is_file():
             file = _File(str(given), path.as_posix(), limits, label)
@@ -103,26 +97,12 @@ def _source(given: str | Path, limits: ReadLimits, label: str | None) -> _Source
     raise InputError(f"{given}: no such file or folder")
 
 
-def list_files(
-    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
-) -> Iterator[PageFile]:
-    """The files that `open_pages` would read, in its order, for others to read; `InputError` for a pipe."""
-    for given in inputs:
-        path = Path(given)
-        _source(given, limits or ReadLimits(), None)
-        if str(given) == STDIN or not (path.is_file() or path.is_dir()):
-            raise InputError(f"{given}: is a pipe, which only the local engine reads; give files or folders")
-        if path.is_file():
-            yield PageFile(str(given), path.as_posix(), str(path.absolute()))
-        else:
-            for found in walk(path, on_problem):
-                url = relative_url(found, path)
-                yield PageFile(str(found), url, str(found.absolute()), in_folder=True)
+# Folders
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of pages: its name for people, the URL of its page, should it be one, where it lies, what labels pages."""
+    """A file of pages: its name in messages, the URL of its page if it is HTML, its path, the column of labels."""
 
     name: str
     url: str
@@ -131,30 +111,90 @@ class PageFile:
     label: str | None = None
 
     def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
-        """Read its pages. In a folder an HTML file that is none is a refused page, another that is none a problem."""
+        """Read its pages. In a folder, a broken HTML file is a refused page, any other broken file a problem."""
         try:
             yield from _File(self.name, self.url, limits, self.label).read(Path(self.path), on_problem)
         except (InputError, MissingExtra) as error:
             if not self.in_folder:
                 raise
-            if content_named(Path(self.path).name) is Content.HTML:
+            if content_by_name(Path(self.path).name) is Content.HTML:
                 yield PageRecord(url=self.url, body=b"", refused=str(error))
             else:
                 on_problem(str(error))
 
 
+def list_files(
+    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
+) -> Iterator[PageFile]:
+    """Yield the files that `open_pages` would read, in its order; `InputError` for a pipe."""
+    for given in inputs:
+        path = Path(given)
+        _source(given, limits or ReadLimits(), None)
+        if str(given) == STDIN or not (path.is_file() or path.is_dir()):
+            raise InputError(f"{given}: is a pipe, which only the local engine reads; give files or folders")
+        if path.is_file():
+            yield PageFile(str(given), path.as_posix(), str(path.absolute()))
+        else:
+            for found in _walk(path, on_problem):
+                yield PageFile(str(found), _relative_url(found, path), str(found.absolute()), in_folder=True)
+
+
 def _read_folder(
     folder: Path, limits: ReadLimits, label: str | None, on_problem: ProblemListener
 ) -> Iterator[PageRecord]:
-    """Read what `walk` finds."""
-    for path in walk(folder, on_problem):
-        file = PageFile(str(path), relative_url(path, folder), str(path), in_folder=True, label=label)
+    for path in _walk(folder, on_problem):
+        file = PageFile(str(path), _relative_url(path, folder), str(path), in_folder=True, label=label)
         yield from file.read(limits, on_problem)
+
+
+def _walk(folder: Path, on_problem: ProblemListener) -> Iterator[Path]:
+    """Yield the files under `folder` that contain pages: by their names, or HTML documents of any name.
+
+    Entries are sorted by name, folders among files, whatever the order on disk. Names that begin with a dot are
+    skipped. Links are followed, but each folder is entered once, so a loop of links ends; broken links are skipped.
+    """
+    entered: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        try:
+            if path.is_dir():
+                status = path.stat()
+                if (status.st_dev, status.st_ino) not in entered:
+                    entered.add((status.st_dev, status.st_ino))
+                    names = sorted(name for name in os.listdir(path) if not name.startswith("."))  # noqa: PTH208
+                    waiting.extend(path / name for name in reversed(names))
+            elif path.is_file() and _contains_pages(path):
+                yield path
+        except OSError as error:
+            on_problem(f"{path}: cannot be read ({error.strerror})")
+
+
+def _check_folder(folder: Path) -> None:
+    if next(_walk(folder, lambda _problem: None), None) is None:
+        raise InputError(
+            f"{folder}: no pages in this folder; expected .html, .warc(.gz), .wacz, .jsonl(.gz, .zst) or .parquet files"
+        )
+
+
+def _relative_url(path: Path, folder: Path) -> str:
+    """Return the URL of a page in a folder: its path below the folder, wherever the folder is."""
+    return os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "replace")
+
+
+def _contains_pages(path: Path) -> bool:
+    if content_by_name(path.name) is not None:
+        return True
+    with path.open("rb") as file:
+        return is_html_document(file.read(HEAD_BYTES))
+
+
+# Files and pipes
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file or pipe to read: its name for people, the URL of its page, should it be one, the column of labels."""
+    """A file or pipe to read: its name in messages, the URL of its page if it is HTML, the column of labels."""
 
     name: str
     url: str
@@ -162,7 +202,7 @@ class _File:
     label: str | None = None
 
     def check(self, path: Path) -> None:
-        """Look at the beginning of a file: `InputError` where nothing of ours is in it."""
+        """Raise `InputError` if the file does not begin as one of our formats."""
         with path.open("rb") as file:
             content, _ = self._recognise(file)
             if content is Content.WACZ:
@@ -182,7 +222,7 @@ class _File:
     def read_pipe(
         self, opener: Callable[[], AbstractContextManager[IO[bytes]]], on_problem: ProblemListener
     ) -> Iterator[PageRecord]:
-        """Read what cannot be looked at twice; kinds that need to seek are copied to disk first."""
+        """Read a pipe; formats that need to seek are copied to disk first."""
         with opener() as pipe:
             content, stream = self._recognise(pipe)
             if content not in SEEKING:
@@ -208,26 +248,37 @@ class _File:
     def _pages(
         self, content: Content, stream: UnpackedStream, file: IO[bytes], on_problem: ProblemListener
     ) -> Iterator[PageRecord]:
-        """Read `stream`, or for kinds that need to seek the `file` under it."""
+        """Read `stream`, or for formats that need to seek the `file` under it."""
+        name, limits = self.name, self.limits
         match content:
             case Content.HTML:
-                return read_html(stream, url=self.url, limits=self.limits)
+                return iter([self._html_page(stream)])
             case Content.WARC:
-                return read_warc(stream, name=self.name, limits=self.limits, on_problem=on_problem)
+                return read_warc(stream, name=name, limits=limits, on_problem=on_problem)
             case Content.JSONL:
-                return read_jsonl(stream, name=self.name, limits=self.limits, on_problem=on_problem, label=self.label)
+                return read_jsonl(stream, name=name, limits=limits, on_problem=on_problem, label=self.label)
             case Content.WACZ:
-                return read_wacz(file, name=self.name, limits=self.limits, on_problem=on_problem)
+                return read_wacz(file, name=name, limits=limits, on_problem=on_problem)
             case Content.PARQUET:
-                return read_parquet(file, name=self.name, limits=self.limits, on_problem=on_problem, label=self.label)
+                return read_parquet(file, name=name, limits=limits, on_problem=on_problem, label=self.label)
+
+    def _html_page(self, stream: UnpackedStream) -> PageRecord:
+        limits = self.limits
+        body = stream.read(limits.max_page_bytes + 1)
+        refused = stream.problem
+        if not refused and len(body) > limits.max_page_bytes:
+            refused = f"the page has more than {limits.max_page_bytes} bytes"
+        elif not refused and stream.packing and limits.ratio_floor < len(body) > limits.max_ratio * stream.taken:
+            refused = f"the page unpacks to more than {limits.max_ratio} times its {stream.packing} size"
+        return PageRecord(url=self.url, body=b"" if refused else body, refused=refused)
 
     def _spool(self, stream: UnpackedStream, file: IO[bytes]) -> None:
         size = 0
         while chunk := stream.read(SPOOL_CHUNK):
             size += len(chunk)
             if size > self.limits.max_spool_bytes:
-                most = self.limits.max_spool_bytes
-                raise InputError(f"{self.name}: has more than {most} bytes; give it as a file, not a pipe")
+                limit = self.limits.max_spool_bytes
+                raise InputError(f"{self.name}: has more than {limit} bytes; give it as a file, not a pipe")
             file.write(chunk)
         if stream.problem:
             raise InputError(f"{self.name}: {stream.problem}")

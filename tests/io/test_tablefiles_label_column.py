@@ -8,7 +8,7 @@ import json
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.io.labels import read_label_column
+from webwinnow.io.tablefiles import read_label_column
 
 ROWS = [
     {"page_id": "a", "url": "http://x.example/a", "html": "<p>a", "make": "bmw"},

@@ -1,4 +1,4 @@
-"""Records to wherever a user wants them; an output appears whole or not at all."""
+"""Write records to files, folders and standard output; an output appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -8,31 +8,21 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, get_args
 
 import zstandard
 
 from webwinnow.errors import SettingsError
-from webwinnow.io.csv import write_csv
-from webwinnow.io.dublincore import write_dublin_core
-from webwinnow.io.jsonl import Writable, write_jsonl
-from webwinnow.io.pagefiles import write_html_files, write_markdown_files
+from webwinnow.io.formats import write_csv, write_dublin_core, write_html_files, write_markdown_files
+from webwinnow.io.jsonl import write_jsonl
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
 from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
 
-__all__ = [
-    "STDOUT",
-    "OutputFormat",
-    "check_apart",
-    "check_output",
-    "output_format",
-    "whole_file",
-    "write_lines",
-    "write_output",
-]
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 OutputFormat = Literal["jsonl", "parquet", "csv", "markdown", "html", "dublin-core"]
 
@@ -40,7 +30,6 @@ FORMATS: Final[tuple[OutputFormat, ...]] = get_args(OutputFormat)
 STDOUT: Final = "-"
 GZIP_LEVEL: Final = 6
 ZSTD_LEVEL: Final = 9
-FOLDER_FORMATS: Final = frozenset({"markdown", "html"})
 SUFFIXES: Final[dict[str, OutputFormat]] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -49,21 +38,27 @@ SUFFIXES: Final[dict[str, OutputFormat]] = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-"""Names that tell a format; .gz or .zst may follow but for Parquet, which is packed in itself."""
+"""Formats by file name; .gz or .zst may follow except for Parquet, which has its own compression."""
 _SUFFIX: Final = re.compile(r"\.[a-z]\w*")  # `clean.2026-11` has none
+_FOLDER_WRITERS: Final = {"markdown": write_markdown_files, "html": write_html_files}
+_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields], None]]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "dublin-core": write_dublin_core,
+}
 
 
 def output_format(out: str | Path, wanted: str | None = None) -> OutputFormat:
-    """Tell the format of an output: the one wanted, else by the output's name; JSONL where the name has no suffix."""
+    """Return the format of an output: `wanted`, or by the output's name; JSONL if the name has no suffix."""
     if wanted is None:
-        return _format_named(out)
+        return _format_by_name(out)
     for known in FORMATS:
         if wanted.lower() == known:
             return known
     raise SettingsError(f"no format {wanted!r}; expected {', '.join(FORMATS)}")
 
 
-def _format_named(out: str | Path) -> OutputFormat:
+def _format_by_name(out: str | Path) -> OutputFormat:
     path = Path(str(out).lower())
     is_packed = path.suffix in (".gz", ".zst")
     suffix = path.with_suffix("").suffix if is_packed else path.suffix
@@ -73,16 +68,15 @@ def _format_named(out: str | Path) -> OutputFormat:
     if known is None or (is_packed and known == "parquet"):
         shown = suffix + path.suffix * is_packed
         raise SettingsError(
-            f"{out}: a name in {shown} tells no format; give --format, or a name in {', '.join(SUFFIXES)}"
+            f"{out}: the suffix {shown} is not a known format; give --format, or a name in {', '.join(SUFFIXES)}"
         )
     return known
 
 
 def check_apart(inputs: Iterable[str | Path], *outputs: str | Path | None) -> None:
-    """Raise `SettingsError` where an output is an input or another output: the one would replace the other.
+    """Raise `SettingsError` if an output would replace an input or another output.
 
-    Pipes, devices and folders pass, and a file of an input folder: what is no output that could be replaced, or no
-    input by name.
+    Pipes, devices and folders pass, and so does a file inside an input folder.
     """
     read = {Path(given).resolve() for given in inputs if Path(given).is_file()}
     written: set[Path] = set()
@@ -99,21 +93,22 @@ def check_apart(inputs: Iterable[str | Path], *outputs: str | Path | None) -> No
 
 
 def check_output(out: str | Path, format: OutputFormat) -> None:
-    """Raise `SettingsError` or `MissingExtra` where `write_output` could not write: to know before the work is done."""
+    """Raise `SettingsError` or `MissingExtra` if `write_output` could not write: to know before the work is done."""
     if format == "parquet":
         needs_pyarrow()
     if str(out) == STDOUT:
-        if format in FOLDER_FORMATS:
+        if format in _FOLDER_WRITERS:
             raise SettingsError(f"{format} makes a folder of files; give one with -o, not -")
         return
     path = Path(out)
     if not path.absolute().parent.is_dir():
         raise SettingsError(f"{out}: the folder {path.parent} does not exist; make it first")
-    if format not in FOLDER_FORMATS and path.is_dir():
-        raise SettingsError(f"{out}: is a folder; {format} makes a file")
-    if format in FOLDER_FORMATS and path.exists() and not path.is_dir():
+    if format not in _FOLDER_WRITERS:
+        if path.is_dir():
+            raise SettingsError(f"{out}: is a folder; {format} makes a file")
+    elif path.exists() and not path.is_dir():
         raise SettingsError(f"{out}: is a file; {format} makes a folder")
-    if format in FOLDER_FORMATS and path.is_dir() and any(path.iterdir()):
+    elif path.is_dir() and any(path.iterdir()):
         raise SettingsError(f"{out}: is a folder with files in it; {format} makes a new folder")
 
 
@@ -122,33 +117,26 @@ def write_output(
 ) -> None:
     """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
 
-    JSONL, CSV and Dublin Core are packed where the name ends in .gz or .zst. The same records give the same bytes. A
-    file or folder is written under another name beside its place and moved there when it is complete (a file also: on
-    disk); on any error, a full disk or Ctrl-C, it is removed, and what stood at `out` before stands there still. An
-    `OSError` is for the caller to catch.
+    JSONL, CSV and Dublin Core are packed if the name ends in .gz or .zst. The same records give the same bytes. A file
+    or folder is written under a temporary name beside its destination and renamed when it is complete (a file also:
+    synced to disk). On any error, a full disk or Ctrl-C, it is removed and whatever was at `out` before is unchanged.
+    The caller handles `OSError`.
     """
     check_output(out, format)
-    if format == "markdown":
+    if format in _FOLDER_WRITERS:
         with _whole_folder(Path(out)) as folder:
-            write_markdown_files(records, folder, fields)
-    elif format == "html":
-        with _whole_folder(Path(out)) as folder:
-            write_html_files(records, folder, fields)
+            _FOLDER_WRITERS[format](records, folder, fields)
     else:
         with _opened(out) as file:
             if format == "parquet":
                 write_parquet(records, file, fields)
             else:
-                write = write_csv if format == "csv" else write_jsonl
                 with _packed(file, str(out)) as packed:
-                    if format == "dublin-core":
-                        write_dublin_core(records, packed)
-                    else:
-                        write(records, packed, fields)
+                    _TEXT_WRITERS[format](records, packed, fields)
 
 
 def write_lines(lines: Iterable[bytes], out: str | Path) -> None:
-    """Write finished lines of JSONL to a file or standard output, as whole and as packed as `write_output` does."""
+    """Write finished lines of JSONL to a file or standard output, with the guarantees of `write_output`."""
     check_output(out, "jsonl")
     with _opened(out) as file, _packed(file, str(out)) as packed:
         for line in lines:
@@ -161,7 +149,7 @@ def _opened(out: str | Path) -> Iterator[BinaryIO]:
     if str(out) == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-    elif path.exists() and not path.is_file():  # a pipe, /dev/null: nothing that could be replaced
+    elif path.exists() and not path.is_file():  # a pipe or /dev/null: nothing to replace
         with path.open("wb") as file:
             yield file
     else:
@@ -171,7 +159,7 @@ def _opened(out: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when it is complete, and is removed on any error."""
+    """Open a file that replaces `path` when it is complete, and is removed on any error."""
     unfinished = _unfinished(path)
     try:
         with unfinished.open("xb") as file:
@@ -187,7 +175,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _whole_folder(path: Path) -> Iterator[Path]:
-    """Make a folder that takes the place of `path`, new or empty, when it is complete, and is removed on any error."""
+    """Create a folder that replaces `path`, new or empty, when it is complete, and is removed on any error."""
     path = path.resolve()
     unfinished = _unfinished(path)
     unfinished.mkdir()
@@ -206,7 +194,7 @@ def _unfinished(path: Path) -> Path:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder last; systems without that (Windows) cannot open one."""
+    """Sync the names in a folder to disk; on Windows a folder cannot be opened, and this does nothing."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except PermissionError:
@@ -218,8 +206,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _packed(file: BinaryIO, name: str) -> Iterator[Writable]:
-    """Pack what is written to `file` as its name says, with nothing of the day or the machine in it."""
+def _packed(file: BinaryIO, name: str) -> Iterator[SupportsWrite[bytes]]:
+    """Pack what is written to `file` as its name says; the bytes do not depend on date or machine."""
     if name.lower().endswith(".gz"):
         with gzip.GzipFile(filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=file, mtime=0) as packed:
             yield packed

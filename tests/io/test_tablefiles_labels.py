@@ -8,7 +8,7 @@ import pytest
 
 from webwinnow import InputError
 from webwinnow.io import open_pages
-from webwinnow.io.labels import check_label_column, read_labels
+from webwinnow.io.tablefiles import check_label_column, read_labels
 
 WANTED = {"p1": "cats", "http://a.example/2": "cars"}
 

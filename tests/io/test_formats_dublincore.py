@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.io import dublin_core, write_output
-from webwinnow.io.dublincore import write_dublin_core
+from webwinnow.io.formats import write_dublin_core
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 RECORD = {

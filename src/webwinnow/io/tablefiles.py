@@ -1,0 +1,207 @@
+"""Parquet and JSONL files with one row per page: pages with further columns, labels, and records of `clean`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from webwinnow.errors import InputError, SettingsError
+from webwinnow.io.jsonl import BOM, read_jsonl_rows, split_lines
+from webwinnow.io.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
+from webwinnow.io.rows import ROW_FIELDS, page_of_row, text_of_value
+from webwinnow.io.schema import PAGE_FIELDS
+from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
+from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
+from webwinnow.records import PageRecord
+
+SAMPLED_LINES: Final = 1000
+"""Lines of a JSONL file whose names are taken for its columns."""
+MAX_NAMES_SHOWN: Final = 40
+RECORD_KEYS: Final = ("outcome", "text")
+"""Names that a record of `clean` has and a page does not."""
+_PAGE_KEYS: Final = ("page_id", "url")
+_EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
+
+
+def _ignore(_problem: str) -> None:
+    pass
+
+
+class TableFile:
+    """A Parquet or JSONL file (packed or not). Each call of `values`, `pages` or `rows` reads it from the start."""
+
+    def __init__(self, path: Path, limits: ReadLimits | None = None) -> None:
+        self.path = path
+        self.limits = limits or ReadLimits()
+        with self._opened() as file:
+            self.is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
+            file.seek(0)
+            if self.is_parquet:
+                self.columns = parquet_columns(file, str(path))
+            elif content_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)) is not Content.JSONL:
+                raise InputError(f"{path}: expected Parquet or JSONL with one row per page")
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns; for JSONL those of the first lines."""
+        return list(dict.fromkeys(name for row in islice(self.rows((), _ignore), SAMPLED_LINES) for name in row))
+
+    def check(self, columns: Sequence[str]) -> None:
+        """Raise `InputError` if a column is missing."""
+        missing = [name for name in dict.fromkeys(columns) if self.columns.count(name) != 1]
+        if missing:
+            names = ", ".join(self.columns) or "none"
+            raise InputError(f"{self.path}: has no column {', '.join(missing)}; the columns are: {names}")
+
+    def values(self, columns: Sequence[str], on_problem: ProblemListener) -> Iterator[tuple[str | None, ...]]:
+        """Yield the values of some columns as text, row by row; None for missing, blank and other values."""
+        for row in self.rows(columns, on_problem):
+            yield tuple(text_of_value(row.get(name)) for name in columns)
+
+    def pages(self, on_problem: ProblemListener) -> Iterator[PageRecord]:
+        """Yield the pages, row by row, refused ones too: as many as `values` yields."""
+        for number, row in enumerate(self.rows(ROW_FIELDS, on_problem)):
+            yield page_of_row(row, where=f"row {number}", limits=self.limits)
+
+    def rows(
+        self, columns: Sequence[str], on_problem: ProblemListener, required: Sequence[str] = ()
+    ) -> Iterator[dict[str, Any]]:
+        """Yield some columns, row by row; a row of JSONL has its other values too, and must have the `required`."""
+        with self._opened() as file:
+            if self.is_parquet:
+                found = [name for name in dict.fromkeys(columns) if self.columns.count(name) == 1]
+                yield from read_parquet_rows(file, found, name=str(self.path), limits=self.limits)
+            else:
+                stream = UnpackedStream(file, self.limits)
+                yield from read_jsonl_rows(
+                    stream, name=str(self.path), limits=self.limits, on_problem=on_problem, required=required
+                )
+
+    def _opened(self) -> BinaryIO:
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from error
+
+
+# Records of `webwinnow clean`
+
+
+def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
+    """Whether the inputs are records rather than pages; `SettingsError` if some are and some are not."""
+    found = [_holds_records(Path(given), limits) for given in inputs]
+    if any(found) and not all(found):
+        raise SettingsError("some inputs are pages and some are records of webwinnow clean; expected one or the other")
+    return any(found)
+
+
+def _holds_records(path: Path, limits: ReadLimits | None) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        table = TableFile(path, limits)
+    except InputError:  # HTML, WARC and so on
+        return False
+    return set(RECORD_KEYS) <= set(table.columns if table.is_parquet else next(table.rows((), _ignore), {}))
+
+
+def read_records(
+    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
+) -> Iterator[dict[str, Any]]:
+    """Read the records of all inputs in their order; lines that are not records are reported to `on_problem`."""
+    for given in inputs:
+        table = TableFile(Path(given), limits)
+        if table.is_parquet and not set(RECORD_KEYS) <= set(table.columns):
+            raise InputError(f"{given}: contains no records; expected the output of webwinnow clean")
+        yield from table.rows([field.name for field in PAGE_FIELDS], on_problem, RECORD_KEYS)
+
+
+# Labels
+
+
+def check_label_column(inputs: Sequence[str | Path], column: str, hint: str = "") -> None:
+    """Raise `InputError` if no file has this column; the message lists the columns and the `hint`.
+
+    Pipes and folders pass unchecked.
+    """
+    names: dict[str, None] = {}
+    problems: list[str] = []
+    for given in inputs:
+        path = Path(given)
+        if not path.is_file():
+            return
+        try:
+            names |= dict.fromkeys(TableFile(path).columns)
+        except InputError as error:  # a file without columns, or a damaged one
+            problems.append(str(error))
+    if column not in names:
+        shown = "; ".join([", ".join(islice(names, MAX_NAMES_SHOWN)) or "none", *problems])
+        further = f"; {hint}" if hint else ""
+        raise InputError(f"no column {column!r} in {', '.join(map(str, inputs))}; the columns are: {shown}{further}")
+
+
+def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:
+    """Read labels by page id or URL. CSV and TSV have a line of names, or two columns without one."""
+    limits = limits or ReadLimits()
+    try:
+        with path.open("rb") as file:
+            stream = UnpackedStream(file, limits)
+            head = stream.peek(16)
+            if not head.startswith(PARQUET_MAGIC) and not head.removeprefix(BOM).lstrip().startswith(b"{"):
+                return _labels_of_csv(stream, limits, path)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot be read ({error}); {_EXPECTED}") from None
+    table = TableFile(path, limits)
+    _check_names(table.columns, path)
+    return _by_page(table.values((*_PAGE_KEYS, "label"), _ignore))
+
+
+def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimits | None = None) -> dict[str, str]:
+    """Read a column of Parquet or JSONL files of pages, by page id or, for pages without one, by URL.
+
+    `InputError` if a file is neither, or if no row has the column.
+    """
+    found: dict[str, str] = {}
+    for path in map(Path, paths):
+        for page_id, url, label in TableFile(path, limits).values((*_PAGE_KEYS, column), _ignore):
+            page = page_id or url
+            if page is not None and label is not None:
+                found[page] = label
+    if not found:
+        names = ", ".join(map(str, paths))
+        raise InputError(f"{names}: no page with a {column!r}; expected Parquet or JSONL with page_id or url beside it")
+    return found
+
+
+def _check_names(names: Sequence[str], path: Path) -> None:
+    if "label" not in names or not any(name in names for name in _PAGE_KEYS):
+        raise InputError(f"{path}: has no column label beside page_id or url; {_EXPECTED}")
+
+
+def _by_page(rows: Iterable[tuple[str | None, ...]]) -> dict[str, str]:
+    """Return labels by page id and by URL from rows of page id, URL and label."""
+    found: dict[str, str] = {}
+    for *pages, label in rows:
+        if label is not None:
+            found |= {page: label for page in pages if page is not None}
+    return found
+
+
+def _labels_of_csv(stream: UnpackedStream, limits: ReadLimits, path: Path) -> dict[str, str]:
+    lines = (b"" if line is None else line for line in split_lines(stream, limits.max_line_bytes))
+    text = io.StringIO(b"\n".join(lines).removeprefix(BOM).decode("utf-8"), newline="")
+    head = text.readline()
+    text.seek(0)
+    rows = csv.reader(text, delimiter="\t" if "\t" in head else ",")
+    first = next(rows, [])
+    names = [name.strip() for name in first]
+    if len(first) == 2 and "label" not in names:
+        return _by_page((None, text_of_value(row[0]), text_of_value(row[1])) for row in (first, *rows) if len(row) == 2)
+    _check_names(names, path)
+    named = (dict(zip(names, row, strict=False)) for row in rows)
+    return _by_page(tuple(text_of_value(row.get(name)) for name in (*_PAGE_KEYS, "label")) for row in named)
