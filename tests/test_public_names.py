@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
@@ -16,8 +17,6 @@ pyarrow sklearn scipy matplotlib tantivy scrapy playwright fastapi uvicorn jinja
 ahocorasick_rs
 """.split()
 COMMAND_LINE = "typer rich".split()
-USED_INSIDE = {"choose_pages", "page_key"}
-"""What the functions of `webwinnow/__init__.py` itself need and do not offer."""
 
 
 def ours(name: str) -> bool:
@@ -27,8 +26,29 @@ def ours(name: str) -> bool:
 
 
 def test_the_public_names_are_exactly_those_that_the_package_brings_in() -> None:
-    brought_in = {name for name in vars(webwinnow) if ours(name)} - USED_INSIDE
-    assert brought_in | {"__version__", "Outcome"} == set(webwinnow.__all__)
+    brought_in = {name for name in vars(webwinnow) if ours(name)}
+    assert brought_in | {"__version__", "Outcome", "RunSettings", "open_pages", "run"} == set(webwinnow.__all__)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "CleaningSettings PageSettings RunSettings SiteFeatureWeighter SiteKey SiteTextCleaner open_pages run".split(),
+)
+def test_what_a_program_needs_is_in_the_package_and_listed(name: str) -> None:
+    assert getattr(webwinnow, name).__name__ == name
+    assert name in dir(webwinnow)
+
+
+@pytest.mark.parametrize(
+    "function", [webwinnow.extract, webwinnow.clean_page, webwinnow.SiteModel.clean, webwinnow.SiteCleaner.__init__]
+)
+def test_a_method_and_its_settings_have_the_same_names_everywhere(function: Callable[..., object]) -> None:
+    assert {"method", "settings"} <= inspect.signature(function).parameters.keys()
+
+
+def test_pages_are_parsed_like_they_are_extracted() -> None:
+    assert webwinnow.parse(b"<p>a", "http://a.example/").url == "http://a.example/"
+    assert webwinnow.parse("<p>a").url == ""
 
 
 def test_every_public_name_can_be_imported() -> None:

@@ -3,27 +3,41 @@ r"""Site-aware web page cleaning for web mining.
 >>> import webwinnow
 >>> webwinnow.extract("<p>Grain</p><script>chaff()</script>")
 'Grain\n'
+
+This module is the public API: what can be imported from `webwinnow` itself. Everything else is internal and may change
+in any release, unless the documentation names it.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webwinnow._version import __version__
 from webwinnow.cleaning import Verdict
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleanpage import CleanPage, Decision, clean_page
 from webwinnow.docview import DocView, ViewSettings
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
 from webwinnow.fingerprints import Fingerprint, fingerprint
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
 from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagetree import Head, Node, PageTree
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
 from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
+from webwinnow.urls import SiteKey
+
+if TYPE_CHECKING:
+    from webwinnow.estimators import SiteFeatureWeighter as SiteFeatureWeighter
+    from webwinnow.estimators import SiteTextCleaner as SiteTextCleaner
+    from webwinnow.io import open_pages
+    from webwinnow.pipeline.run import run
+    from webwinnow.pipeline.settings import RunSettings
 
 __all__ = [
     "CleanPage",
+    "CleaningSettings",
     "Decision",
     "DocView",
     "Dropped",
@@ -39,10 +53,13 @@ __all__ = [
     "Outcome",
     "PageRecord",
     "PageRefused",
+    "PageSettings",
     "PageTree",
     "ParseLimits",
+    "RunSettings",
     "SettingsError",
     "SiteCleaner",
+    "SiteKey",
     "SiteModel",
     "Verdict",
     "ViewSettings",
@@ -53,23 +70,42 @@ __all__ = [
     "fingerprint",
     "learn",
     "metadata",
+    "open_pages",
     "parse",
+    "run",
 ]
 
+_LAZY = {
+    "RunSettings": "webwinnow.pipeline",
+    "SiteFeatureWeighter": "webwinnow.estimators",
+    "SiteTextCleaner": "webwinnow.estimators",
+    "open_pages": "webwinnow.io",
+    "run": "webwinnow.pipeline",
+}
+"""Names imported on first use, so that `import webwinnow` stays light. The estimators need the extra `mining`, so
+`from webwinnow import *` leaves them out."""
 
-def extract(html: bytes | str, url: str | None = None, output: str = "text", *, method: str = "combined") -> str:
-    """One page in; its text, Markdown or sanitised HTML out (`output="text"|"markdown"|"html"`).
+
+def extract(
+    html: bytes | str,
+    url: str | None = None,
+    output: str = "text",
+    *,
+    method: str = DEFAULT_METHOD,
+    settings: CleaningSettings | None = None,
+) -> str:
+    """Return the main content of one page as text, Markdown or sanitised HTML (`output="text"|"markdown"|"html"`).
 
     Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.
     """
-    return clean_page(parse(html, url=url or ""), method).render(output)
-
-
-_ESTIMATORS = ("SiteFeatureWeighter", "SiteTextCleaner")
+    return clean_page(parse(html, url), method, settings=settings).render(output)
 
 
 def __getattr__(name: str) -> Any:
-    """The scikit-learn estimators, imported when they are asked for: they need the extra `mining`."""
-    if name in _ESTIMATORS:
-        return getattr(import_module("webwinnow.estimators"), name)
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"webwinnow has no {name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LAZY, *(name for name in globals() if name.startswith("__"))})

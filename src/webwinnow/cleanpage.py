@@ -17,7 +17,7 @@ from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, method
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, method_named
 from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
@@ -48,12 +48,12 @@ class Decision(NamedTuple):
 
 def clean_page(
     tree: PageTree,
-    method_name: str = DEFAULT_METHOD,
+    method: str = DEFAULT_METHOD,
     model: LearnedSite | None = None,
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method asks for one."""
-    return CleanPage(tree, method(method_name).clean(tree, model, settings or CleaningSettings(), None), model)
+    return CleanPage(tree, method_named(method).clean(tree, model, settings or CleaningSettings(), None), model)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.fingerprints import exact_fingerprint
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -178,13 +178,13 @@ class SiteTextCleaner(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages."""
-        self.models_ = self._models(self._sites(X), method(self.method).parts | {TEXTS})
+        self.models_ = self._models(self._sites(X), method_named(self.method).parts | {TEXTS})
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
         """The text of each page, cleaned with what is known of its site."""
         check_is_fitted(self)
-        clean, settings = method(self.method).clean, self.settings or CleaningSettings()
+        clean, settings = method_named(self.method).clean, self.settings or CleaningSettings()
         texts = [
             CleanPage(tree, clean(tree, self.models_.get(site), settings, None)).text for site, tree in self._sites(X)
         ]

@@ -135,7 +135,7 @@ METHODS: dict[str, Method] = {
 DEFAULT_METHOD = "combined"
 
 
-def method(name: str) -> Method:
+def method_named(name: str) -> Method:
     """The method of that name. Raises `SettingsError` with the names there are."""
     if name not in METHODS:
         raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")

@@ -97,9 +97,9 @@ GROWTH_ALLOWED = 2
 
 
 def parse(
-    body: bytes | str,
+    html: bytes | str,
+    url: str | None = None,
     *,
-    url: str = "",
     content_type: str | None = None,
     limits: ParseLimits = DEFAULT_LIMITS,
 ) -> PageTree:
@@ -108,14 +108,14 @@ def parse(
     `content_type` is the transport header, where a charset may stand. Raises `PageRefused` for a page over the
     limits.
     """
-    if len(body) > limits.max_bytes:
-        unit = "bytes" if isinstance(body, bytes) else "characters"
+    if len(html) > limits.max_bytes:
+        unit = "bytes" if isinstance(html, bytes) else "characters"
         raise PageRefused(
-            f"the page is {len(body):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
+            f"the page is {len(html):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
         )
-    text, encoding = decode(body, content_type)
-    _check_growth(body if isinstance(body, bytes) and encoding in _ASCII_ALIKE else text.encode(), limits.max_nodes)
-    markup, head = _parsed(text, url)
+    text, encoding = decode(html, content_type)
+    _check_growth(html if isinstance(html, bytes) and encoding in _ASCII_ALIKE else text.encode(), limits.max_nodes)
+    markup, head = _parsed(text, url or "")
     columns = lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes)
     frameset = columns.pop("frameset")
     clipped = tuple(name for name in ("depth", "attributes") if columns.pop(f"clipped_{name}"))
@@ -124,7 +124,7 @@ def parse(
             column.setflags(write=False)
     bare = len(columns["tag"]) <= 2 and not columns["text"].strip()
     return PageTree(
-        url=url,
+        url=url or "",
         head=head,
         encoding=encoding,
         reason="frameset" if frameset and bare else "empty" if bare else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from webwinnow.cleanpage import CleanPage, clean_page
 from webwinnow.errors import SettingsError
 from webwinnow.fingerprints import exact_fingerprint, page_fingerprint
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -39,11 +39,11 @@ class SiteModel(LearnedSite):
     def clean(
         self,
         page: PageRecord | PageTree | bytes | str,
-        method_name: str = DEFAULT_METHOD,
+        method: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
     ) -> CleanPage:
         """Clean a page of this site, one that was learned or another."""
-        return clean_page(tree_of(page), method_name, self, settings)
+        return clean_page(tree_of(page), method, self, settings)
 
 
 def learn(
@@ -74,7 +74,7 @@ class SiteCleaner:
 
     def __init__(
         self,
-        method_name: str = DEFAULT_METHOD,
+        method: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
         *,
         site_by: SiteKey | str = "host",
@@ -82,7 +82,7 @@ class SiteCleaner:
     ) -> None:
         if learn_pages < 1:
             raise SettingsError(f"learn_pages is {learn_pages}: expected 1 or more")
-        self.method = method(method_name)
+        self.method = method_named(method)
         self.settings = settings or CleaningSettings()
         self.site_by = SiteKey.parse(site_by) if isinstance(site_by, str) else site_by
         self.learn_pages = learn_pages

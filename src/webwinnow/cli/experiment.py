@@ -20,8 +20,7 @@ from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import Pair, replica_experiment
 from webwinnow.io.outputs import whole_file
 from webwinnow.io.tablefiles import read_records
-from webwinnow.methods import DEFAULT_METHOD, METHODS
-from webwinnow.methods import method as cleaning_method
+from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
 from webwinnow.urls import SiteKey
 
 __all__ = ["experiment"]
@@ -264,7 +263,7 @@ def sites(
     from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
     from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
 
-    cleaning_method(clean)
+    method_named(clean)
     settings = SitesSettings(
         label=label,
         site=site,

@@ -11,7 +11,7 @@ from webwinnow.blocks import said_in
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
 from webwinnow.io.tablefiles import TableFile
-from webwinnow.methods import CleaningSettings, method
+from webwinnow.methods import CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -56,7 +56,7 @@ def telling_texts(
             sites[site_by.of(page)].append((page.page_id, _tree(page)))
         tell("parse", done, None)
     texts: dict[str, str] = {}
-    chosen, settings = method(cleaning), CleaningSettings()
+    chosen, settings = method_named(cleaning), CleaningSettings()
     for site, members in sorted(sites.items()):
         model = (
             learn([tree for _, tree in members], site, chosen.parts) if chosen.learns and site_by.has_sites else None

@@ -10,7 +10,7 @@ from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.sampling import LEARNED_PAGES
@@ -59,7 +59,7 @@ class RunSettings:
     links: str | None = None
 
     def __post_init__(self) -> None:
-        method(self.method)
+        method_named(self.method)
         for name in ("learn_pages", "page_seconds", "worker_memory"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
@@ -76,7 +76,7 @@ class RunSettings:
     @property
     def learns(self) -> bool:
         """Whether sites are learned from the pages at hand."""
-        return self.models is None and method(self.method).learns and self.site_by.has_sites
+        return self.models is None and method_named(self.method).learns and self.site_by.has_sites
 
     @property
     def spools_trees(self) -> bool:

@@ -22,7 +22,7 @@ from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
 from webwinnow.io.schema import LINK_FIELDS
 from webwinnow.links import page_edges
-from webwinnow.methods import method
+from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -52,7 +52,7 @@ class Workshop:
 
     def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
         self.settings = RunSettings.from_plain(settings)
-        self.method = method(self.settings.method)
+        self.method = method_named(self.settings.method)
         self.categories = (
             None if self.settings.categories is None else CategoryModel.load(Path(self.settings.categories))
         )

@@ -34,7 +34,7 @@ from webwinnow.cleaning.verdict import (
     without_site,
 )
 from webwinnow.fingerprints import page_fingerprint
-from webwinnow.methods import CleaningSettings, method
+from webwinnow.methods import CleaningSettings, method_named
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
@@ -118,7 +118,7 @@ class Reading:
 
 def read(name: str, tree: PageTree, model: LearnedSite | None, evidence: PageEvidence | None = None) -> Reading:
     """Clean a page with a method, and find out what turning its dial would do."""
-    verdict = with_kinds(tree, method(name).clean(tree, model, CleaningSettings(), evidence), model)
+    verdict = with_kinds(tree, method_named(name).clean(tree, model, CleaningSettings(), evidence), model)
     reader = _READERS.get(name)
     if reader is None or (verdict.note is not None and name in _NEED_A_SITE):
         return _undegreed(tree, verdict)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
-from webwinnow.methods import method
+from webwinnow.methods import method_named
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.pipeline.learning import learn_sites
@@ -54,7 +54,7 @@ class ReportSettings:
         if not self.methods or len(set(self.methods)) < len(self.methods):
             raise SettingsError(f"methods are {', '.join(self.methods) or 'none'}: expected one or more, each once")
         for name in self.methods:
-            method(name)
+            method_named(name)
         if self.pages < 1:
             raise SettingsError(f"pages is {self.pages}: expected 1 or more")
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._kernels import count_words
-from webwinnow.methods import method
+from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import DIALS, MILLION, Reading, read
@@ -63,7 +63,7 @@ class SiteReport:
     ) -> SiteReport:
         """Ask the methods about some pages of a site; pages for which there is no `room` (characters) are left out."""
         for name in methods:
-            method(name)
+            method_named(name)
         shown_tree, examples = ShownTree(model), Examples()
         curves = {name: np.zeros(CURVE_STEPS + 1, np.int64) for name in methods}
         totals = {name: dict.fromkeys(("own", *_favors(name)), 0) for name in methods}

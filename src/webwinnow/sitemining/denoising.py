@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.sitepages import SitePages
@@ -156,7 +156,7 @@ def similarity(site: SitePages, topics: TopicWords) -> Floats:
 
 def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> Mask:
     """The nodes that a cleaning method keeps, the site learned from its own pages: ours, in place of text or before."""
-    chosen, settings = method(cleaning), CleaningSettings()
+    chosen, settings = method_named(cleaning), CleaningSettings()
     model = learn(trees, "", chosen.parts) if chosen.learns else None
     kept = []
     for tree in trees:

@@ -15,7 +15,7 @@ from webwinnow._kernels import word_spans
 from webwinnow.experiments.answercache import Kept, key_of
 from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining.minedmethods import Mined
-from webwinnow.methods import CleaningSettings, method
+from webwinnow.methods import CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.pipeline.store import RunStore
@@ -182,7 +182,7 @@ def site_words(job: SiteJob) -> dict[str, SiteWords]:
 
 def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[str, Keys, Values]]:
     """Page by page and method by method the words of a site."""
-    cleaners = {mined.letter: method(mined.cleaning) for mined in job.methods if mined.cleaning is not None}
+    cleaners = {mined.letter: method_named(mined.cleaning) for mined in job.methods if mined.cleaning is not None}
     scored = any(cleaner.scores for cleaner in cleaners.values())
     parts = frozenset[str]().union(*(cleaner.parts for cleaner in cleaners.values()))
     sums = SiteSums(parts=parts)
