@@ -8,12 +8,13 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: help setup browser run test test-all lint types bench sample pictures train train-items clean
+.PHONY: help setup browser run test test-all lint types bench sample pictures train train-items wheel clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the slow tests too"
+	@echo "make wheel     build dist/webwinnow-*.whl; requires a C compiler"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model and the recogniser of kinds again; writes their weights.npz and kinds.npz"
 	@echo "make pictures  take the pictures of docs/inspect.md and docs/serve.md anew"
@@ -22,7 +23,7 @@ help:
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py $(wildcard src/webwinnow/_kernels/compiled*.pyx)
+$(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxd')
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search,serve,crawl,thesaurus]' --group dev
@@ -85,8 +86,13 @@ pictures: setup browser
 train-items: $(VENV)/.train
 	$(BIN)/python tools/train_items.py
 
+wheel: setup
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
 sample: setup
 	$(BIN)/python tools/make_sample.py
 
 clean:
-	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info src/webwinnow/_kernels/compiled*.c src/webwinnow/_kernels/*.so
+	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info
+	find src -name '*.so' -delete

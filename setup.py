@@ -1,31 +1,33 @@
-"""Build the compiled kernels; where there is no compiler the plain Python twin serves, so the extension is optional."""
+"""Build the Cython kernels (`src/webwinnow/**/_*.pyx`), which requires a C compiler."""
 
+import shutil
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
+
+SOURCE = Path("src")
 
 
-class OptionalBuild(build_ext):
-    """Goes on without what cannot be compiled, and says so."""
+class BuildKernels(build_ext):
+    """Reports a missing compiler in one sentence."""
 
-    def build_extension(self, extension: Extension) -> None:
-        """Compile one extension, if that works here."""
-        try:
-            super().build_extension(extension)
-        except Exception as error:
-            self.warn(f"{extension.name} is not compiled ({error}); plain Python does its work, more slowly")
+    def build_extensions(self) -> None:
+        """Compile all kernels, or fail."""
+        command = getattr(self.compiler, "compiler_so", None)  # absent on Windows, where setuptools reports it
+        if command and shutil.which(command[0]) is None:
+            raise CompileError(f"building webwinnow requires a C compiler, and {command[0]} is not installed")
+        super().build_extensions()
 
 
-kernels = cythonize(
-    [
-        Extension(f"webwinnow._kernels.{source.stem}", [str(source)], extra_compile_args=["-O3"])
-        for source in sorted(Path("src/webwinnow/_kernels").glob("compiled*.pyx"))
-    ],
-    compiler_directives={"language_level": 3},
+kernels = [
+    Extension(".".join(path.relative_to(SOURCE).with_suffix("").parts), [path.as_posix()], extra_compile_args=["-O3"])
+    for path in sorted(SOURCE.glob("webwinnow/**/_*.pyx"))
+]
+
+setup(
+    ext_modules=cythonize(kernels, build_dir="build/cython", compiler_directives={"language_level": 3}),
+    cmdclass={"build_ext": BuildKernels},
 )
-for kernel in kernels:
-    kernel.optional = True  # cythonize does not pass it on
-
-setup(ext_modules=kernels, cmdclass={"build_ext": OptionalBuild})

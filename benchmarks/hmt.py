@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -11,10 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import plain_trees
-from webwinnow._kernels import viterbi as compiled_viterbi
 from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, TreeParameters
+from webwinnow.sitemining.hmt._passes import viterbi as compiled_viterbi
 from webwinnow.sitemining.hmt.inference import beliefs
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
+
+import plain_passes
 
 NODES, STATES = 100_000, 10
 ROUNDS = 5
@@ -31,7 +35,7 @@ def trees(_: Path) -> list[tuple[str, str]]:
 
 
 def passes() -> list[tuple[str, str]]:
-    """CPU seconds of one upward-downward pass, best of some rounds; the plain twins once."""
+    """CPU seconds of one upward-downward pass, best of some rounds; the slow versions once."""
     rows = []
     chance = np.random.default_rng(0)
     parameters = TreeParameters.random(STATES, 0, chance)
@@ -122,8 +126,8 @@ def _shapes(nodes: int, chance: np.random.Generator) -> dict[str, NDArray[np.int
 
 
 def _plain(forest: Forest, evidence: NDArray[np.float64], parameters: TreeParameters) -> None:
-    beta, _ = plain_trees.upward(forest.parent, evidence, parameters.transition)
-    plain_trees.downward(forest.parent, beta, parameters.root, parameters.transition)
+    beta, _ = plain_passes.upward(forest.parent, evidence, parameters.transition)
+    plain_passes.downward(forest.parent, beta, parameters.root, parameters.transition)
 
 
 def _seconds(work: Callable[[], object], rounds: int = ROUNDS) -> float:

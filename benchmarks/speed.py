@@ -36,7 +36,6 @@ def parse(data: Path) -> list[tuple[str, str]]:
     import turbohtml
 
     import webwinnow
-    from webwinnow._kernels import COMPILED
 
     bodies = [page["html"] for page in _pages(data)]
     bare, trees = [], []
@@ -45,7 +44,6 @@ def parse(data: Path) -> list[tuple[str, str]]:
         trees.append(_seconds(webwinnow.parse, bodies))
     ratio = statistics.median(b / t for b, t in zip(bare, trees, strict=True))
     return [
-        ("kernels", "compiled" if COMPILED else "plain Python"),
         ("turbohtml.parse, pages/s", f"{len(bodies) / min(bare):,.0f}"),
         ("webwinnow.parse (PageTree), pages/s", f"{len(bodies) / min(trees):,.0f}"),
         ("ratio, median of rounds", f"**{ratio:.2f}**"),

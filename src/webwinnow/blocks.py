@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import cut_runs, nearest
+from webwinnow._nodes import cut_runs, nearest
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from webwinnow._kernels import count_words
+from webwinnow._words import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning import REASONS, Verdict
 from webwinnow.cleaning.explanations import Cause

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
-from webwinnow._kernels import folded_text
+from webwinnow._words import folded_text
 from webwinnow.blocks import parting, said_in
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webwinnow._kernels import blank_runs
+from webwinnow._words import blank_runs
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict

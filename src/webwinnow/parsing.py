@@ -2,7 +2,7 @@
 
 A page is decoded (BOM, transport header, meta, detection; unknown labels fall through to the next), parsed once by
 turbohtml's WHATWG tree builder, written back as plain markup, and laid out in arrays from there by a compiled scan
-(`_kernels.lay_out`). A tree took 2.5 ms a page from the parser's events and takes 2.0 this way. No parser object
+(`_layout.lay_out`). A tree took 2.5 ms a page from the parser's events and takes 2.0 this way. No parser object
 outlives the call.
 """
 
@@ -18,7 +18,7 @@ import turbohtml
 from turbohtml.detect import detect, detect_language
 
 from webwinnow import urls
-from webwinnow._kernels import lay_out, open_formatting
+from webwinnow._layout import lay_out, open_formatting
 from webwinnow.errors import PageRefused
 from webwinnow.markup import FORMATTING_TAGS, RENAMED, RENAMED_TAGS, is_shadow_root
 from webwinnow.pagetree import Head, PageTree, without_surrogates

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import name_hash
+from webwinnow._words import name_hash
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights

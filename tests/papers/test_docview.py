@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_view import paragraphs, quotas, topic_root
 
 from webwinnow import parse
-from webwinnow._kernels import name_hash
-from webwinnow._kernels.plain_view import paragraphs, quotas, topic_root
+from webwinnow._words import name_hash
 from webwinnow.docview.abstract import KeySentences
 from webwinnow.docview.category import chi_square
 from webwinnow.docview.tagtree import FORCE, HUB, IMAGE, TOPIC, TagTree

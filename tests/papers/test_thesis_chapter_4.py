@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow import parse
-from webwinnow._kernels import INTERNAL, LEAF
 from webwinnow.markup import style_hash
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.importance import (
@@ -24,7 +23,7 @@ from webwinnow.site.importance import (
 from webwinnow.site.noisemap import importance_of, mark
 from webwinnow.site.pagefeatures import feature_names
 from webwinnow.site.sitetree import SiteTree, finish
-from webwinnow.site.styletree import CST_CUT, SST_CUT, StyleTree
+from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, StyleTree
 
 ACTUAL_LEAVES = 0
 """No virtual leaves: the small trees of the figures have no levels to spare."""

@@ -1,4 +1,4 @@
-"""The compiled `flowing_text` against its plain twin, `text_of_passages`: the same text for any page and any masks."""
+"""The compiled `flowing_text` against its slow version `text_of_passages`: the same text for any masks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from plain_text import text_of_passages
 
-from webwinnow import _kernels as kernels
 from webwinnow import parse
 from webwinnow.pagetree import PageTree
 from webwinnow.render import to_text
-from webwinnow.render.text import text_of_passages
-
-pytestmark = pytest.mark.skipif(not kernels.COMPILED, reason="the compiled kernels are not built")
+from webwinnow.render._text import flowing_text
 
 TAGS = (
     "div p span b br hr ul ol menu li dl dt dd blockquote pre textarea code h2 table caption tr td th tbody a math "
@@ -71,7 +69,7 @@ def test_a_column_that_points_outside_is_refused(column: str):
     columns["attr_start"] = tree.attr_start.copy()
     columns[column][-1] = 1_000_000
     with pytest.raises(ValueError, match=r"stands outside|lies outside|has the parent"):
-        kernels.flowing_text(
+        flowing_text(
             tree.text,
             tree.text_start,
             tree.text_end,

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
-from webwinnow._kernels import INTERNAL, LEAF
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.markup import style_hash
 from webwinnow.pagetree import PageTree
@@ -19,7 +18,17 @@ from webwinnow.site.featureweights import INFORMATIVE, MEANINGLESS, CstWeightSet
 from webwinnow.site.importance import feature_entropy, feature_weight
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.sitetree import finish
-from webwinnow.site.styletree import CST_CUT, L_SCALE, SST_CUT, Grower, StyleTree, elements_of_page, pair_key
+from webwinnow.site.styletree import (
+    CST_CUT,
+    INTERNAL,
+    L_SCALE,
+    LEAF,
+    SST_CUT,
+    Grower,
+    StyleTree,
+    elements_of_page,
+    pair_key,
+)
 
 words = st.sampled_from("red green blue menu home about one two".split())
 texts = st.lists(words, max_size=4).map(" ".join)

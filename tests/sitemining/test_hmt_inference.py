@@ -10,9 +10,9 @@ from enumerated_trees import Enumerated, enumerate_states
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webwinnow._kernels import expected_counts
 from webwinnow.errors import InputError
 from webwinnow.sitemining.hmt import HIDDEN, UNSEEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
+from webwinnow.sitemining.hmt._passes import expected_counts
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, viterbi_states
 
 EXACT = 1e-9

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest
+from webwinnow._nodes import nearest
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, is_web_link

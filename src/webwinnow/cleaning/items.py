@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import topmost
+from webwinnow._nodes import topmost
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
 from webwinnow.cleaning.verdict import (

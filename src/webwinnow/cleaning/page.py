@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
+from webwinnow._nodes import nearest
+from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, cut
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.verdict import (

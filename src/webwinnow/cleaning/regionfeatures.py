@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow._kernels.plain_scoring import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.cleaning.linktargets import TARGETS, Page, Target
 from webwinnow.cleaning.removedregions import RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagemodel.features import GENRES, Reading, read
+from webwinnow.pagemodel.schema import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.site.learned import LearnedSite
 
 __all__ = ["FEATURES", "PARTS", "PART_STARTS", "TOKENS", "RegionReading", "read_regions"]

@@ -25,7 +25,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
+from webwinnow._nodes import nearest
+from webwinnow._words import blank_runs
 from webwinnow.blocks import are_parted, parting
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE

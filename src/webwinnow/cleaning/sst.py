@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow._kernels import count_words
+from webwinnow._words import count_words
 from webwinnow.blocks import cut
 from webwinnow.cleaning.verdict import (
     HIDDEN_REASON,

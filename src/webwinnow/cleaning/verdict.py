@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, kept_around
+from webwinnow._nodes import kept_around
+from webwinnow._words import blank_runs
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 

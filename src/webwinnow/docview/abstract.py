@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sentencex import segment
 
-from webwinnow._kernels import (
+from webwinnow._words import word_spans
+from webwinnow.docview._view import (
     by_quota,
     distinct_sentences,
     ended_sentences,
@@ -21,7 +22,6 @@ from webwinnow._kernels import (
     paragraph_sizes,
     telling_units,
     text_units,
-    word_spans,
 )
 from webwinnow.docview.tagtree import TagTree
 from webwinnow.markup import TAG_CODE

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import inside_marked, leading_words, linked_headings
 from webwinnow.cleaning.verdict import (
     CENTRAL_REASON,
     HIDDEN_REASON,
@@ -17,6 +16,7 @@ from webwinnow.cleaning.verdict import (
     keep_around,
     reasons_of_nodes,
 )
+from webwinnow.docview._view import inside_marked, leading_words, linked_headings
 from webwinnow.docview.tagtree import (
     GUIDING_ROLES,
     GUIDING_TAGS,

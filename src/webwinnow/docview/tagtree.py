@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import attached, block_types, containers, word_spans
-from webwinnow._kernels import shown_images as _shown_images
+from webwinnow._words import word_spans
+from webwinnow.docview._view import attached, block_types, containers
+from webwinnow.docview._view import shown_images as _shown_images
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 

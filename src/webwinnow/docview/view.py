@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import heaviest, hrefs, kept_and_shown, like_blocks, of_words, offered_blocks
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
+from webwinnow.docview._view import heaviest, hrefs, kept_and_shown, like_blocks, of_words, offered_blocks
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.pagetype import METHOD, central_blocks, guiding_nodes, may_be_images, page_type

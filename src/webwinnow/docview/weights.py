@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blocks_around, feature_sums, name_hash, shared_force, tag_forces
+from webwinnow._words import name_hash
+from webwinnow.docview._view import blocks_around, feature_sums, shared_force, tag_forces
 from webwinnow.docview.tagtree import FORCE_CODES, TOPIC, TagTree
 from webwinnow.errors import SettingsError
 from webwinnow.words import stop_words

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import way_keys
+from webwinnow._nodes import way_keys
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.model import PageModel
 from webwinnow.pagemodel.posts import POST_ABOVE, PostModel

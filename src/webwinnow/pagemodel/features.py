@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow import _kernels as kernels
-from webwinnow._kernels.plain_scoring import CONTEXTS, COUNTS, FEATURES, MARK, TOKEN_BITS, WORD_BITS
+from webwinnow._nodes import nearest
 from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
+from webwinnow.pagemodel import _scoring
+from webwinnow.pagemodel.schema import CONTEXTS, COUNTS, FEATURES, MARK, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import Head, PageTree
 
 __all__ = [
@@ -60,7 +61,7 @@ _LONGEST_TOLD = 60
 class Reading:
     """A page read for the model; row k of an array over blocks is the k-th that says something, `said[k]` of `blocks`.
 
-    `places` and `group` are what `_kernels.outline` gives, `heading[k]` is the row of the last heading before (-1 for
+    `places` and `group` are what `_scoring.outline` gives, `heading[k]` is the row of the last heading before (-1 for
     none), `near[k]` the innermost element around the block's first run.
     """
 
@@ -89,29 +90,29 @@ class Reading:
 def read(tree: PageTree) -> Reading:
     """Read a page, once over its text and once over its class names; no weights are needed yet."""
     blocks = cut(tree)
-    marks = kernels.node_marks(tree.tag, tree.parent)
+    marks = _scoring.node_marks(tree.tag, tree.parent)
     run_marks = marks[tree.run_owner]
     told = _told_by(tree.head)
-    said, counts, text_key, word_ids, word_offsets = kernels.block_words(
+    said, counts, text_key, word_ids, word_offsets = _scoring.block_words(
         tree.text,
         tree.run_start,
         blocks.first_run,
         (run_marks & MARK["link"]) != 0,
         (run_marks & MARK["strong"]) != 0,
-        kernels.word_keys(tree.head.title),
-        kernels.word_keys(_description(tree.head)),
-        kernels.shingle_map(told) if told else _NOTHING_TOLD,
+        _scoring.word_keys(tree.head.title),
+        _scoring.word_keys(_description(tree.head)),
+        _scoring.shingle_map(told) if told else _NOTHING_TOLD,
     )
     owner = blocks.owner[said]
     first_runs = blocks.first_run[said]
-    places, group = kernels.outline(
+    places, group = _scoring.outline(
         tree.parent, tree.style, tree.text_start, tree.text_end, owner, tree.run_start[first_runs]
     )
-    node_ids, node_offsets = kernels.node_tokens(
+    node_ids, node_offsets = _scoring.node_tokens(
         tree.tag, tree.attr_node, _TELLING[tree.attr_name], tree.attr_start, tree.attr_text
     )
     node_level = _LEVEL[np.minimum(tree.tag, CUSTOM_TAG)]
-    heads = kernels.nearest(tree.parent, node_level > 0)[owner]
+    heads = nearest(tree.parent, node_level > 0)[owner]
     level = np.where(heads >= 0, node_level[heads], 0).astype(np.uint8)
     heading = np.full(len(said), -1, np.int64)
     heading[1:] = np.maximum.accumulate(np.where(level > 0, np.arange(len(said)), -1))[:-1]
@@ -166,10 +167,10 @@ def linear_scores(reading: Reading, linear: Linear) -> tuple[NDArray[np.float64]
     """
     word_root = np.sqrt(np.maximum(np.diff(reading.word_offsets), 1))
     scores = np.empty((5, len(reading.owner)))
-    scores[1] = kernels.token_sums(reading.word_ids, reading.word_offsets, linear.words) / word_root
+    scores[1] = _scoring.token_sums(reading.word_ids, reading.word_offsets, linear.words) / word_root
     scores[2:] = name_scores(reading, linear.near, linear.mid, linear.far)
     heading_ids = reading.word_ids >> (WORD_BITS - HEADING_BITS)
-    heading = kernels.token_sums(heading_ids, reading.word_offsets, linear.heading) / word_root
+    heading = _scoring.token_sums(heading_ids, reading.word_offsets, linear.heading) / word_root
     scores[0] = scores[1] + scores[2] + scores[3] + scores[4]
     if len(heading):
         scores[0] += np.where(reading.heading >= 0, heading[reading.heading], 0.0)
@@ -187,10 +188,10 @@ def name_scores(
     parent, owner = reading.blocks.tree.parent, reading.owner
     ids, offsets = reading.node_ids, reading.node_offsets
     node_count = np.diff(offsets)
-    count_above = kernels.sums_above(parent, node_count)
-    near_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, near))
-    far_above = kernels.sums_above(parent, kernels.token_sums(ids, offsets, far))
-    mid_sums = kernels.token_sums(ids, offsets, mid)
+    count_above = _scoring.sums_above(parent, node_count)
+    near_above = _scoring.sums_above(parent, _scoring.token_sums(ids, offsets, near))
+    far_above = _scoring.sums_above(parent, _scoring.token_sums(ids, offsets, far))
+    mid_sums = _scoring.token_sums(ids, offsets, mid)
     up = np.maximum(parent[owner], 0)
     higher = np.maximum(parent[up], 0)
     beyond = np.maximum(parent[higher], 0)
@@ -208,7 +209,7 @@ def block_features(
 ) -> NDArray[np.float32]:
     """The features of each block, one row for each of `FEATURES`."""
     tree = reading.blocks.tree
-    return kernels.block_features(
+    return _scoring.block_features(
         tree.parent,
         reading.marks,
         tree.flags,
@@ -230,7 +231,7 @@ def context_features(reading: Reading, probability: NDArray[np.float64]) -> NDAr
     rank = np.empty(len(words))
     rank[order] = np.cumsum(words[order]) / max(words.sum(), 1.0)
     tree = reading.blocks.tree
-    return kernels.context_features(
+    return _scoring.context_features(
         tree.parent,
         reading.places,
         reading.owner,

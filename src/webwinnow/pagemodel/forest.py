@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import forest_sums
-from webwinnow._kernels.plain_scoring import MOST_LEVELS
+from webwinnow.pagemodel._scoring import forest_sums
+from webwinnow.pagemodel.schema import MOST_LEVELS
 
 __all__ = ["LEAF_SCALE", "Forest", "sigmoid"]
 

@@ -18,10 +18,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import best_cut as _best_cut
-from webwinnow._kernels import distinct_sums
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
+from webwinnow.pagemodel._scoring import best_cut as _best_cut
+from webwinnow.pagemodel._scoring import distinct_sums
 from webwinnow.pagemodel.features import (
     CONTEXTS,
     FEATURES,

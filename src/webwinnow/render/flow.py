@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs
+from webwinnow._words import blank_runs
 from webwinnow.blocks import are_parted, parting, parting_tags
 from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
@@ -82,7 +82,7 @@ TAG_DOES = (
     | np.where(parting_tags(), _PARTS_BIT, 0)
     | np.where(_NOT_IN_DATA_CELLS[:CUSTOM_TAG], _NO_DATA_BIT, 0)
 ).astype(np.uint16)
-"""What each tag does to plain text, in one number for the compiled kernel (`_kernels/compiled_text.pyx`)."""
+"""What each tag does to plain text, in one number for the compiled kernel (`_text.pyx`)."""
 TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")

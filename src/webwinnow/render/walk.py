@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import nearest
+from webwinnow._nodes import nearest
 from webwinnow.blocks import are_parted, parting
 from webwinnow.markup import ATTRIBUTES
 from webwinnow.pagetree import PageTree

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import agreeing_slots, unite
+from webwinnow.replicas._sketches import agreeing_slots, unite
 from webwinnow.replicas.sketches import SLOTS, ReplicaSettings, Sketches
 
 __all__ = ["alike", "joined", "likeness"]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow._kernels import lent_slots, lowest_shingles, word_hashes
+from webwinnow._words import word_hashes
 from webwinnow.blocks import cut, said_in
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
@@ -30,6 +30,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
+from webwinnow.replicas._sketches import lent_slots, lowest_shingles
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical
 from webwinnow.words import words

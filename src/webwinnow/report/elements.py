@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import LEAF
 from webwinnow.report.dials import MILLION
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.styletree import LEAF
 
 __all__ = ["Examples", "ShownTree"]
 

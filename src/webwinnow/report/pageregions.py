@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs
+from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, cut
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import Reading

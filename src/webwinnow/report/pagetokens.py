@@ -11,7 +11,8 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import blank_runs, nearest
+from webwinnow._nodes import nearest
+from webwinnow._words import blank_runs
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from webwinnow._kernels import LEAF
 from webwinnow.site.learned import LearnedSite
+from webwinnow.site.styletree import LEAF
 
 __all__ = ["describe_model"]
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, Pairs, sums_by_key, word_spans
+from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
+from webwinnow.site._styles import Pairs, sums_by_key
 from webwinnow.site.importance import (
     feature_entropy,
     feature_weight,
@@ -18,7 +19,7 @@ from webwinnow.site.importance import (
 )
 from webwinnow.site.mapping import SiteMap
 from webwinnow.site.sitetree import SiteTree
-from webwinnow.site.styletree import Keys, PageElements, elements_of_page
+from webwinnow.site.styletree import INTERNAL, LEAF, Keys, PageElements, elements_of_page
 
 __all__ = ["INFORMATIVE", "MEANINGLESS", "CstWeightSettings", "FeatureWeights"]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, OUTSIDE, Pairs, Ways, align
 from webwinnow.pagetree import PageTree
+from webwinnow.site._mapping import align
+from webwinnow.site._styles import Pairs, Ways
 from webwinnow.site.sitetree import SiteTree
-from webwinnow.site.styletree import SST_CUT, Keys, PageElements
+from webwinnow.site.styletree import INTERNAL, OUTSIDE, SST_CUT, Keys, PageElements
 
 __all__ = ["NOWHERE", "SiteMap"]
 

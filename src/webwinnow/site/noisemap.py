@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, OUTSIDE, nearest, topmost, word_spans
+from webwinnow._nodes import nearest, topmost
+from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site.importance import (
     composite_importance,
@@ -18,7 +19,7 @@ from webwinnow.site.importance import (
 )
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.sitetree import SiteTree
-from webwinnow.site.styletree import elements_of_page, pair_key
+from webwinnow.site.styletree import INTERNAL, LEAF, OUTSIDE, elements_of_page, pair_key
 
 EVERYWHERE_ALIKE = 0.01
 """Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import image_hashes, link_hashes, name_hash, word_spans
+from webwinnow._words import image_hashes, link_hashes, name_hash, word_spans
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.words import image_feature, link_feature

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import topmost
+from webwinnow._nodes import topmost
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column
 from webwinnow.site.pagefeatures import page_features

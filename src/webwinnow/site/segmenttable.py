@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import name_hash, nearest, word_spans
+from webwinnow._nodes import nearest
+from webwinnow._words import name_hash, word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column
 from webwinnow.words import stop_words

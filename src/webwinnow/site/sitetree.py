@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import INTERNAL, LEAF, Pairs, align, grouped
 from webwinnow.errors import ModelError
+from webwinnow.site._mapping import align, grouped
+from webwinnow.site._styles import Pairs
 from webwinnow.site.archive import within
-from webwinnow.site.styletree import ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
+from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
 
 __all__ = ["CHARACTERISTIC", "JACCARD", "SiteTree", "finish"]
 

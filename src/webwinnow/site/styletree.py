@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import StyleSums, element_keys, leaves_around
 from webwinnow.errors import ModelError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
+from webwinnow.site._styles import StyleSums, element_keys, leaves_around
 from webwinnow.site.pagefeatures import page_features
 
 __all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "Grower", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
@@ -31,6 +31,10 @@ SST_CUT = 1
 """Virtual leaves of the SST: the parents of the actual leaves (thesis 4.2.5, enhancement 2)."""
 CST_CUT = 2
 """Virtual leaves of the CST: the grandparents of the actual leaves (thesis 4.3.3)."""
+OUTSIDE, INTERNAL, LEAF = range(3)
+"""Kinds of nodes: below a leaf or hidden; with elements below; a virtual leaf. `_styles.pyx` uses the same numbers."""
+OUTSIDE, INTERNAL, LEAF = range(3)
+"""Kinds of nodes: below a leaf or hidden; with elements below; a virtual leaf. `_styles.pyx` uses the same numbers."""
 L_SCALE = 1 << 32
 ROOT_KEY = np.uint64(1)
 
@@ -40,7 +44,7 @@ _Columns = tuple[NDArray[Any], ...]
 
 
 def _mixed(x: Keys) -> Keys:
-    """`_kernels.mixed` over arrays."""
+    """`mixed` of `_hashing.pxd` over arrays."""
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return x ^ (x >> np.uint64(33))

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._kernels import word_spans
+from webwinnow._words import word_spans
 from webwinnow.errors import InputError
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_128
 
-from webwinnow._kernels import word_spans
+from webwinnow._words import word_spans
 from webwinnow.experiments.answercache import Kept, key_of
 from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining.minedmethods import Mined

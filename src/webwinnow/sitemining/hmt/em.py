@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow import _kernels as kernels
 from webwinnow.errors import SettingsError
+from webwinnow.sitemining.hmt import _passes
 from webwinnow.sitemining.hmt.inference import beliefs, check_fits, evidence_of, known_states
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
@@ -109,7 +109,7 @@ def expectation(part: Part, parameters: TreeParameters) -> tuple[Counts, float]:
     """The E-step: expected counts given what is observed and known, and log P(W | lambda) of all trees."""
     forest, known = part
     found = beliefs(forest, evidence_of(forest, known, parameters), parameters)
-    pairs = kernels.expected_counts(forest.parent, found.beta, found.posterior, parameters.transition)
+    pairs = _passes.expected_counts(forest.parent, found.beta, found.posterior, parameters.transition)
     counts = Counts(
         found.posterior[forest.roots].sum(axis=0), pairs, _symbol_counts(forest, found.posterior, parameters)
     )

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow import _kernels as kernels
 from webwinnow.errors import InputError
+from webwinnow.sitemining.hmt import _passes
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
 __all__ = [
@@ -88,7 +88,7 @@ def likelihoods(forest: Forest, evidence: Floats, parameters: TreeParameters) ->
     Upward (Crouse et al. [6]): beta_u(k) = b_k(W_u) times the product over the children c of sum_m a^km beta_c(m).
     Minus infinity for a tree that cannot occur.
     """
-    beta, scale = kernels.upward(forest.parent, evidence, parameters.transition)
+    beta, scale = _passes.upward(forest.parent, evidence, parameters.transition)
     roots = forest.roots
     with np.errstate(divide="ignore"):
         at_roots = np.log(parameters.root) + beta[roots]
@@ -104,7 +104,7 @@ def beliefs(forest: Forest, evidence: Floats, parameters: TreeParameters) -> Bel
     """
     found, beta = likelihoods(forest, evidence, parameters)
     _check_possible(forest, found)
-    return Beliefs(kernels.downward(forest.parent, beta, parameters.root, parameters.transition), found, beta)
+    return Beliefs(_passes.downward(forest.parent, beta, parameters.root, parameters.transition), found, beta)
 
 
 def map_states(posterior: Floats) -> NDArray[np.int32]:
@@ -118,7 +118,7 @@ def viterbi_states(forest: Forest, evidence: Floats, parameters: TreeParameters)
 
     By (5) and (6) that probability is a product over the nodes. Raises `InputError` for a tree that cannot occur.
     """
-    states, reached = kernels.viterbi(forest.parent, evidence, parameters.root, parameters.transition)
+    states, reached = _passes.viterbi(forest.parent, evidence, parameters.root, parameters.transition)
     _check_possible(forest, reached[forest.roots])
     return states, reached[forest.roots]
 

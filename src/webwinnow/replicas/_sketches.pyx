@@ -6,9 +6,8 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from webwinnow._kernels.mixing cimport mixed
+from webwinnow._hashing cimport GOLDEN, mixed
 
-cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
 cdef uint64_t EMPTY = 0xFFFFFFFFFFFFFFFF
 
 

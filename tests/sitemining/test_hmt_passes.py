@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import plain_passes as plain
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webwinnow._kernels import plain_trees as plain
-
-compiled = pytest.importorskip(
-    "webwinnow._kernels.compiled_trees", reason="the compiled kernels are not built: there was no compiler at install"
-)
+from webwinnow.sitemining.hmt import _passes as compiled
 
 ROUNDING = 1e-12
 """The twins add in another order."""

@@ -1,4 +1,4 @@
-"""The compiled kernels against their plain twins: same columns, same refusals, for anything the parser may write."""
+"""`_layout` against its plain twin: same columns, same refusals, for anything the parser may write."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import plain_layout as plain
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from webwinnow import _kernels, markup
-from webwinnow._kernels import plain
+from webwinnow import _layout as compiled
+from webwinnow import markup
 from webwinnow.errors import PageRefused
 from webwinnow.parsing import DEFAULT_LIMITS, _parsed, decode
-from webwinnow.words import image_feature, link_feature
-
-compiled = pytest.importorskip(
-    "webwinnow._kernels.compiled", reason="the compiled kernels are not built: there was no compiler at install"
-)
 
 MAX_NODES, MAX_DEPTH, MAX_ATTRIBUTES = (
     DEFAULT_LIMITS.max_nodes,
@@ -59,11 +55,6 @@ def assert_twins_agree(
         else:
             assert type(fast[name]) is type(column)
             assert fast[name] == column, name
-
-
-def test_the_compiled_kernel_is_the_one_in_use():
-    assert _kernels.COMPILED
-    assert _kernels.lay_out is compiled.lay_out
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
@@ -167,14 +158,14 @@ class_text = st.one_of(
 @example("aBcDe aBcD")
 @example("\ud800 x1")
 def test_twins_canonicalise_class_names_alike(written: str):
-    assert compiled.canonical_class(written) == plain.canonical_class(written) == markup.canonical_class(written)
+    assert compiled.canonical_class(written) == markup.canonical_class(written)
 
 
 @pytest.mark.parametrize("count", [MANY_TOKENS - 1, MANY_TOKENS, MANY_TOKENS + 1, 3 * MANY_TOKENS])
 def test_twins_agree_on_many_class_tokens(count: int):
     letters = "abcdefghijklmnopqrstuvwxyz"
     written = " ".join(letters[k % 26] + letters[k // 26] for k in reversed(range(count)))
-    assert compiled.canonical_class(written) == plain.canonical_class(written)
+    assert compiled.canonical_class(written) == markup.canonical_class(written)
     assert len(compiled.canonical_class(written).split()) == count
 
 
@@ -182,7 +173,7 @@ def test_twins_agree_on_many_class_tokens(count: int):
 @pytest.mark.parametrize("piece", ["a", "A", "a1", "-", "aB-", "1 ", "-1 "])
 def test_twins_agree_on_long_class_names(length: int, piece: str):
     written = (piece * length)[:length]
-    assert compiled.canonical_class(written) == plain.canonical_class(written)
+    assert compiled.canonical_class(written) == markup.canonical_class(written)
 
 
 declarations = st.lists(
@@ -214,135 +205,6 @@ def test_twins_hide_and_style_alike(written: str, tag: str, more: str):
     assert_twins_agree(written_back(f'<{tag}{more} style="{escaped}">x</{tag}><{tag} class="{escaped}">'))
 
 
-@given(st.text(), st.data())
-def test_twins_count_words_and_see_blanks_alike(text: str, data: st.DataObject):
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
-    starts = np.array([0, *cuts, len(text)], np.int32)
-    counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(starts) - 1, max_size=len(starts) - 1)), np.bool_)
-    assert compiled.count_words(text, starts, counted) == plain.count_words(text, starts, counted)
-    assert compiled.blank_runs(text, starts).tolist() == plain.blank_runs(text, starts).tolist()
-
-
-@pytest.mark.parametrize("starts", [[0, 9], [0, 2, 1, 3], [-1, 3], [0]])
-def test_twins_refuse_runs_outside_the_text(starts: list[int]):
-    offsets, counted = np.array(starts, np.int32), np.ones(2, np.bool_)
-    for twin in (compiled, plain):
-        with pytest.raises(ValueError, match="run"):
-            twin.count_words("abc", offsets, counted if len(starts) == 1 else np.ones(len(starts) - 1, np.bool_))
-
-
-@given(st.data())
-def test_twins_find_the_nearest_marked_ancestor_alike(data: st.DataObject):
-    size = data.draw(st.integers(1, 30))
-    parent = np.array([-1, *(data.draw(st.integers(0, i - 1)) for i in range(1, size))], np.int32)
-    marked = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)
-    found = plain.nearest(parent, marked)
-    assert compiled.nearest(parent, marked).tolist() == found.tolist()
-    for i, ancestor in enumerate(found.tolist()):
-        assert ancestor == -1 or (marked[ancestor] and ancestor <= i)
-
-
 @given(st.binary(max_size=60) | st.text("<>/bBiIfontFONTem uU\n", max_size=80).map(str.encode))
 def test_twins_count_open_formatting_alike(markup: bytes):
     assert compiled.open_formatting(markup) == plain.open_formatting(markup)
-
-
-@given(st.text() | st.text("aB1_ 日本ไทย가é", max_size=40), st.data())
-def test_twins_find_the_same_words(text: str, data: st.DataObject):
-    cut = data.draw(st.integers(0, len(text)))
-    starts, counted = np.array([0, cut, len(text)], np.int32), np.array([True, data.draw(st.booleans())])
-    for mine, theirs in zip(
-        compiled.word_spans(text, starts, counted), plain.word_spans(text, starts, counted), strict=True
-    ):
-        assert mine.dtype == theirs.dtype
-        assert mine.tolist() == theirs.tolist()
-
-
-# Names and addresses
-
-address = st.one_of(
-    st.text(),
-    st.text("aB:/?#.&@ \t\né+-1", max_size=20),
-    st.builds(
-        "{}{}{}{}{}".format,
-        st.sampled_from(
-            ["", "http:", "HTTPS:", "mailto:", "data:", "javascript:", "1a:", "a+b-c.d:", ":", "é:", " \x00"]
-        ),
-        st.sampled_from(["", "//", "//Host.Example:80", "//host", "/", "///", "//\u212a"]),
-        st.sampled_from(["", "/", "/A/b.gif", "a/b//", "//", "/a b\n/c", "/" + "x" * 5000]),
-        st.sampled_from(["", "?", "?q=A/b:c", "??", "?é"]),
-        st.sampled_from(["", "#", "#top?", " \r\n"]),
-    ),
-)
-
-
-@settings(max_examples=500)
-@given(st.lists(address, max_size=4), st.data())
-@example(["", "//h", "http://h", "mailto:a@b", "data:,x", "a:", "//"], None)
-def test_twins_hash_addresses_alike(addresses: list[str], data: st.DataObject | None):
-    text, starts = "".join(addresses), np.cumsum([0, *map(len, addresses)], dtype=np.int32)
-    which = np.array(
-        [k for k in range(len(addresses)) if data is None or data.draw(st.booleans())],
-        np.int64,
-    )
-    links, images = ([naming(addresses[k]) for k in which] for naming in (link_feature, image_feature))
-    for twin in (compiled, plain):
-        assert twin.link_hashes(text, starts, which, link_feature).tolist() == [plain.name_hash(link) for link in links]
-        found = twin.image_hashes(text, starts, which, image_feature)
-        assert found.dtype == np.uint64
-        assert found.tolist() == [plain.name_hash(image) for image in images]
-
-
-@given(st.text())
-@example("\ud800")
-def test_twins_hash_names_alike(name: str):
-    assert compiled.name_hash(name) == plain.name_hash(name)
-
-
-@given(st.text("aZ09", min_size=1))
-def test_a_word_has_the_hash_of_its_name_in_lower_case(word: str):
-    (found,), *_ = compiled.word_spans(word, np.array([0, len(word)], np.int32), np.ones(1, np.bool_))
-    assert found == compiled.name_hash(word.lower())
-
-
-def test_twins_refuse_addresses_outside_the_text():
-    for twin in (compiled, plain):
-        for starts, which in (([0, 9], [0]), ([0, 3], [1]), ([0, 3], [-1])):
-            with pytest.raises(ValueError, match="run"):
-                twin.link_hashes("abc", np.array(starts, np.int32), np.array(which, np.int64), link_feature)
-
-
-# Text in one spelling
-
-
-@given(st.text() | st.text(" \t\n\x1c\x85\xa0aBß\u0130\u0390ﬃ漢\ud800", max_size=40), st.data())
-@example("".join(map(chr, range(0x600))), None)
-def test_twins_fold_text_alike(text: str, data: st.DataObject | None):
-    def draw(most: int, least: int = 0) -> int:
-        return least if data is None else data.draw(st.integers(least, most))
-
-    size, runs = draw(6, 1), draw(5, 1)
-    parent = np.array([-1, *(draw(i - 1) for i in range(1, size))], np.int32)
-    parting = np.array([draw(1) == 0 for _ in range(size)])
-    starts = np.array([0, *sorted(draw(len(text)) for _ in range(runs - 1)), len(text)], np.int32)
-    owner = np.array([draw(size - 1) for _ in range(runs)], np.int32)
-    before = np.array(sorted(draw(size) for _ in range(runs)), np.int32)
-    wanted = np.array([draw(1) == 0 for _ in range(runs)])
-    page = (text, starts, owner, before, wanted, parent, parting)
-    assert compiled.folded_text(*page) == plain.folded_text(*page)
-
-
-def test_folding_one_character_is_folding_it_in_a_text():
-    every = [chr(code) for code in range(0x110000)]
-    assert "".join(every).casefold() == "".join(character.casefold() for character in every)
-    assert all(folded.isspace() == character.isspace() for character in every for folded in character.casefold())
-
-
-def test_twins_refuse_runs_outside_the_tree():
-    starts, wanted, parent = np.array([0, 1], np.int32), np.ones(1, np.bool_), np.array([-1], np.int32)
-    for twin in (compiled, plain):
-        for owner, before in ((1, 0), (-1, 0), (0, 2), (0, -1)):
-            with pytest.raises(ValueError, match="outside the tree"):
-                twin.folded_text(
-                    "a", starts, np.array([owner], np.int32), np.array([before], np.int32), wanted, parent, wanted
-                )

@@ -1,14 +1,11 @@
-"""Plain Python twins of the compiled kernels: slow, obvious, and what the compiled ones are tested against."""
+"""`webwinnow._layout` in plain Python: slow, obvious, and what the compiled version is compared with."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from webwinnow.errors import PageRefused
 from webwinnow.markup import (
@@ -30,29 +27,11 @@ from webwinnow.markup import (
     RENAMED_TAGS,
     TAG_CODE,
     UNCLOSED_TAGS,
-    canonical_class,
     is_hidden,
     is_shadow_root,
     shape_hash,
     style_hash,
 )
-
-__all__ = [
-    "blank_runs",
-    "canonical_class",
-    "count_words",
-    "cut_runs",
-    "folded_text",
-    "image_hashes",
-    "lay_out",
-    "link_hashes",
-    "mixed",
-    "name_hash",
-    "nearest",
-    "open_formatting",
-    "word_hashes",
-    "word_spans",
-]
 
 Attributes = list[tuple[str, str]]
 
@@ -61,9 +40,6 @@ _ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
 _FORMATTING = re.compile(
     rb"<(/?)(?:%s)(?=[ >/\t\n\r\f]|\Z)" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
 )
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_SPACED_OR_NOT = re.compile(rf"(?P<spaced>(?:(?![{_UNSPACED}])[^\W_])+)|(?:(?=[{_UNSPACED}])[^\W_])+")
-_WORD = re.compile(r"\w+")
 _ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
 
@@ -243,160 +219,7 @@ class _Layout:
         }
 
 
-def nearest(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """For each node of a preorder tree the nearest marked one of itself and its ancestors; -1 where there is none."""
-    found = np.full(len(parent), -1, np.int32)
-    for i in range(len(parent)):
-        found[i] = i if marked[i] else found[parent[i]] if parent[i] >= 0 else -1
-    return found
-
-
-def count_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> int:
-    r"""How many words (`\w+`) the counted runs of a text hold, each run by itself."""
-    _check_runs(text, starts, len(counted))
-    bounds = starts.tolist()
-    return sum(len(_WORD.findall(text[bounds[r] : bounds[r + 1]])) for r in np.flatnonzero(counted))
-
-
-def blank_runs(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which runs of a text are nothing but white space."""
-    _check_runs(text, starts, len(starts) - 1)
-    return np.array([not text[a:b].strip() for a, b in pairwise(starts.tolist())], np.bool_)
-
-
-def _check_runs(text: str, starts: NDArray[np.int32], runs: int) -> None:
-    if len(starts) != runs + 1:
-        raise ValueError(f"{len(starts)} offsets for {runs} runs")
-    for r, (a, b) in enumerate(pairwise(starts.tolist())):
-        if not 0 <= a <= b <= len(text):
-            raise ValueError(f"run {r} lies outside the text")
-
-
 def open_formatting(markup: bytes) -> tuple[int, int]:
     """How many tags a page has, and how many more formatting elements it opens than it closes."""
     left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
     return markup.count(b"<"), left_open
-
-
-_ALL_BITS = (1 << 64) - 1
-_FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
-
-
-def mixed(x: int) -> int:
-    """The finaliser of MurmurHash3: each of the 64 bits of the result depends on all bits of x."""
-    x ^= x >> 33
-    x = x * 0xFF51AFD7ED558CCD & _ALL_BITS
-    x ^= x >> 33
-    x = x * 0xC4CEB9FE1A85EC53 & _ALL_BITS
-    return x ^ (x >> 33)
-
-
-def name_hash(name: str) -> int:
-    """64 bits of a name as it stands: FNV-1a over its code points, mixed."""
-    value = _FNV_START
-    for character in name:
-        value = (value ^ ord(character)) * _FNV_PRIME & _ALL_BITS
-    return mixed(value)
-
-
-def word_hash(word: str) -> int:
-    """The hash of a word in lower case, letter by letter."""
-    return name_hash("".join(character.lower()[0] for character in word))
-
-
-def word_spans(
-    text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Words of the counted runs: hash, run, start and end of each.
-
-    A word is a row of letters and digits; of scripts without blanks between words it is each pair of neighbours, or a
-    lone character.
-    """
-    _check_runs(text, starts, len(counted))
-    bounds = starts.tolist()
-    found: list[tuple[int, int, int, int]] = []
-    for r in np.flatnonzero(counted).tolist():
-        for match in _SPACED_OR_NOT.finditer(text, bounds[r], bounds[r + 1]):
-            a, b = match.span()
-            if match["spaced"] or b - a == 1:
-                found.append((word_hash(text[a:b]), r, a, b))
-            else:
-                found.extend((word_hash(text[k : k + 2]), r, k, k + 2) for k in range(a, b - 1))
-    runs, begins, ends = (np.array([word[k] for word in found], np.int32) for k in (1, 2, 3))
-    return np.array([word[0] for word in found], np.uint64), runs, begins, ends
-
-
-def word_hashes(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """The hashes of the words of the counted runs."""
-    return word_spans(text, starts, counted)[0]
-
-
-def cut_runs(
-    tag: NDArray[np.uint16],
-    parent: NDArray[np.int32],
-    parts: NDArray[np.bool_],
-    run_owner: NDArray[np.int32],
-    run_before: NDArray[np.int32],
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The first run of each block, and the number of runs; and the parting element around each block.
-
-    `parts` says for the code of a tag whether such nodes part the text before, in and after them, its last place for
-    all beyond.
-    """
-    nodes = parts[np.minimum(tag, len(parts) - 1)]
-    around = nearest(parent, nodes)[run_owner]
-    opened = np.concatenate(([0], np.cumsum(nodes)))[run_before]
-    starts = np.ones(len(run_owner), np.bool_)
-    starts[1:] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
-    first = np.flatnonzero(starts)
-    return np.append(first, len(run_owner)).astype(np.int64), around[first]
-
-
-def link_hashes(
-    text: str, starts: NDArray[np.int32], which: NDArray[np.int64], link_feature: Callable[[str], str]
-) -> NDArray[np.uint64]:
-    """The hashes of the link features of some addresses, which are runs of a text; `words.link_feature` names them."""
-    _check_runs(text, starts, len(starts) - 1)
-    found = []
-    for k in which.tolist():
-        if not 0 <= k < len(starts) - 1:
-            raise ValueError(f"no run {k} of {len(starts) - 1}")
-        found.append(name_hash(link_feature(text[starts[k] : starts[k + 1]])))
-    return np.array(found, np.uint64)
-
-
-def image_hashes(
-    text: str, starts: NDArray[np.int32], which: NDArray[np.int64], image_feature: Callable[[str], str]
-) -> NDArray[np.uint64]:
-    """As `link_hashes`, of images; `words.image_feature` names them."""
-    return link_hashes(text, starts, which, image_feature)
-
-
-def folded_text(
-    text: str,
-    starts: NDArray[np.int32],
-    owner: NDArray[np.int32],
-    before: NDArray[np.int32],
-    wanted: NDArray[np.bool_],
-    parent: NDArray[np.int32],
-    parting: NDArray[np.bool_],
-) -> bytes:
-    """The wanted runs of a page as UTF-8, case and white space folded, with a blank where a parting node parts them.
-
-    Two runs are parted when the nearest parting nodes around them differ or one opens between them.
-    """
-    _check_runs(text, starts, len(wanted))
-    if len(owner) != len(wanted) or len(before) != len(wanted):
-        raise ValueError("columns of different lengths")
-    for r, (node, follower) in enumerate(zip(owner.tolist(), before.tolist(), strict=True)):
-        if not 0 <= node < len(parent) or not 0 <= follower <= len(parent):
-            raise ValueError(f"run {r} lies outside the tree")
-    around = nearest(parent, parting)
-    said, last = "", None
-    for r in np.flatnonzero(wanted).tolist():
-        place = around[owner[r]], parting[: before[r]].sum()
-        if last is not None and place != last:
-            said += " "
-        said += text[starts[r] : starts[r + 1]]
-        last = place
-    return " ".join(said.casefold().split()).encode("utf-8", "replace")

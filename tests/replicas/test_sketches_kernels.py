@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import plain_sketches as plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow._kernels import plain_replicas as plain
-
-compiled = pytest.importorskip(
-    "webwinnow._kernels.compiled_replicas",
-    reason="the compiled kernels are not built: there was no compiler at install",
-)
+from webwinnow.replicas import _sketches as compiled
 
 words = st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 3), max_size=40)
 

@@ -12,8 +12,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TINY", "downward", "expected_counts", "upward", "viterbi"]
-
 TINY = 1e-200
 """A sum of probabilities above this has lost nothing to underflow; below it, it is summed in logarithms."""
 

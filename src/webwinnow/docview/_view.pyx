@@ -8,7 +8,7 @@ from libc.string cimport memmove, memset
 
 import numpy as np
 
-from webwinnow._kernels import plain_view as plain
+from webwinnow._memory cimport bytes_of
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -31,10 +31,6 @@ cdef enum:
     SMALL_P = 112
     SMALL_X = 120
     SHORT_SIZE = 2  # digits of a size that makes an icon
-
-
-cdef inline const uint8_t[::1] bytes_of(mask):
-    return np.ascontiguousarray(mask, np.bool_).view(np.uint8)
 
 
 cdef void* room_for(Py_ssize_t count, size_t width) except NULL:
@@ -423,43 +419,46 @@ def heaviest(
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef Ranked one
-    cdef Ranked best[FEW + 1]
-    if looked_at > FEW:
-        return plain.heaviest(
-            text, np.asarray(weight), np.asarray(first), np.asarray(word_start), np.asarray(word_end), shortest, looked_at,
-            most,
-        )
+    cdef Ranked few[FEW + 1]
+    cdef Ranked* best = few
+    looked_at = min(looked_at, size)
     same_length(first.shape[0], size)
     same_length(word_end.shape[0], word_start.shape[0])
-    for k in range(size):
-        if not 0 <= first[k] < word_start.shape[0]:
-            raise ValueError(f"feature {k} stands nowhere")
-        if word_end[first[k]] - word_start[first[k]] < shortest:
-            continue
-        one.weight, one.first, one.place = rint(weight[k] * 1e9), first[k], k
-        if count == looked_at and (count == 0 or not is_before(&one, &best[count - 1])):
-            continue
-        low, high = 0, count
-        while low < high:
-            middle = (low + high) >> 1
-            if is_before(&best[middle], &one):
-                low = middle + 1
-            else:
-                high = middle
-        memmove(&best[low + 1], &best[low], (count - low) * sizeof(Ranked))
-        best[low] = one
-        count = min(count + 1, looked_at)
-    found = []
-    for k in range(count):
-        low, high = word_start[best[k].first], word_end[best[k].first]
-        if not 0 <= low <= high <= length:
-            raise ValueError("a word lies outside the text")
-        for n in range(low, high):
-            if not Py_UNICODE_ISDECIMAL(PyUnicode_READ(kind, data, n)):
-                if len(found) < most:
-                    found.append(best[k].place)
-                break
-    return np.array(found, np.intp)
+    if looked_at > FEW:
+        best = <Ranked*>room_for(looked_at + 1, sizeof(Ranked))
+    try:
+        for k in range(size):
+            if not 0 <= first[k] < word_start.shape[0]:
+                raise ValueError(f"feature {k} stands nowhere")
+            if word_end[first[k]] - word_start[first[k]] < shortest:
+                continue
+            one.weight, one.first, one.place = rint(weight[k] * 1e9), first[k], k
+            if count == looked_at and (count == 0 or not is_before(&one, &best[count - 1])):
+                continue
+            low, high = 0, count
+            while low < high:
+                middle = (low + high) >> 1
+                if is_before(&best[middle], &one):
+                    low = middle + 1
+                else:
+                    high = middle
+            memmove(&best[low + 1], &best[low], (count - low) * sizeof(Ranked))
+            best[low] = one
+            count = min(count + 1, looked_at)
+        found = []
+        for k in range(count):
+            low, high = word_start[best[k].first], word_end[best[k].first]
+            if not 0 <= low <= high <= length:
+                raise ValueError("a word lies outside the text")
+            for n in range(low, high):
+                if not Py_UNICODE_ISDECIMAL(PyUnicode_READ(kind, data, n)):
+                    if len(found) < most:
+                        found.append(best[k].place)
+                    break
+        return np.array(found, np.intp)
+    finally:
+        if best != few:
+            free(best)
 
 
 cdef inline bint is_before(const Ranked* one, const Ranked* other) noexcept:
@@ -684,8 +683,6 @@ def by_quota(const double[::1] weight, const int64_t[::1] paragraph, const int64
             raise ValueError(f"sentence {k} is of no paragraph")
     if count <= most:
         return list(range(count))
-    if most * max(count, paragraphs) > 1 << 20:
-        return plain.by_quota(np.asarray(weight), np.asarray(paragraph), np.asarray(size), most)
     cdef int32_t* left = NULL
     cdef int32_t* given = NULL
     cdef uint8_t* taken = NULL

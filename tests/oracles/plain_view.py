@@ -7,38 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from webwinnow._kernels.plain import nearest
-
-__all__ = [
-    "attached",
-    "block_types",
-    "blocks_around",
-    "by_quota",
-    "containers",
-    "distinct_sentences",
-    "ended_sentences",
-    "feature_sums",
-    "folded_units",
-    "heaviest",
-    "hrefs",
-    "inside_marked",
-    "kept_and_shown",
-    "keyword_sums",
-    "leading_words",
-    "like_blocks",
-    "likely_runs",
-    "linked_headings",
-    "of_words",
-    "offered_blocks",
-    "paragraph_sizes",
-    "quotas",
-    "shared_force",
-    "shown_images",
-    "tag_forces",
-    "telling_units",
-    "text_units",
-]
+from plain_nodes import nearest
 
 _PIXELS = "px"
 _SHORT = 2

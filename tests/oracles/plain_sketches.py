@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from webwinnow._kernels.plain import mixed
-
-__all__ = ["agreeing_slots", "lent_slots", "lowest_shingles", "unite"]
+from plain_hashing import mixed
 
 _GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 

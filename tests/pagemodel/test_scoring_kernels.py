@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
+import plain_scoring
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from webwinnow._kernels import nearest, plain_scoring
+from webwinnow.pagemodel import _scoring as compiled_scoring
 from webwinnow.pagemodel import features
 from webwinnow.pagemodel.features import Reading, block_features, context_features, read
 from webwinnow.parsing import parse
 
-compiled_scoring = pytest.importorskip("webwinnow._kernels.compiled_scoring")
-
-NAMES = [name for name in plain_scoring.__all__ if name.islower()]
-ENGINES = {
-    "compiled": SimpleNamespace(nearest=nearest, **{name: getattr(compiled_scoring, name) for name in NAMES}),
-    "plain": SimpleNamespace(nearest=nearest, **{name: getattr(plain_scoring, name) for name in NAMES}),
-}
+ENGINES = {"compiled": compiled_scoring, "plain": plain_scoring}
 
 
 def with_both(monkeypatch: pytest.MonkeyPatch, work):
     """What `work` gives with the compiled kernels and with the plain ones."""
     found = []
     for engine in ENGINES.values():
-        monkeypatch.setattr(features, "kernels", engine)
+        monkeypatch.setattr(features, "_scoring", engine)
         found.append(work())
     return found
 
@@ -52,7 +46,9 @@ def assert_twins_agree(page: str | bytes, monkeypatch: pytest.MonkeyPatch) -> No
     assert_same(*with_both(monkeypatch, lambda: context_features(mine, given_)))
 
 
-@pytest.mark.parametrize("page", sorted((Path(__file__).parent / "golden").glob("*.html")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", sorted((Path(__file__).parents[1] / "golden").glob("*.html")), ids=lambda page: page.stem
+)
 def test_twins_see_the_same_features_in_golden_pages(page: Path, monkeypatch: pytest.MonkeyPatch):
     assert_twins_agree(page.read_bytes(), monkeypatch)
 

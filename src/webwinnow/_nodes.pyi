@@ -1,16 +1,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def align(
-    tag: NDArray[np.uint64],
-    style: NDArray[np.uint64],
-    content: NDArray[np.uint64],
-    other_tag: NDArray[np.uint64],
-    other_style: NDArray[np.uint64],
-    other_content: NDArray[np.uint64],
-) -> NDArray[np.int32]: ...
+def nearest(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]: ...
+def cut_runs(
+    tag: NDArray[np.uint16],
+    parent: NDArray[np.int32],
+    parts: NDArray[np.bool_],
+    run_owner: NDArray[np.int32],
+    run_before: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
 def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]: ...
-def grouped(group: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def way_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
 def kept_around(
     parent: NDArray[np.int32],

@@ -8,7 +8,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from webwinnow._kernels import plain_scoring as plain
+from webwinnow._hashing cimport FNV_PRIME, FNV_START, GOLDEN, mixed
+from webwinnow.pagemodel import schema
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
@@ -39,31 +40,25 @@ cdef enum:
     C_UNDERSCORE = 11
     MOST_TOKENS = 64
 
-cdef uint64_t FNV_START = 0xCBF29CE484222325
-cdef uint64_t FNV_PRIME = 0x100000001B3
-cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
 
-cdef uint8_t CLASS_OF[128]
-for _code in range(128):
-    CLASS_OF[_code] = plain.character_class(chr(_code))
-cdef int WORD_BITS = plain.WORD_BITS
-cdef int TOKEN_BITS = plain.TOKEN_BITS
-cdef int HEARD_WORDS = plain.HEARD_WORDS
-cdef int SHINGLE_BITS = plain.SHINGLE_BITS
+cdef int WORD_BITS = schema.WORD_BITS
+cdef int TOKEN_BITS = schema.TOKEN_BITS
+cdef int HEARD_WORDS = schema.HEARD_WORDS
+cdef int SHINGLE_BITS = schema.SHINGLE_BITS
 cdef uint32_t MARK_OF[2048]
 for _code in range(2048):
-    MARK_OF[_code] = plain.TAG_MARKS[_code] if _code < len(plain.TAG_MARKS) else 0
-cdef uint32_t M_LINK = plain.MARK["link"]
-cdef uint32_t M_HEADING = plain.MARK["heading"]
-cdef uint32_t M_PICTURE = plain.MARK["picture"]
-cdef uint32_t M_FIELD = plain.MARK["field"]
-cdef uint32_t M_OWN = plain.OWN_MARKS
-cdef int MARKS_SHOWN = len(plain.SHOWN_MARKS)
+    MARK_OF[_code] = schema.TAG_MARKS[_code] if _code < len(schema.TAG_MARKS) else 0
+cdef uint32_t M_LINK = schema.MARK["link"]
+cdef uint32_t M_HEADING = schema.MARK["heading"]
+cdef uint32_t M_PICTURE = schema.MARK["picture"]
+cdef uint32_t M_FIELD = schema.MARK["field"]
+cdef uint32_t M_OWN = schema.OWN_MARKS
+cdef int MARKS_SHOWN = len(schema.SHOWN_MARKS)
 cdef uint32_t SHOWN_MARK[32]
-for _code, _name in enumerate(plain.SHOWN_MARKS):
-    SHOWN_MARK[_code] = plain.MARK[_name]
-cdef int FEATURES = len(plain.FEATURES)
-cdef int CONTEXTS = len(plain.CONTEXTS)
+for _code, _name in enumerate(schema.SHOWN_MARKS):
+    SHOWN_MARK[_code] = schema.MARK[_name]
+cdef int FEATURES = len(schema.FEATURES)
+cdef int CONTEXTS = len(schema.CONTEXTS)
 
 cdef enum:
     LOGS = 4096
@@ -80,34 +75,36 @@ cdef inline double log_of(double x) noexcept:
     return log1p(x)
 
 
-cdef inline uint64_t mixed(uint64_t x) noexcept nogil:
-    x ^= x >> 33
-    x *= <uint64_t>0xFF51AFD7ED558CCD
-    x ^= x >> 33
-    x *= <uint64_t>0xC4CEB9FE1A85EC53
-    return x ^ (x >> 33)
-
-
-cdef inline int class_of(Py_UCS4 c) noexcept:
-    if c < 128:
-        return CLASS_OF[c]
+cdef int character_class(Py_UCS4 c) noexcept:
+    """The class of a character of any script."""
+    if c == 95:  # '_'
+        return C_UNDERSCORE
     if Py_UNICODE_ISALPHA(c):
         return C_UPPER if Py_UNICODE_ISUPPER(c) else C_LETTER
     if Py_UNICODE_ISALNUM(c):
         return C_DIGIT
     if Py_UNICODE_ISSPACE(c):
         return C_SPACE
-    if c == 0x3002 or c == 0xFF01 or c == 0xFF1F or c == 0x2026 or c == 0x0964 or c == 0x061F:
+    if c in u".!?\u3002\uff01\uff1f\u2026\u0964\u061f":
         return C_END
-    if c == 0x3001 or c == 0xFF0C or c == 0x060C:
+    if c in u",;\u3001\uff0c\u060c":
         return C_COMMA
-    if c == 0xFF1A:
+    if c in u":\uff1a":
         return C_COLON
-    if c == 0xA3 or c == 0xA5 or 0x20A0 <= c <= 0x20BF:
+    if c in u"$\xa3\xa5" or 0x20A0 <= c <= 0x20BF:
         return C_MONEY
-    if 0x2010 <= c <= 0x201F or c == 0xAB:
+    if c in u"'\"()-\xab" or 0x2010 <= c <= 0x201F:
         return C_QUIET
     return C_SIGN
+
+
+cdef uint8_t CLASS_OF[128]
+for _code in range(128):
+    CLASS_OF[_code] = character_class(_code)
+
+
+cdef inline int class_of(Py_UCS4 c) noexcept:
+    return CLASS_OF[c] if c < 128 else character_class(c)
 
 
 cdef struct Ids:
@@ -601,7 +598,7 @@ cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_s
     return share(part[last] - part[first], whole[last] - whole[first])
 
 
-cdef double NOTHING = plain.NOTHING
+cdef double NOTHING = schema.NOTHING
 
 
 cdef inline void keep_two(double* most, double* second, double value) noexcept nogil:

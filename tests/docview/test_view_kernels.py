@@ -5,24 +5,21 @@ from __future__ import annotations
 from types import ModuleType
 
 import numpy as np
+import plain_nodes
+import plain_view as plain
+import plain_words
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow._kernels import plain as plain_runs
-from webwinnow._kernels import plain_view as plain
-from webwinnow._kernels import word_spans
+from webwinnow import _nodes as compiled_nodes
+from webwinnow import _words as compiled_words
+from webwinnow._words import word_spans
+from webwinnow.docview import _view as compiled
 from webwinnow.docview.abstract import is_sentence
 from webwinnow.docview.tagtree import CONTAINER_CODES, FORCE_CODES, HUB, TOPIC, TagTree
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.parsing import parse
-
-compiled, compiled_runs = (
-    pytest.importorskip(
-        f"webwinnow._kernels.{name}", reason="the compiled kernels are not built: there was no compiler at install"
-    )
-    for name in ("compiled_view", "compiled")
-)
 
 PIECES = (
     *("<div>", "</div>", "<p>", "</p>", "<ul><li>", "</ul>", "<h1>", "</h1>", "<h3>", "</h3>", "<b>", "</b>", "<br>"),
@@ -52,9 +49,9 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     agree("containers", tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"])
     blocks = TagTree.of(tree)
     columns = tree.tag, tree.parent, CONTAINER_CODES, tree.run_owner, tree.run_before
-    agree("cut_runs", *columns, of=(compiled_runs, plain_runs))
+    agree("cut_runs", *columns, of=(compiled_nodes, plain_nodes))
     text = tree.text, tree.run_start, tree.visible[tree.run_owner]
-    agree("word_hashes", *text, of=(compiled_runs, plain_runs))
+    agree("word_hashes", *text, of=(compiled_words, plain_words))
     agree("attached", blocks.word_run, blocks.of_run, blocks.in_link, tree.run_owner, len(blocks))
     sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], 48
     attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import plain_styles as plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plain_hashing import mixed
 
-from webwinnow import _kernels
-from webwinnow._kernels import plain_styles as plain
-from webwinnow._kernels.plain import mixed
+from webwinnow.site import _styles as compiled
 from webwinnow.site.styletree import pair_key
-
-compiled = pytest.importorskip(
-    "webwinnow._kernels.compiled_styles", reason="the compiled kernels are not built: there was no compiler at install"
-)
 
 ALL_BITS = (1 << 64) - 1
 SMALLEST_TABLE = 1024
@@ -27,10 +23,6 @@ def assert_same(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
     for one, other in zip(mine, theirs, strict=True):
         assert one.dtype == other.dtype
         assert one.tolist() == other.tolist()
-
-
-def test_the_compiled_kernels_are_the_ones_in_use():
-    assert _kernels.StyleSums is compiled.StyleSums
 
 
 def a_tree(data: st.DataObject) -> np.ndarray:

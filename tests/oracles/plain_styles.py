@@ -9,20 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from webwinnow._kernels.plain import mixed, nearest
-
-__all__ = [
-    "INTERNAL",
-    "LEAF",
-    "OUTSIDE",
-    "Pairs",
-    "StyleSums",
-    "Ways",
-    "element_keys",
-    "leaves_around",
-    "sums_by_key",
-]
+from plain_hashing import mixed
+from plain_nodes import nearest
 
 _ALL_BITS = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15

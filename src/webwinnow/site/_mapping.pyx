@@ -6,8 +6,6 @@ from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
 
-from webwinnow._kernels.mixing cimport mixed
-
 cdef enum:
     LARGEST_TABLE = 4000000  # plain_mapping.LARGEST_TABLE
     SAME_TAG = 1
@@ -102,21 +100,6 @@ def align(
     return found
 
 
-def topmost(const int32_t[::1] parent, marked):
-    """For each node the highest marked one of itself and its ancestors, or -1 (see plain_mapping.topmost)."""
-    cdef const uint8_t[::1] mark = np.ascontiguousarray(marked, np.bool_).view(np.uint8)
-    cdef Py_ssize_t i, size = parent.shape[0]
-    found = np.empty(size, np.int32)
-    cdef int32_t[::1] out = found
-    if mark.shape[0] != size:
-        raise ValueError(f"{mark.shape[0]} marks for {size} nodes")
-    for i in range(size):
-        out[i] = out[parent[i]] if 0 <= parent[i] < i else -1
-        if out[i] < 0 and mark[i]:
-            out[i] = <int32_t>i
-    return found
-
-
 def grouped(const int64_t[::1] group, Py_ssize_t groups):
     """Rows by group, and where each group begins (see plain_mapping.grouped)."""
     cdef Py_ssize_t k, size = group.shape[0]
@@ -134,80 +117,3 @@ def grouped(const int64_t[::1] group, Py_ssize_t groups):
         rows[free_row[group[k]]] = k
         free_row[group[k]] += 1
     return order, bounds
-
-
-def way_keys(const int32_t[::1] parent, const uint64_t[::1] style):
-    """Keys of the styles from the root down to each node, and of the last three (see plain_mapping.way_keys)."""
-    cdef Py_ssize_t i, size = parent.shape[0]
-    cdef int32_t p, g
-    if style.shape[0] != size:
-        raise ValueError(f"{style.shape[0]} styles for {size} nodes")
-    whole, near = np.empty(size, np.uint64), np.empty(size, np.uint64)
-    cdef uint64_t[::1] down = whole, last = near
-    for i in range(size):
-        p = parent[i]
-        if p >= i:
-            raise ValueError(f"node {i} has the parent {p}")
-        g = parent[p] if p >= 0 else -1
-        down[i] = mixed(down[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i]) if p >= 0 else 1
-        last[i] = mixed(mixed(mixed(style[i]) ^ (style[p] if p >= 0 else 0)) ^ (style[g] if g >= 0 else 0))
-    return whole, near
-
-
-cdef inline Py_ssize_t first_from(const int32_t[::1] starts, Py_ssize_t runs, int32_t value, Py_ssize_t low) noexcept:
-    """The first run from `low` on that starts at `value` or behind it, found in steps that double."""
-    cdef Py_ssize_t high, step = 1, middle
-    if low and starts[low - 1] >= value:
-        low = 0
-    high = low
-    while high < runs and starts[high] < value:
-        low = high + 1
-        high += step
-        step *= 2
-    if high > runs:
-        high = runs
-    while low < high:
-        middle = (low + high) >> 1
-        if starts[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def kept_around(
-    const int32_t[::1] parent,
-    const int32_t[::1] text_start,
-    const int32_t[::1] text_end,
-    const int32_t[::1] run_start,
-    said,
-    keep,
-    seen,
-):
-    """The nodes around kept text (see plain_mapping.kept_around)."""
-    cdef const uint8_t[::1] says = np.ascontiguousarray(said, np.bool_).view(np.uint8)
-    cdef const uint8_t[::1] kept = np.ascontiguousarray(keep, np.bool_).view(np.uint8)
-    cdef const uint8_t[::1] visible = np.ascontiguousarray(seen, np.bool_).view(np.uint8)
-    cdef Py_ssize_t size = parent.shape[0], runs = run_start.shape[0] - 1, i, r, first = 0, last
-    if not (text_start.shape[0] == text_end.shape[0] == visible.shape[0] == size):
-        raise ValueError("columns of different lengths")
-    if not (says.shape[0] == kept.shape[0] == runs):
-        raise ValueError("columns of different lengths")
-    found, around = np.zeros(size, np.bool_), np.zeros(size, np.uint8)
-    sums = np.zeros((2, runs + 1), np.int32)
-    cdef int32_t[::1] spoken = sums[0], stays = sums[1]
-    cdef uint8_t[::1] inside = found.view(np.uint8), stands = around
-    cdef bint has_text, has_kept
-    for r in range(runs):
-        spoken[r + 1] = spoken[r] + says[r]
-        stays[r + 1] = stays[r] + (says[r] and kept[r])
-    for i in range(size):
-        if parent[i] >= i:
-            raise ValueError(f"node {i} has the parent {parent[i]}")
-        first = first_from(run_start, runs, text_start[i], first)
-        last = first_from(run_start, runs, text_end[i], first)
-        has_text = spoken[last] > spoken[first]
-        has_kept = stays[last] > stays[first]
-        stands[i] = has_kept if has_text else (stands[parent[i]] if parent[i] >= 0 else 0)
-        inside[i] = stands[i] and (visible[i] or has_kept)
-    return found

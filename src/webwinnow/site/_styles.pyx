@@ -5,9 +5,10 @@ from libc.math cimport log2, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
-from .mixing cimport mixed, unmixed
 
 import numpy as np
+
+from webwinnow._hashing cimport GOLDEN, mixed, unmixed
 
 cdef extern from *:
     """
@@ -45,7 +46,6 @@ cdef enum:
     KNOWN_TERMS = 64
 
 cdef uint64_t TEXT_LEAF = 0x5DEECE66D1CE4E5B
-cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15
 
 
 def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
@@ -73,7 +73,7 @@ def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, in
         if living[i]:
             position[i] = count[p]
             count[p] += 1
-            sequence[p] = mixed(sequence[p] * <uint64_t>0x9E3779B97F4A7C15 + style[i])
+            sequence[p] = mixed(sequence[p] * GOLDEN + style[i])
     key[0] = 1
     kind[0] = INTERNAL
     for i in range(1, size):

@@ -1,0 +1,476 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""Loops over the words of a text. tests/oracles/plain_words.py has a slow version of each, and tests compare the two."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_GET_LENGTH
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcmp, memcpy, memset
+
+import numpy as np
+
+from webwinnow._hashing cimport FNV_PRIME, FNV_START, mixed
+from webwinnow._memory cimport Column, bytes_of, make_room, push
+from webwinnow._nodes import nearest
+
+
+cdef inline bint is_blank(unsigned char c) noexcept:
+    """ASCII white space as `str.split` sees it."""
+    return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
+
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void* PyUnicode_DATA(object)
+    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+    bint Py_UNICODE_ISALNUM(Py_UCS4)
+    bint Py_UNICODE_ISSPACE(Py_UCS4)
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
+
+
+def count_words(str text, const int32_t[::1] starts, counted):
+    """How many words (`\\w+`) the counted runs of a text hold, each run by itself (see plain.count_words)."""
+    cdef const uint8_t[::1] wanted = bytes_of(counted)
+    cdef Py_ssize_t r, words = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    check_runs(text, starts, wanted.shape[0])
+    for r in range(wanted.shape[0]):
+        if wanted[r]:
+            if kind == 1:
+                words += words_in(<const uint8_t*>data, starts[r], starts[r + 1])
+            elif kind == 2:
+                words += words_in(<const uint16_t*>data, starts[r], starts[r + 1])
+            else:
+                words += words_in(<const uint32_t*>data, starts[r], starts[r + 1])
+    return words
+
+
+ctypedef fused Character:
+    uint8_t
+    uint16_t
+    uint32_t
+
+cdef uint8_t IN_WORD[128]
+for _code in range(128):
+    IN_WORD[_code] = chr(_code).isalnum() or _code == 95
+
+
+cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    cdef Py_ssize_t k, words = 0
+    cdef bint inside = False, was_inside
+    for k in range(start, stop):
+        was_inside = inside
+        inside = IN_WORD[data[k]] if data[k] < 128 else Py_UNICODE_ISALNUM(data[k])
+        words += inside and not was_inside
+    return words
+
+
+def blank_runs(str text, const int32_t[::1] starts):
+    """Which runs of a text are nothing but white space (see plain.blank_runs)."""
+    cdef Py_ssize_t r, k, runs = starts.shape[0] - 1
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    found = np.ones(runs, np.bool_)
+    cdef uint8_t[::1] blank = found.view(np.uint8)
+    check_runs(text, starts, runs)
+    for r in range(runs):
+        for k in range(starts[r], starts[r + 1]):
+            if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
+                blank[r] = False
+                break
+    return found
+
+
+cdef int check_runs(str text, const int32_t[::1] starts, Py_ssize_t runs) except -1:
+    """Offsets come from files too: none may point outside the text."""
+    cdef Py_ssize_t r
+    if starts.shape[0] != runs + 1:
+        raise ValueError(f"{starts.shape[0]} offsets for {runs} runs")
+    for r in range(runs):
+        if not 0 <= starts[r] <= starts[r + 1] <= PyUnicode_GET_LENGTH(text):
+            raise ValueError(f"run {r} lies outside the text")
+    return 0
+
+
+cdef inline bint is_unspaced(Py_UCS4 c) noexcept:
+    """Scripts that put no blanks between words."""
+    return c >= 0x0E00 and (
+        c <= 0x0EFF or 0x1000 <= c <= 0x109F or 0x1780 <= c <= 0x17FF or 0x2E80 <= c <= 0x9FFF
+        or 0xF900 <= c <= 0xFAFF or 0x20000 <= c <= 0x3FFFF
+    )
+
+
+
+cdef uint8_t LOWER[128]
+for _code in range(128):
+    LOWER[_code] = ord(chr(_code).lower())
+
+
+cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
+    """One step of FNV-1a."""
+    return (value ^ <uint64_t>c) * FNV_PRIME
+
+
+cdef uint8_t LATIN[256]  # in lower case; 0 for what is no part of a word
+for _code in range(256):
+    LATIN[_code] = ord(chr(_code).lower()) if chr(_code).isalnum() else 0
+
+cdef struct Span:
+    uint64_t key
+    int32_t run
+    int32_t start
+    int32_t end
+
+
+cdef inline int push_span(Column* spans, uint64_t value, Py_ssize_t r, Py_ssize_t start, Py_ssize_t stop) except -1:
+    cdef Span span
+    span.key, span.run, span.start, span.end = mixed(value), <int32_t>r, <int32_t>start, <int32_t>stop
+    return push(spans, &span, sizeof(Span))
+
+
+cdef inline uint32_t spaced_letter(uint32_t c) noexcept:
+    """A letter or digit of a script with blanks between words, in lower case; 0 for anything else."""
+    if c < 256:
+        return LATIN[c]
+    return Py_UNICODE_TOLOWER(c) if Py_UNICODE_ISALNUM(c) and not is_unspaced(c) else 0
+
+
+cdef inline bint is_unspaced_letter(Py_UCS4 c) noexcept:
+    return c >= 256 and is_unspaced(c) and Py_UNICODE_ISALNUM(c)
+
+
+cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_ssize_t r, Column* spans) except -1:
+    """The words of one run."""
+    cdef Py_ssize_t k = first, start
+    cdef uint64_t value
+    cdef uint32_t letter
+    while k < stop:
+        letter = spaced_letter(data[k])
+        start = k
+        k += 1
+        if letter != 0:
+            value = FNV_START
+            while letter != 0:
+                value = (value ^ letter) * FNV_PRIME
+                letter = spaced_letter(data[k]) if k < stop else 0
+                k += 1
+            k -= 1
+            push_span(spans, value, r, start, k)
+        elif data[start] >= 256 and is_unspaced_letter(data[start]):
+            value = further(FNV_START, data[start])
+            if k < stop and is_unspaced_letter(data[k]):
+                push_span(spans, further(value, data[k]), r, start, k + 1)
+            elif start == first or not is_unspaced_letter(data[start - 1]):
+                push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
+    return 0
+
+
+cdef int spans_of(str text, const int32_t[::1] starts, const uint8_t[::1] wanted, Column* spans) except -1:
+    """The words of the wanted runs."""
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t r
+    check_runs(text, starts, wanted.shape[0])
+    for r in range(wanted.shape[0]):
+        if not wanted[r]:
+            continue
+        if kind == 1:
+            spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, spans)
+        elif kind == 2:
+            spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, spans)
+        else:
+            spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, spans)
+    return 0
+
+
+def word_spans(str text, const int32_t[::1] starts, counted):
+    """Words of the counted runs: hash, run, start and end of each (see plain.word_spans)."""
+    cdef const uint8_t[::1] wanted = bytes_of(counted)
+    cdef Py_ssize_t w, count
+    cdef const Span* span
+    cdef Column spans
+    memset(&spans, 0, sizeof(Column))
+    try:
+        spans_of(text, starts, wanted, &spans)
+        count = spans.used // sizeof(Span)
+        keys, runs = np.empty(count, np.uint64), np.empty(count, np.int32)
+        begins, ends = np.empty(count, np.int32), np.empty(count, np.int32)
+        fill_spans(<const Span*>spans.data, keys, runs, begins, ends)
+        return keys, runs, begins, ends
+    finally:
+        free(spans.data)
+
+
+cdef int fill_spans(
+    const Span* spans, uint64_t[::1] keys, int32_t[::1] runs, int32_t[::1] begins, int32_t[::1] ends
+) except -1:
+    cdef Py_ssize_t w
+    for w in range(keys.shape[0]):
+        keys[w], runs[w], begins[w], ends[w] = spans[w].key, spans[w].run, spans[w].start, spans[w].end
+    return 0
+
+
+def word_hashes(str text, const int32_t[::1] starts, counted):
+    """The hashes of the words of the counted runs (see plain.word_hashes)."""
+    cdef const uint8_t[::1] wanted = bytes_of(counted)
+    cdef Py_ssize_t w
+    cdef Column spans
+    memset(&spans, 0, sizeof(Column))
+    try:
+        spans_of(text, starts, wanted, &spans)
+        found = np.empty(spans.used // sizeof(Span), np.uint64)
+        fill_hashes(<const Span*>spans.data, found)
+        return found
+    finally:
+        free(spans.data)
+
+
+cdef int fill_hashes(const Span* spans, uint64_t[::1] keys) except -1:
+    cdef Py_ssize_t w
+    for w in range(keys.shape[0]):
+        keys[w] = spans[w].key
+    return 0
+
+
+def name_hash(str name):
+    """64 bits of a name as it stands (see plain.name_hash)."""
+    return mixed(fnv(FNV_START, name))
+
+
+cdef uint64_t fnv(uint64_t value, str name) noexcept:
+    cdef Py_UCS4 c
+    for c in name:
+        value = further(value, c)
+    return value
+
+
+# Addresses. What link_feature and image_feature of webwinnow.words make of one, hashed as it comes; they are asked only
+# where an address is not ASCII or holds data.
+
+cdef enum:
+    MAX_ADDRESS = 4096  # longer ones are not kept
+
+cdef struct Address:
+    # As RFC 3986 appendix B splits it: from each mark to the next.
+    Py_ssize_t scheme_end
+    Py_ssize_t host
+    Py_ssize_t path
+    Py_ssize_t query
+    Py_ssize_t end
+
+
+cdef bint split_address(const Character* source, Py_ssize_t size, uint8_t* out, Address* parts) noexcept:
+    """Split an ASCII address, white space left out as words.link_feature does; False where that one must be asked."""
+    cdef Py_ssize_t k, n = 0
+    cdef uint8_t c
+    if size > MAX_ADDRESS:
+        return False
+    while size and source[size - 1] <= 32:
+        size -= 1
+    k = 0
+    while k < size and source[k] <= 32:
+        k += 1
+    while k < size:
+        if source[k] >= 128:
+            return False
+        c = <uint8_t>source[k]
+        if c != 9 and c != 10 and c != 13:
+            out[n] = c
+            n += 1
+        k += 1
+    parts.end = n
+    k = 0
+    if n and 97 <= (out[0] | 32) <= 122:
+        while k < n and IN_SCHEME[out[k]]:
+            k += 1
+    parts.scheme_end = 0
+    parts.host = 0
+    if k and k < n and out[k] == 58:  # ':'
+        parts.scheme_end = k
+        parts.host = k + 1
+        while k:
+            k -= 1
+            out[k] = LOWER[out[k]]
+    if parts.scheme_end == 4 and memcmp(out, b"data", 4) == 0:
+        return False
+    k = parts.host
+    if n - k >= 2 and out[k] == 47 and out[k + 1] == 47:
+        k += 2
+        parts.host = k
+        while k < n and out[k] != 47 and out[k] != 63 and out[k] != 35:  # '/' '?' '#'
+            out[k] = LOWER[out[k]]
+            k += 1
+    parts.path = k
+    while k < n and out[k] != 63 and out[k] != 35:
+        k += 1
+    parts.query = k
+    if k < n and out[k] == 63:
+        while k < n and out[k] != 35:
+            k += 1
+    parts.end = k
+    return True
+
+
+cdef uint8_t IN_SCHEME[128]
+for _code in range(128):
+    IN_SCHEME[_code] = chr(_code).isalnum() or chr(_code) in "+.-"
+
+
+cdef inline uint64_t fnv_of(uint64_t value, const uint8_t* text, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    cdef Py_ssize_t k
+    for k in range(start, stop):
+        value = further(value, text[k])
+    return value
+
+
+cdef uint64_t link_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+    cdef bint web = parts.scheme_end == 0 or (parts.scheme_end == 4 and memcmp(text, b"http", 4) == 0) or (
+        parts.scheme_end == 5 and memcmp(text, b"https", 5) == 0)
+    if not web:
+        value = further(fnv_of(value, text, 0, parts.scheme_end), 58)
+    value = fnv_of(value, text, parts.host, parts.query)
+    if web and parts.path > parts.host and parts.path == parts.query:
+        value = further(value, 47)
+    return fnv_of(value, text, parts.query, parts.end)
+
+
+cdef uint64_t image_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+    cdef Py_ssize_t start, stop = parts.query
+    while stop > parts.path and text[stop - 1] == 47:
+        stop -= 1
+    start = stop
+    while start > parts.path and text[start - 1] != 47:
+        start -= 1
+    if start == stop:
+        return fnv_of(value, text, parts.host, parts.path)
+    return fnv_of(value, text, start, stop)
+
+
+def link_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, link_feature):
+    """The hashes of link features (see plain.link_hashes)."""
+    return address_hashes(text, starts, which, link_feature, False)
+
+
+def image_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, image_feature):
+    """The hashes of image features (see plain.image_hashes)."""
+    return address_hashes(text, starts, which, image_feature, True)
+
+
+cdef object address_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, naming, bint of_images):
+    cdef uint8_t address[MAX_ADDRESS]
+    cdef Address parts
+    cdef Py_ssize_t n, k, start, stop
+    cdef uint64_t prefixed = fnv(FNV_START, naming(""))
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef bint plain
+    found = np.empty(which.shape[0], np.uint64)
+    cdef uint64_t[::1] out = found
+    check_runs(text, starts, starts.shape[0] - 1)
+    for n in range(which.shape[0]):
+        k = which[n]
+        if not 0 <= k < starts.shape[0] - 1:
+            raise ValueError(f"no run {k} of {starts.shape[0] - 1}")
+        start, stop = starts[k], starts[k + 1]
+        if kind == 1:
+            plain = split_address(<const uint8_t*>data + start, stop - start, address, &parts)
+        elif kind == 2:
+            plain = split_address(<const uint16_t*>data + start, stop - start, address, &parts)
+        else:
+            plain = split_address(<const uint32_t*>data + start, stop - start, address, &parts)
+        if plain:
+            out[n] = mixed((image_hash if of_images else link_hash)(prefixed, address, &parts))
+        else:
+            out[n] = mixed(fnv(FNV_START, naming(text[start:stop])))
+    return found
+
+
+# The text of a page in one spelling
+
+cdef enum:
+    SPELLINGS = 1024
+    LONGEST_SPELLING = 16
+
+cdef struct Spelling:
+    uint32_t code
+    uint8_t size
+    char text[LONGEST_SPELLING]
+
+cdef Spelling SPELLED[SPELLINGS]  # what `str.casefold` said of the characters beyond ASCII that came last
+
+
+cdef const Spelling* spelling_of(uint32_t c) except NULL:
+    cdef Spelling* known = &SPELLED[c & (SPELLINGS - 1)]
+    cdef bytes folded
+    if known.code != c:
+        folded = chr(c).casefold().encode("utf-8", "replace")
+        known.size = <uint8_t>len(folded)
+        memcpy(known.text, <const char*>folded, known.size)
+        known.code = c
+    return known
+
+
+cdef int fold_run(const Character* data, Py_ssize_t start, Py_ssize_t stop, Column* out, bint* gap) except -1:
+    cdef Py_ssize_t k
+    cdef const Spelling* spelling
+    cdef Py_UCS4 c
+    for k in range(start, stop):
+        c = data[k]
+        if is_blank(<unsigned char>c) if c < 128 else Py_UNICODE_ISSPACE(c):
+            gap[0] = True
+            continue
+        make_room(out, LONGEST_SPELLING + 1)
+        if gap[0]:
+            if out.used:
+                out.data[out.used] = 32
+                out.used += 1
+            gap[0] = False
+        if c < 128:
+            out.data[out.used] = LOWER[c]
+            out.used += 1
+        else:
+            spelling = spelling_of(<uint32_t>c)
+            memcpy(out.data + out.used, spelling.text, spelling.size)
+            out.used += spelling.size
+    return 0
+
+
+def folded_text(str text, const int32_t[::1] starts, const int32_t[::1] owner, const int32_t[::1] before, wanted,
+                const int32_t[::1] parent, parting):
+    """The wanted runs as UTF-8, case and white space folded (see plain.folded_text)."""
+    cdef const uint8_t[::1] wants = bytes_of(wanted)
+    cdef const uint8_t[::1] parts = bytes_of(parting)
+    cdef const int32_t[::1] around = nearest(parent, parting)
+    cdef Py_ssize_t i, r, size = parent.shape[0], runs = wants.shape[0], last = -1
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Column out
+    cdef bint gap = False
+    opened_before = np.zeros(size + 1, np.int32)
+    cdef int32_t[::1] opened = opened_before
+    check_runs(text, starts, runs)
+    if owner.shape[0] != runs or before.shape[0] != runs:
+        raise ValueError("columns of different lengths")
+    for r in range(runs):
+        if not 0 <= owner[r] < size or not 0 <= before[r] <= size:
+            raise ValueError(f"run {r} lies outside the tree")
+    for i in range(size):
+        opened[i + 1] = opened[i] + parts[i]
+    memset(&out, 0, sizeof(Column))
+    try:
+        for r in range(runs):
+            if not wants[r]:
+                continue
+            if last >= 0 and (around[owner[r]] != around[owner[last]] or opened[before[r]] != opened[before[last]]):
+                gap = True
+            last = r
+            if kind == 1:
+                fold_run(<const uint8_t*>data, starts[r], starts[r + 1], &out, &gap)
+            elif kind == 2:
+                fold_run(<const uint16_t*>data, starts[r], starts[r + 1], &out, &gap)
+            else:
+                fold_run(<const uint32_t*>data, starts[r], starts[r + 1], &out, &gap)
+        return PyBytes_FromStringAndSize(out.data, out.used) if out.used else b""
+    finally:
+        free(out.data)

@@ -1,0 +1,95 @@
+"""`webwinnow._nodes` in plain Python: slow, obvious, and what the compiled version is compared with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from plain_hashing import ALL_BITS, GOLDEN, mixed
+
+
+def nearest(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each node of a preorder tree the nearest marked one of itself and its ancestors; -1 where there is none."""
+    found = np.full(len(parent), -1, np.int32)
+    for i in range(len(parent)):
+        found[i] = i if marked[i] else found[parent[i]] if parent[i] >= 0 else -1
+    return found
+
+
+def cut_runs(
+    tag: NDArray[np.uint16],
+    parent: NDArray[np.int32],
+    parts: NDArray[np.bool_],
+    run_owner: NDArray[np.int32],
+    run_before: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The first run of each block, and the number of runs; and the parting element around each block.
+
+    `parts` says for the code of a tag whether such nodes part the text before, in and after them, its last place for
+    all beyond.
+    """
+    nodes = parts[np.minimum(tag, len(parts) - 1)]
+    around = nearest(parent, nodes)[run_owner]
+    opened = np.concatenate(([0], np.cumsum(nodes)))[run_before]
+    starts = np.ones(len(run_owner), np.bool_)
+    starts[1:] = (around[1:] != around[:-1]) | (opened[1:] != opened[:-1])
+    first = np.flatnonzero(starts)
+    return np.append(first, len(run_owner)).astype(np.int64), around[first]
+
+
+def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """For each node the highest marked one of itself and its ancestors, or -1. Parents stand before children."""
+    if len(marked) != len(parent):
+        raise ValueError(f"{len(marked)} marks for {len(parent)} nodes")
+    found = np.full(len(parent), -1, np.int32)
+    for i, up in enumerate(parent.tolist()):
+        if 0 <= up < i:
+            found[i] = found[up]
+        if found[i] < 0 and marked[i]:
+            found[i] = i
+    return found
+
+
+def way_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Two keys of where each node stands: the styles from the root down to it, and its own and those of two above.
+
+    Neither knows positions: all items of a list share theirs.
+    """
+    if len(style) != len(parent):
+        raise ValueError(f"{len(style)} styles for {len(parent)} nodes")
+    up, own = parent.tolist(), style.tolist()
+    whole: list[int] = []
+    near: list[int] = []
+    for i, p in enumerate(up):
+        if p >= i:
+            raise ValueError(f"node {i} has the parent {p}")
+        g = up[p] if p >= 0 else -1
+        whole.append(mixed((whole[p] * GOLDEN + own[i]) & ALL_BITS) if p >= 0 else 1)
+        near.append(mixed(mixed(mixed(own[i]) ^ (own[p] if p >= 0 else 0)) ^ (own[g] if g >= 0 else 0)))
+    return np.array(whole, np.uint64), np.array(near, np.uint64)
+
+
+def kept_around(
+    parent: NDArray[np.int32],
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    run_start: NDArray[np.int32],
+    says: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
+    visible: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """The nodes with a kept run that says something, and visible ones that hold no text inside such."""
+    if not len(parent) == len(text_start) == len(text_end) == len(visible):
+        raise ValueError("columns of different lengths")
+    if not len(says) == len(kept) == len(run_start) - 1:
+        raise ValueError("columns of different lengths")
+    for i in np.flatnonzero(parent >= np.arange(len(parent))).tolist():
+        raise ValueError(f"node {i} has the parent {parent[i]}")
+    spoken = np.concatenate(([0], np.cumsum(says)))
+    stays = np.concatenate(([0], np.cumsum(kept & says)))
+    first = np.searchsorted(run_start[:-1], text_start)
+    last = np.searchsorted(run_start[:-1], text_end)
+    has_text = spoken[last] > spoken[first]
+    has_kept = stays[last] > stays[first]
+    around = nearest(parent, has_text)
+    inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (visible | has_kept)
+    return inside
