@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -30,7 +31,35 @@ def numbered(asked: Asked) -> Reply:
         return Reply(b"", status=404)
     links = [2 * int(name) + 1, 2 * int(name) + 2]
     body = "".join(f"<p>Page {name} <a href=/{link}>{link}</a>" for link in links if link < PAGES)
-    return Reply(f"<!doctype html><a href=/>0</a>{body}".encode(), wait=0.03)
+    return Reply(f"<!doctype html><a href=/>0</a>{body}".encode())
+
+
+class Gate:
+    """Answers so many pages as `numbered` does; later requests wait for `open`: a crawl cannot have ended before."""
+
+    def __init__(self, pages: int) -> None:
+        self.lock, self.opened = threading.Lock(), threading.Event()
+        self.left = pages
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.path.strip("/").isdigit() or asked.path == "/":
+            with self.lock:
+                self.left -= 1
+                is_held, opened = self.left < 0, self.opened
+            if is_held:
+                opened.wait(PATIENCE)
+        return numbered(asked)
+
+    @property
+    def is_holding(self) -> bool:
+        return self.left < 0
+
+    def open(self, pages: int) -> None:
+        """Answer what waits, and so many pages more."""
+        with self.lock:
+            self.left = pages
+            held, self.opened = self.opened, threading.Event()
+        held.set()
 
 
 class Watcher:
@@ -75,37 +104,38 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
     tmp_path: Path, settings_for: Callable[..., CrawlSettings], stored_pages: Callable[[Path], Counter[str]]
 ) -> None:
     out = tmp_path / "site.warc.gz"
-    with WebServer(answer=numbered) as server:
+    gate = Gate(10)
+    with WebServer(answer=gate) as server:
         # 1. The command is killed: its child ends too.
         process = start(server, out, "http://a.test/")
-        wait_for(lambda: len(server.log) > 10)
+        wait_for(lambda: gate.is_holding)
         child = child_of(process)
         process.kill()
         process.communicate()
         wait_for(lambda: not is_alive(child))  # whatever it was waiting for
-        seen = len(server.log)
-        assert seen < PAGES
+        gate.open(10)
 
         # 2. The child is killed, in the middle of a record.
         process = start(server, out, "--resume")
-        wait_for(lambda: len(server.log) > seen + 10)
+        wait_for(lambda: gate.is_holding)
         os.kill(child_of(process), signal.SIGKILL)
         _, told = process.communicate()
         assert process.returncode == 2
         assert b"--resume goes on" in told
         with out.open("ab") as file:
             file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff half a record")
+        gate.open(10)
 
         # 3. Ctrl-C: what is there can be read.
-        seen = len(server.log)
         process = start(server, out, "--resume")
-        wait_for(lambda: len(server.log) > seen + 10)
+        wait_for(lambda: gate.is_holding)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate()
         assert process.returncode == 130, told
         assert b"--resume goes on" in told
         stored = stored_pages(out)
         assert 20 < len(stored) < PAGES
+        gate.open(2 * PAGES)
 
         # 4. To the end.
         watcher = Watcher()

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,57 @@ def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[s
         )
 
     return run
+
+
+HELD_COMMAND = """
+import pathlib, sys
+from webwinnow.cli import main
+from webwinnow.pipeline.store import RunStore
+
+folder, method, calls = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1), int(sys.argv.pop(1))
+original, left = getattr(RunStore, method), calls
+
+def held(self, *given, **options):
+    global left
+    original(self, *given, **options)
+    left -= 1
+    if left == 0:
+        (folder / "held").touch()
+        (folder / "gate").read_bytes()  # a FIFO: waits until the test opens it
+
+setattr(RunStore, method, held)
+main()
+"""
+HOLD_SECONDS = 240
+
+
+@pytest.fixture
+def held_run(tmp_path: Path) -> Callable[..., Any]:
+    """Start a run that stops after a number of calls of a method of its store, and goes on if the test calls `release`.
+
+    A run that the test kills or interrupts can therefore not have ended before.
+    """
+
+    @contextmanager
+    def hold(*arguments: object, after: tuple[str, int], **options: Any) -> Iterator[Any]:
+        folder = tmp_path / "hold"
+        folder.mkdir()
+        os.mkfifo(folder / "gate")
+        command = [sys.executable, "-c", HELD_COMMAND, str(folder), after[0], str(after[1]), *map(str, arguments)]
+        with subprocess.Popen(command, text=True, **options) as process:
+            deadline = time.monotonic() + HOLD_SECONDS
+            while not (folder / "held").exists():
+                assert process.poll() is None, "the run ended before it was held"
+                assert time.monotonic() < deadline, "waited too long"
+                time.sleep(0.01)
+            process.release = lambda: (folder / "gate").write_bytes(b"")  # type: ignore[attr-defined]
+            try:
+                yield process
+            except BaseException:
+                process.kill()
+                raise
+
+    return hold
 
 
 @pytest.fixture

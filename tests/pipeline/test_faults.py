@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -21,18 +20,6 @@ from webwinnow.pipeline.store import PageRow, RunStore
 
 HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
 """12 MB of elements: takes a second or so and hundreds of megabytes."""
-
-
-def wait_for(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
-
-
-def children_of(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in found.read_text().split()] if found.exists() else []
 
 
 def worker_pids(pid: int) -> list[int]:
@@ -152,37 +139,32 @@ def test_gzip_bomb_in_a_warc_fails_alone(webwinnow, records, tmp_path):
     assert done.returncode == 1
 
 
-def test_worker_killed_from_outside_loses_and_doubles_nothing(command, records, write_crawl, make_pages, tmp_path):
-    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
-    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "--jobs", "2", "-q"]) as process:
-        wait_for(lambda: len(worker_pids(process.pid)) == 2)
-        for worker in worker_pids(process.pid):  # each once: a page at which a worker dies twice is given up
-            time.sleep(0.3)
+def test_worker_killed_from_outside_loses_and_doubles_nothing(held_run, records, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 1000)), tmp_path / "out.jsonl"
+    with held_run("clean", crawl, "-o", out, "--jobs", 2, "-q", after=("add_page", 100)) as process:
+        workers = worker_pids(process.pid)
+        assert len(workers) == 2
+        for worker in workers:  # each once: a page at which a worker dies twice is given up
+            os.kill(worker, signal.SIGSTOP)
+        process.release()
+        for worker in workers:
             os.kill(worker, signal.SIGKILL)
         assert process.wait(timeout=120) == 0
     found = records(out)
-    assert [record["page_id"] for record in found] == [f"a.example/{n}" for n in range(3000)]
+    assert [record["page_id"] for record in found] == [f"a.example/{n}" for n in range(1000)]
     assert {record["outcome"] for record in found} == {"kept"}
 
 
-@pytest.mark.parametrize("stage", ["parts", "trees.spool"])
+@pytest.mark.parametrize("midway", [("add_page", 700), ("add_part", 4)])
 def test_killed_run_is_resumed_without_loss_or_double(
-    command, webwinnow, records, write_crawl, make_pages, tmp_path, stage
+    held_run, webwinnow, records, write_crawl, make_pages, tmp_path, midway
 ):
-    pages = make_pages("a.example", 1500) + [page for n in range(300) for page in make_pages(f"s{n}.example", 1)]
+    pages = make_pages("a.example", 700) + [page for n in range(300) for page in make_pages(f"s{n}.example", 1)]
     crawl = write_crawl(pages)
     whole, out = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
     assert webwinnow("clean", crawl, "-o", whole, "-q").returncode == 0
     working = tmp_path / ".out.jsonl.webwinnow-run"
-
-    def is_midway() -> bool:
-        place = working / stage
-        if stage == "parts":
-            return place.is_dir() and len(list(place.glob("*.jsonl"))) >= 4
-        return place.exists() and place.stat().st_size > 200_000
-
-    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
-        wait_for(is_midway)
+    with held_run("clean", crawl, "-o", out, "-q", after=midway) as process:
         process.kill()
     assert not out.exists()
     assert working.exists()
@@ -192,23 +174,21 @@ def test_killed_run_is_resumed_without_loss_or_double(
     assert not working.exists()
 
 
-def test_resume_with_other_settings_is_refused(command, webwinnow, write_crawl, make_pages, tmp_path):
-    crawl, out = write_crawl(make_pages("a.example", 2000)), tmp_path / "out.jsonl"
-    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
-        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+def test_resume_with_other_settings_is_refused(held_run, webwinnow, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
+    with held_run("clean", crawl, "-o", out, "-q", after=("add_page", 10)) as process:
         process.kill()
     done = webwinnow("clean", crawl, "-o", out, "--resume", "--share", 0.9)
     assert done.returncode == 2
     assert "settings" in done.stderr
 
 
-def test_a_folder_that_changed_within_is_not_resumed(command, webwinnow, make_pages, tmp_path):
+def test_a_folder_that_changed_within_is_not_resumed(held_run, webwinnow, make_pages, tmp_path):
     inside = tmp_path / "crawl" / "deep"
     inside.mkdir(parents=True)
-    (inside / "b.jsonl").write_text("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 2000)))
+    (inside / "b.jsonl").write_text("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 40)))
     out = tmp_path / "out.jsonl"
-    with subprocess.Popen([*command, "clean", str(tmp_path / "crawl"), "-o", str(out), "-q"]) as process:
-        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+    with held_run("clean", tmp_path / "crawl", "-o", out, "-q", after=("add_page", 10)) as process:
         process.kill()
     (inside / "a.jsonl").write_text(json.dumps(make_pages("b.example", 1)[0]) + "\n")
     done = webwinnow("clean", tmp_path / "crawl", "-o", out, "--resume")
@@ -217,13 +197,13 @@ def test_a_folder_that_changed_within_is_not_resumed(command, webwinnow, make_pa
 
 
 @pytest.mark.parametrize("options", [["--resume"], []])
-def test_two_runs_with_one_output_do_not_mix(command, webwinnow, write_crawl, make_pages, tmp_path, options):
-    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
-    with subprocess.Popen([*command, "clean", str(crawl), "-o", str(out), "-q"]) as process:
-        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+def test_two_runs_with_one_output_do_not_mix(held_run, webwinnow, write_crawl, make_pages, tmp_path, options):
+    crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
+    with held_run("clean", crawl, "-o", out, "-q", after=("add_page", 10)) as process:
         done = webwinnow("clean", crawl, "-o", out, *options)
         assert done.returncode == 2
         assert "another run" in done.stderr
+        process.release()
         assert process.wait(timeout=120) == 0
 
 
@@ -280,12 +260,9 @@ def test_no_room_for_working_files_is_told_before_the_disk_is_full(webwinnow, wr
         subprocess.run(["umount", disk], check=True)
 
 
-def test_interrupted_run_says_how_to_go_on(command, write_crawl, make_pages, tmp_path):
-    crawl, out = write_crawl(make_pages("a.example", 3000)), tmp_path / "out.jsonl"
-    with subprocess.Popen(
-        [*command, "clean", str(crawl), "-o", str(out)], stderr=subprocess.PIPE, text=True
-    ) as process:
-        wait_for((tmp_path / ".out.jsonl.webwinnow-run" / "trees.spool").exists)
+def test_interrupted_run_says_how_to_go_on(held_run, write_crawl, make_pages, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
+    with held_run("clean", crawl, "-o", out, after=("add_page", 10), stderr=subprocess.PIPE) as process:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -144,21 +145,37 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def children_of(pid: int) -> list[int]:
+    return [
+        int(child)
+        for thread in Path(f"/proc/{pid}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    ]
+
+
 def test_a_killed_run_goes_on_to_the_same_end(web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path) -> None:
-    out = tmp_path / "run"
+    """The server holds back its answers in the first round until the run is killed: it cannot have ended before."""
+    out, is_killed = tmp_path / "run", threading.Event()
 
-    def slowly(asked: Asked) -> Reply:
+    def is_held() -> bool:
+        return (out / "round-001").is_dir() and sum(pages_asked(server).values()) > 60
+
+    def answer(asked: Asked) -> Reply:
+        if is_held():
+            is_killed.wait(PATIENCE)
         found = web.pages.get(asked.url)
-        return Reply(b"", status=404) if found is None else Reply(found.encode(), wait=0.02)
+        return Reply(b"", status=404) if found is None else Reply(found.encode())
 
-    with WebServer(answer=slowly) as server:
+    with WebServer(answer=answer) as server:
         command = [*COMMAND, *options(server, seeds, out), "--quiet"]
         process = subprocess.Popen(command, start_new_session=True)
-        wait_for(lambda: (out / "round-001").is_dir() and sum(pages_asked(server).values()) > 60)
+        wait_for(is_held)
+        children = children_of(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        time.sleep(0.3)  # the child of the crawl ends with it
+        wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))  # the crawl ends with it
         before = pages_asked(server)
+        is_killed.set()
         done = subprocess.run(command, check=False)
         assert done.returncode == 0
         after = pages_asked(server)

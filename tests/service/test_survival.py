@@ -51,12 +51,15 @@ def test_a_half_written_result_is_never_served(
 def test_a_running_job_can_be_cancelled(make_server: Callable[..., Any], make_crawl: Callable[..., bytes]) -> None:
     server = make_server("--queue", "2")
     running = server.hand_in(make_crawl(300))["id"]
+    held = (server.folder / "jobs" / running / "lock").open("w")
+    fcntl.flock(held, fcntl.LOCK_EX)  # before the job's process has it: it waits for this, so it cannot end
     waiting = server.hand_in(make_crawl(1))["id"]
     refused = server.client.post("/jobs", content=b"x", headers={"Content-Type": "application/octet-stream"})
     assert refused.status_code == 429  # two are in the queue
-    server.wait(running, lambda told: told["status"] == "running" and told["step"] is not None)
+    server.wait(running, lambda told: told["status"] == "running")
     assert server.client.delete(f"/jobs/{running}").json()["status"] == "cancelled"
     server.wait_for_records(waiting)
+    held.close()
     assert server.job(running)["status"] == "cancelled"
     assert server.client.get(f"/jobs/{running}/records").status_code == 404
 
