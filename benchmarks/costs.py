@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.pageworker import PageWorker
+from webwinnow.collection.settings import RunSettings
 from webwinnow.io import open_pages
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
-from webwinnow.pipeline.work import Workshop
 from webwinnow.replicas import sketch_type
 from webwinnow.urls import SiteKey
 
@@ -41,11 +41,11 @@ def costs(data: Path) -> list[tuple[str, ...]]:
 
 def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
     settings = RunSettings(site_by=SiteKey.parse("column" if "swde" in path.name else "host"))
-    workshop = Workshop(settings.to_plain(), beat=lambda: None)
+    workshop = PageWorker(settings.to_plain(), beat=lambda: None)
     watch = _Stopwatch()
     sizes: dict[str, int] = defaultdict(int)
     pages = open_pages([path], on_problem=print)
-    with tempfile.TemporaryDirectory() as folder, RunStore(Path(folder) / "run", {}, resume=False) as store:
+    with tempfile.TemporaryDirectory() as folder, CollectionStore(Path(folder) / "run", {}, resume=False) as store:
         for ordinal in range(most):
             with watch.on("reading"):
                 page = next(pages)

@@ -7,7 +7,7 @@ import time
 import warnings
 from pathlib import Path
 
-from webwinnow.pipeline import RunSettings, run
+from webwinnow.commands import RunSettings, run
 from webwinnow.urls import SiteKey
 
 CORES = 2

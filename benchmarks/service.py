@@ -65,7 +65,7 @@ import json, sys, time
 from pathlib import Path
 from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits
-from webwinnow.pipeline.onepage import KnownSites, PageDesk
+from webwinnow.collection.servedpage import KnownSites, PageDesk
 from webwinnow.site.modelstore import ModelFolder
 from dataclasses import asdict
 import tempfile

@@ -21,20 +21,23 @@ _STAGES = {
     "decode": ("webwinnow.parsing.decode", "webwinnow.parsing._check_growth"),
     "HTML parser": ("turbohtml.parse",),
     "head read, written back": ("webwinnow.parsing._parsed",),
-    "tree laid out": ("webwinnow.pipeline.work.parse",),
-    "fingerprint": ("webwinnow.pipeline.work.exact_fingerprint", "webwinnow.cleaning.combined.page_fingerprint"),
+    "tree laid out": ("webwinnow.collection.pageworker.parse",),
+    "fingerprint": (
+        "webwinnow.collection.pageworker.exact_fingerprint",
+        "webwinnow.cleaning.combined.page_fingerprint",
+    ),
     "page model: page read": ("webwinnow.pagemodel.model.read",),
     "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),
     "spool": (
-        "webwinnow.pipeline.work.tree_to_bytes",
-        "webwinnow.pipeline.work.Workshop._page",
+        "webwinnow.collection.pageworker.tree_to_bytes",
+        "webwinnow.collection.pageworker.PageWorker._page",
         "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
     ),
-    "site learned": ("webwinnow.pipeline.work.Workshop._model",),
+    "site learned": ("webwinnow.collection.pageworker.PageWorker._model",),
     "verdict": ("webwinnow.methods.combined.clean", "webwinnow.methods.page.clean"),
     "record: text": ("webwinnow.cleanpage.to_text",),
     "record: metadata": ("webwinnow.cleanpage.metadata", "webwinnow.cleanpage.language_of"),
-    "record: the rest": ("webwinnow.cleanpage.CleanPage.record", "webwinnow.pipeline.work.record_line"),
+    "record: the rest": ("webwinnow.cleanpage.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
 }
 """The functions of each stage; what one of them spends inside another's counts there."""
 _OTHER = "other"
@@ -110,10 +113,10 @@ def stages(data: Path) -> list[tuple[str, str]]:
 
 def _worked(pages: list[dict[str, Any]]) -> dict[str, float]:
     """What a worker does for these pages, site by site, timed."""
-    from webwinnow.pipeline.settings import RunSettings
-    from webwinnow.pipeline.work import Workshop
+    from webwinnow.collection.pageworker import PageWorker
+    from webwinnow.collection.settings import RunSettings
 
-    workshop = Workshop(RunSettings().to_plain(), beat=lambda: None)
+    workshop = PageWorker(RunSettings().to_plain(), beat=lambda: None)
     clock = _Clock()
     sites: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     with tempfile.NamedTemporaryFile() as spool:

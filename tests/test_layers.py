@@ -25,7 +25,7 @@ def layers_in(text: str) -> dict[str, int]:
 LAYERS = layers_in(CONTRIBUTING.read_text(encoding="utf-8"))
 """The layer of each module or folder of webwinnow."""
 FACE = "__init__"
-"""webwinnow itself: it may import anything below the highest layer, and only that layer may import it."""
+"""webwinnow itself: it may import what is below the highest layer, and `commands`; only that layer may import it."""
 TOP = max(LAYERS.values())
 NARROW = {"io": {part for part in LAYERS if LAYERS[part] == 0} | {"io"}}
 """Parts that import less than their layer allows."""
@@ -78,7 +78,7 @@ def complaints_about(part: str, imported: set[str]) -> list[str]:
         elif other not in LAYERS:
             found.append(f"{other} is in no layer: add it to the table of {CONTRIBUTING.name}")
         elif part == FACE:
-            if LAYERS[other] == TOP:
+            if LAYERS[other] == TOP and other != "commands":  # `webwinnow.run`, imported on first use
                 found.append(f"webwinnow itself imports {other} of the highest layer")
         elif other not in NARROW.get(part, LAYERS):
             found.append(f"{part} imports {other}; it may import only {', '.join(sorted(NARROW[part]))}")
@@ -136,7 +136,7 @@ def test_every_module_says_what_it_is_for(module: Path) -> None:
         ("parsing", "from webwinnow.site import x"),
         ("pagetree", "import webwinnow.cli"),
         ("words", "from webwinnow import pagetree"),
-        ("cleaning", "def f():\n    from webwinnow.pipeline.run import y"),
+        ("cleaning", "def f():\n    from webwinnow.commands.clean import y"),
         ("io", "from webwinnow.parsing import parse"),
         ("_words", "from webwinnow.pagetree import PageTree"),
         ("io", "from webwinnow import __version__"),

@@ -29,11 +29,11 @@ from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
 from webwinnow.urls import SiteKey
 
 if TYPE_CHECKING:
+    from webwinnow.collection.settings import RunSettings
+    from webwinnow.commands.clean import run
     from webwinnow.estimators import SiteFeatureWeighter as SiteFeatureWeighter
     from webwinnow.estimators import SiteTextCleaner as SiteTextCleaner
     from webwinnow.io import open_pages
-    from webwinnow.pipeline.run import run
-    from webwinnow.pipeline.settings import RunSettings
 
 __all__ = [
     "CleanPage",
@@ -76,11 +76,11 @@ __all__ = [
 ]
 
 _LAZY = {
-    "RunSettings": "webwinnow.pipeline",
+    "RunSettings": "webwinnow.collection.settings",
     "SiteFeatureWeighter": "webwinnow.estimators",
     "SiteTextCleaner": "webwinnow.estimators",
     "open_pages": "webwinnow.io",
-    "run": "webwinnow.pipeline",
+    "run": "webwinnow.commands",
 }
 """Names imported on first use, so that `import webwinnow` stays light. The estimators need the extra `mining`, so
 `from webwinnow import *` leaves them out."""

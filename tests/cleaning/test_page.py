@@ -12,9 +12,9 @@ import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.blocks import cut
 from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings, headed
+from webwinnow.collection.settings import RunSettings
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
-from webwinnow.pipeline import RunSettings
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
 STORY = (

@@ -13,10 +13,10 @@ import webwinnow
 from webwinnow import PageRecord, SettingsError, clean_page, parse
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.page import PageSettings, ruled
+from webwinnow.commands import RunSettings, run
 from webwinnow.io.schema import ordered
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
-from webwinnow.pipeline import RunSettings, run
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
 THREAD = (

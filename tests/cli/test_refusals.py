@@ -12,7 +12,7 @@ import pytest
 
 from webwinnow.cli import progress
 from webwinnow.cli.app import main
-from webwinnow.pipeline.summary import shared_reason
+from webwinnow.collection.summary import shared_reason
 from webwinnow.site.modelstore import ModelFolder, ModelTable
 
 Command = Callable[..., tuple[Any, str, str]]

@@ -17,8 +17,8 @@ def records(path):
 def test_reader_cleaner_and_writer_give_the_records_of_a_run(crawl, tmp_path):
     from datatrove.executor import LocalPipelineExecutor
 
+    from webwinnow.commands import RunSettings, run
     from webwinnow.engines.datatrove import PageCleaner, PageReader, RecordWriter
-    from webwinnow.pipeline import RunSettings, run
 
     run(crawl, tmp_path / "whole.jsonl", RunSettings())
     excluded = RecordWriter(str(tmp_path / "excluded"))
@@ -39,8 +39,8 @@ def test_reader_cleaner_and_writer_give_the_records_of_a_run(crawl, tmp_path):
 def test_tasks_share_the_files_and_models_clean_alike(crawl, webwinnow, tmp_path):
     from datatrove.executor import LocalPipelineExecutor
 
+    from webwinnow.commands import RunSettings, run
     from webwinnow.engines.datatrove import PageCleaner, PageReader, RecordWriter
-    from webwinnow.pipeline import RunSettings, run
 
     assert webwinnow("learn", *crawl, "-o", tmp_path / "models", "-q").returncode in (0, 1)
     run(crawl, tmp_path / "whole.jsonl", RunSettings(models=str(tmp_path / "models"), replicas=None))

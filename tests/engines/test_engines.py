@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.commands import RunSettings, run
+from webwinnow.commands.learn import learn_sites
 from webwinnow.methods import METHODS
 from webwinnow.parsing import ParseLimits
-from webwinnow.pipeline import RunSettings, run
-from webwinnow.pipeline.learning import learn_sites
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from webwinnow.commands.classify import Mistake, Trained
 from webwinnow.mining.classifiers import LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import Folds
-from webwinnow.pipeline.classify import Mistake, Trained
 from webwinnow.report.classreport import MOST_SHOWN, classes_html, confusion_svg, reliability_svg
 from webwinnow.vectors import FeatureMatrix, VectorSettings
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from webwinnow.commands.cluster import ClusteredCollection, ClusteredPage
 from webwinnow.mining import Agreement, ClusterSettings, PageRows, cluster_pages
-from webwinnow.pipeline.cluster import ClusteredCollection, ClusteredPage
 from webwinnow.report.clusterreport import LONGEST, cluster_html, write_cluster_html
 
 EVIL = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{style}}"

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
+from webwinnow.collection import workerpool as pool_module
 from webwinnow.errors import WebwinnowError
-from webwinnow.pipeline import pool as pool_module
 from webwinnow.service import api
 from webwinnow.service import jobs as jobs_module
 from webwinnow.service.app import create_app

@@ -10,14 +10,14 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli.progress import shown_progress
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.io import check_output
 from webwinnow.io.outputs import whole_file
 from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.taxonomy import SEPARATOR
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.report.classreport import classes_html
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey

@@ -19,12 +19,12 @@ from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, Scopes, crawled_in
 from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.page import Comments, Favor, favored
 from webwinnow.cli.progress import shown_progress
+from webwinnow.commands import RunSettings, run
 from webwinnow.crawl import CrawlSettings
 from webwinnow.docview import CategoryModel, ViewSettings
 from webwinnow.io import check_apart, check_output, output_format
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.parsing import ParseLimits
-from webwinnow.pipeline import RunSettings, run
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.modelstore import open_models
 from webwinnow.templates import TemplateList

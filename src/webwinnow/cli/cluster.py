@@ -10,18 +10,18 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli.progress import shown_progress
-from webwinnow.errors import SettingsError
-from webwinnow.io import check_apart, check_output
-from webwinnow.io.outputs import STDOUT
-from webwinnow.io.tablefiles import read_label_column
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.cluster import (
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.cluster import (
     ClusteredCollection,
     check_clusters_output,
     cluster_collection,
     is_feature_file,
     write_clusters,
 )
+from webwinnow.errors import SettingsError
+from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import STDOUT
+from webwinnow.io.tablefiles import read_label_column
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings

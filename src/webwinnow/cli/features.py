@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli.progress import shown_progress
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.features import write_features
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.features import write_features
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings

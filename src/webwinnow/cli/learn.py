@@ -14,12 +14,12 @@ from webwinnow.cleaning import sst
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.engines import Address, EngineName, chosen_engine
 from webwinnow.cli.progress import shown_progress
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_output
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.learning import learn_sites
 from webwinnow.site.description import SHOWN_DEPTH, describe_model
 from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import LearnedSite

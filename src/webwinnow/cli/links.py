@@ -10,9 +10,9 @@ import typer
 
 from webwinnow.cleaning.tasks import TASKS, task_of
 from webwinnow.cli.progress import shown_progress
+from webwinnow.commands import RunSettings, run
 from webwinnow.links import STRUCTURE
 from webwinnow.methods import DEFAULT_METHOD, METHODS
-from webwinnow.pipeline import RunSettings, run
 from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli.progress import shown_progress
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.replicas import write_replicas
 from webwinnow.methods import DEFAULT_METHOD, METHODS
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.replicas import write_replicas
 from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings
 from webwinnow.urls import SiteKey
 

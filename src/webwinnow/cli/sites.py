@@ -11,13 +11,13 @@ import typer
 
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.mine import SITE_PAGES as MINED_PAGES
+from webwinnow.commands.mine import MineSettings, mine_sites
+from webwinnow.commands.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.crawl import CrawlSettings
 from webwinnow.io import check_output
 from webwinnow.io.outputs import whole_file
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.mine import SITE_PAGES as MINED_PAGES
-from webwinnow.pipeline.mine import MineSettings, mine_sites
-from webwinnow.pipeline.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.sitereading import ReadingSettings

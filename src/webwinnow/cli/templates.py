@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli.progress import shown_progress
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.templates import list_templates
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.templates import list_templates
 from webwinnow.urls import SiteKey
 
 __all__ = ["templates"]

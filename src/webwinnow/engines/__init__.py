@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from webwinnow.engines.cluster import Carrier, ClusterEngine
+from webwinnow.engines.clusterengine import Carrier, ClusterEngine
 from webwinnow.errors import MissingExtra, SettingsError
 
 __all__ = ["ENGINES", "Carrier", "ClusterEngine", "engine_named"]

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from webwinnow.collection.pagestore import PageRow
 from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.io.unpacking import ReadLimits
-from webwinnow.pipeline.store import PageRow
 from webwinnow.records import PageRecord
 
 __all__ = [

@@ -21,16 +21,16 @@ from datatrove.pipeline.writers.disk_base import DiskWriter
 from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
+from webwinnow.collection.foundreplicas import replicas_in
+from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import read_parts, record_line
 from webwinnow.io.inputs import list_files
 from webwinnow.io.schema import PAGE_FIELDS
 from webwinnow.io.unpacking import ReadLimits
-from webwinnow.pipeline.clean_stage import clean_all
-from webwinnow.pipeline.pool import Pool
-from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.run_replicas import replicas_in
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import RunStore
 from webwinnow.records import PageRecord
 
 __all__ = ["PageCleaner", "PageReader", "RecordWriter"]
@@ -122,9 +122,9 @@ def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Itera
 
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
-        RunStore(Path(folder) / "run", {}, resume=False) as store,
+        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
     ):
-        with Pool(
+        with WorkerPool(
             settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
         ) as pool:
             parse_all(iter(pages), store, pool, settings, quiet)

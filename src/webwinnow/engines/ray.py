@@ -14,7 +14,7 @@ import ray.data
 import ray.exceptions
 
 from webwinnow.engines.batches import tree_file, values
-from webwinnow.engines.cluster import BatchFunction, failed_task, no_cluster
+from webwinnow.engines.clusterengine import BatchFunction, failed_task, no_cluster
 
 __all__ = ["RayCarrier"]
 

@@ -22,9 +22,10 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window, functions
 
-from webwinnow.engines import job
+from webwinnow.collection.settings import RunSettings
+from webwinnow.engines import batchjobs
 from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
-from webwinnow.engines.cluster import (
+from webwinnow.engines.clusterengine import (
     BatchFunction,
     failed_task,
     learn_and_keep,
@@ -34,7 +35,6 @@ from webwinnow.engines.cluster import (
 )
 from webwinnow.engines.plan import Plan
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind
-from webwinnow.pipeline.settings import RunSettings
 
 __all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
 
@@ -120,7 +120,7 @@ def parse_pages(pages: DataFrame, settings: RunSettings) -> DataFrame:
     if "ordinal" not in names:
         pages = pages.withColumn("ordinal", functions.monotonically_increasing_id())
     told = pages.select("ordinal", *(name for name in names if name != "ordinal"))
-    return told.mapInArrow(partial(job.parse_pages, settings=settings), ddl(TREES))
+    return told.mapInArrow(partial(batchjobs.parse_pages, settings=settings), ddl(TREES))
 
 
 def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder: str | Path) -> DataFrame:
@@ -139,7 +139,7 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
     plan = Plan.of((row[0], row[1], row[2]) for row in places.orderBy("site", "ordinal").toLocalIterator())
     large = dict(plan.large)
     if settings.learns and large:
-        choose = partial(job.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages))
+        choose = partial(batchjobs.chosen_trees, last_keys=_last_keys(trees, large, settings.learn_pages))
         learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
         grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
         note_unlearned(place, large)
@@ -160,7 +160,7 @@ def _records(
     batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, large: dict[str, int]
 ) -> Iterator[pa.RecordBatch]:
     held = list(batches)
-    cleaned = job.clean_part(held, settings, models_for(held, settings, folder, large))
+    cleaned = batchjobs.clean_part(held, settings, models_for(held, settings, folder, large))
     for at in range(0, len(cleaned.lines), BATCH_PAGES):
         lines = cleaned.lines[at : at + BATCH_PAGES]
         yield pa.RecordBatch.from_pylist([json.loads(line) for line in lines], schema=_RECORDS)

@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from webwinnow.commands.mine import PrunedFollow
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_address
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.experiments.cleanedtexts import read_rows
 from webwinnow.parsing import parse
-from webwinnow.pipeline.mine import PrunedFollow
 from webwinnow.progress import Progress
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import PageWords, SitePages

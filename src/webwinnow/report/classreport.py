@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._version import __version__
+from webwinnow.commands.classify import Trained
 from webwinnow.mining.classifiers import LinearSVM
 from webwinnow.mining.classscores import ClassScores, Reliability
-from webwinnow.pipeline.classify import Trained
 from webwinnow.report.templating import hash_of, numbers, part, section, table
 
 __all__ = ["classes_html", "confusion_svg", "reliability_svg"]

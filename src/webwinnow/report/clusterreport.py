@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
+from webwinnow.commands.cluster import NO_FEATURES, ClusteredCollection, ClusteredPage
 from webwinnow.io.outputs import whole_file
 from webwinnow.mining import Cluster
-from webwinnow.pipeline.cluster import NO_FEATURES, ClusteredCollection, ClusteredPage
 from webwinnow.report.templating import hash_of, part
 from webwinnow.urls import is_web_link
 

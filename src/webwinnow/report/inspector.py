@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.methods import method_named
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
-from webwinnow.pipeline.learning import learn_sites
-from webwinnow.pipeline.settings import RunSettings
 from webwinnow.progress import Progress
 from webwinnow.report.document import MOST_BYTES, report_html
 from webwinnow.report.sitereport import DEFAULT_METHODS, SiteReport

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from webwinnow._version import __version__
-from webwinnow.pipeline.mine import MineRun
+from webwinnow.commands.mine import MineRun
 from webwinnow.report.templating import hash_of, numbers, part, section, table
 
 __all__ = ["mined_html"]

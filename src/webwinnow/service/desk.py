@@ -8,10 +8,10 @@ import threading
 from dataclasses import asdict
 from functools import partial
 
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.errors import WebwinnowError
 from webwinnow.parsing import ParseLimits
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.pool import Pool, Task
 from webwinnow.service.jobs import QueueFull
 from webwinnow.service.options import CleanOptions
 from webwinnow.service.settings import ServiceSettings
@@ -35,7 +35,7 @@ class PageCounter:
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
         run = RunSettings(method="none", limits=ParseLimits(max_bytes=settings.page_bytes))
-        self._pool = Pool(
+        self._pool = WorkerPool(
             settings.processes, run.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
         )
         self._waiting: dict[int, asyncio.Future[bytes]] = {}

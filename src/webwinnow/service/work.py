@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.cleaning.tasks import TASKS
+from webwinnow.commands import RunSettings, run
+from webwinnow.commands.cluster import cluster_collection, write_clusters
+from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import WebwinnowError
 from webwinnow.io import write_output
 from webwinnow.io.tablefiles import read_records
-from webwinnow.pipeline import RunSettings, run
-from webwinnow.pipeline.cluster import cluster_collection, write_clusters
-from webwinnow.pipeline.learning import learn_sites
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.search import IndexFolder
 from webwinnow.service.jobs import Job, JobProgress

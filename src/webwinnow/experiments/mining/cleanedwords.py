@@ -18,7 +18,6 @@ from webwinnow.experiments.mining.minedmethods import Mined
 from webwinnow.methods import CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.store import RunStore
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagefeatures import feature_names
 from webwinnow.site.sampling import LEARNED_PAGES
@@ -83,7 +82,7 @@ class MethodRows:
 
 
 def clean_sites(
-    store: RunStore,
+    store: CollectionStore,
     ways: Sequence[Mined],
     sites: Sequence[str | None],
     workers: Workers,
@@ -154,7 +153,7 @@ def _weighed_together(matrix: Any, sites: Sequence[str | None], read: NDArray[np
     return sparse.csr_matrix((weighed.data, weighed.indices, np.cumsum(start)), shape=(len(sites), weighed.shape[1]))
 
 
-def _content(store: RunStore, refs: Sequence[Ref]) -> bytes:
+def _content(store: CollectionStore, refs: Sequence[Ref]) -> bytes:
     digest = xxh3_128()
     for ref in refs:
         digest.update(store.read(ref))

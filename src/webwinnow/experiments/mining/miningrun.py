@@ -13,6 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.experiments.answercache import Kept
 from webwinnow.experiments.jobpool import Workers
@@ -32,10 +36,6 @@ from webwinnow.experiments.mining.minejobs import (
 from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.io.tablefiles import TableFile
-from webwinnow.pipeline.pool import Pool
-from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import RunStore
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
@@ -114,7 +114,7 @@ def mining_experiment(
     if not any(task.ready for task in tasks):
         raise InputError(f"{data}: no task can be mined; {' '.join(_told(task) for task in tasks)}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, Workers(settings.jobs) as workers:
-        with RunStore(Path(folder) / "run", {}, resume=False) as store:
+        with CollectionStore(Path(folder) / "run", {}, resume=False) as store:
             _parse(file, rows, store, settings, tell, note)
             total = store.page_count()
             tell("clean", 0, total)
@@ -187,7 +187,7 @@ def _columns(rows: Iterator[tuple[str | None, ...]], count: int) -> list[list[st
 def _parse(
     file: TableFile,
     rows: _Rows,
-    store: RunStore,
+    store: CollectionStore,
     settings: MiningSettings,
     tell: Progress,
     note: Callable[[str], None],
@@ -209,7 +209,7 @@ def _parse(
         replicas=None,
         view=None,
     )
-    with Pool(run.workers, run.to_plain(), page_seconds=run.page_seconds, memory=run.worker_memory) as pool:
+    with WorkerPool(run.workers, run.to_plain(), page_seconds=run.page_seconds, memory=run.worker_memory) as pool:
         parse_all(pages(), store, pool, run, lambda stage, done, _: tell(stage, done, total))
     for error, count in store.errors(SHOWN_ERRORS):
         note(f"{count:,} pages could not be read and are left out: {error}")

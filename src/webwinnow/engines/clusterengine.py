@@ -20,8 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from webwinnow.collection.pagestore import CollectionStore, PageRow, part_file, part_path, write_part
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.sitelessons import Lesson, SiteLesson
+from webwinnow.collection.summary import Counts
 from webwinnow.engines.batches import DONE, LESSONS, PARTED_TREES, SIGN, TREES, batch_of, values
-from webwinnow.engines.job import (
+from webwinnow.engines.batchjobs import (
     EVERY_KEY,
     SiteLearned,
     chosen_trees,
@@ -31,14 +35,10 @@ from webwinnow.engines.job import (
     parse_records,
 )
 from webwinnow.engines.plan import Plan
-from webwinnow.engines.reading import ReadTask, read_tasks
+from webwinnow.engines.readtasks import ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
 from webwinnow.io.unpacking import ReadLimits
-from webwinnow.pipeline.learning import Lesson, SiteLesson
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore, part_file, part_path, write_part
-from webwinnow.pipeline.summary import Counts
 from webwinnow.progress import Progress
 
 __all__ = [
@@ -96,7 +96,7 @@ class ClusterEngine:
     def parse_all(
         self,
         inputs: Sequence[str | Path],
-        store: RunStore,
+        store: CollectionStore,
         settings: RunSettings,
         limits: ReadLimits,
         note: Callable[[str], None],
@@ -123,7 +123,7 @@ class ClusterEngine:
             raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_SHOWN]))
         store.mark("parsed")
 
-    def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
+    def clean_all(self, store: CollectionStore, settings: RunSettings, tell: Progress) -> int:
         """Stage 2: clean every page into parts; returns the number of sites."""
         plan = Plan.of(store.places())
         total = store.page_count()
@@ -147,7 +147,7 @@ class ClusterEngine:
                 tell("clean", done, total)
         return plan.sites
 
-    def _learn(self, store: RunStore, plan: Plan, settings: RunSettings) -> None:
+    def _learn(self, store: CollectionStore, plan: Plan, settings: RunSettings) -> None:
         """Learn the sites that are too large for one part and have not been learned."""
         waiting = {site: part for site, part in plan.large if not _told_file(store.folder, part).exists()}
         if not waiting:
@@ -159,7 +159,7 @@ class ClusterEngine:
             pass
         note_unlearned(store.folder, waiting)
 
-    def learn_all(self, store: RunStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
+    def learn_all(self, store: CollectionStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
         """Learn every site as `webwinnow learn` does. Of a large site the pages to learn from come together."""
         plan = Plan.of(store.places())
         (store.folder / "lessons").mkdir(exist_ok=True)
@@ -334,11 +334,11 @@ def _counts_file(folder: Path, part: int) -> Path:
     return part_path(folder, part).with_suffix(".counts")
 
 
-def _note_part(store: RunStore, part: int) -> None:
+def _note_part(store: CollectionStore, part: int) -> None:
     store.note_part(part, json.loads(_counts_file(store.folder, part).read_bytes()))
 
 
-def _keep_rows(store: RunStore, task: int) -> list[str]:
+def _keep_rows(store: CollectionStore, task: int) -> list[str]:
     """Put the rows of a file of trees into the store's index; returns the problems that reading had."""
     with pq.ParquetFile(_tree_file(store.folder, task)) as table:
         for batch in table.iter_batches(columns=_INDEX, use_threads=False):

@@ -9,17 +9,17 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
+from webwinnow.commands import RunSettings, run  # noqa: E402
+from webwinnow.commands.learn import learn_sites  # noqa: E402
 from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
 from webwinnow.engines.batches import PAGES, batch_of, rows_of  # noqa: E402
-from webwinnow.engines.job import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
+from webwinnow.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan  # noqa: E402
-from webwinnow.engines.reading import read_tasks  # noqa: E402
+from webwinnow.engines.readtasks import read_tasks  # noqa: E402
 from webwinnow.errors import InputError, SettingsError  # noqa: E402
 from webwinnow.io import open_pages  # noqa: E402
 from webwinnow.io.inputs import list_files  # noqa: E402
 from webwinnow.io.unpacking import ReadLimits  # noqa: E402
-from webwinnow.pipeline import RunSettings, run  # noqa: E402
-from webwinnow.pipeline.learning import learn_sites  # noqa: E402
 
 
 def batches_of(pages, size=7):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webwinnow.pipeline.run import run
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.summary import Summary
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.summary import Summary
+from webwinnow.commands.clean import run
 
 __all__ = ["RunSettings", "Summary", "run"]

@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.collection.pagestore import PageRow
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.features import Weighed, parsed_pages, weighed_pages
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
 from webwinnow.io.schema import Fields
@@ -34,9 +37,6 @@ from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import FOLDS, Folds
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
-from webwinnow.pipeline.features import Weighed, parsed_pages, weighed_pages
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings

@@ -16,6 +16,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from webwinnow.commands.mineseeds import Seeds, read_seeds
+from webwinnow.commands.minestate import FILE, MineStore, StoredPage, StoredSite
+from webwinnow.commands.sites import NOTHING_READ, site_record
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.follow import asks_not_to
 from webwinnow.crawl.run import stored_crawl
@@ -26,9 +29,6 @@ from webwinnow.io import open_pages
 from webwinnow.io.outputs import whole_file, write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
-from webwinnow.pipeline.minestore import FILE, MineStore, StoredPage, StoredSite
-from webwinnow.pipeline.seeds import Seeds, read_seeds
-from webwinnow.pipeline.sites import NOTHING_READ, site_record
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.discovery import (

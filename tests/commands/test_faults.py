@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.collection import workerpool as pool_module
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.workerpool import Task, WorkerPool
+from webwinnow.commands import RunSettings, run
 from webwinnow.errors import SettingsError, WebwinnowError
-from webwinnow.pipeline import RunSettings, run
-from webwinnow.pipeline import pool as pool_module
-from webwinnow.pipeline.pool import Pool, Task
-from webwinnow.pipeline.store import PageRow, RunStore
 
 HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
 """12 MB of elements: takes a second or so and hundreds of megabytes."""
@@ -27,7 +27,7 @@ def worker_pids(pid: int) -> list[int]:
         child
         for thread in Path(f"/proc/{pid}/task").iterdir()
         for child in map(int, (thread / "children").read_text().split())
-        if b"webwinnow.pipeline.worker" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"webwinnow.collection.workerprocess" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 
@@ -273,7 +273,7 @@ def test_interrupted_run_says_how_to_go_on(held_run, write_crawl, make_pages, tm
 def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
     settings = RunSettings(method="none", jobs=2)
     pages = [("http://a.example/", b"<p>x", None, None, None)] * 5
-    with Pool(2, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
+    with WorkerPool(2, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
         pool.submit(Task("good", "parse", None, pages))
         pool.submit(Task("bad", "clean", {"spool": "/dev/null", "sites": []}, [(0, "u", None, (0, 1), None)]))
         answers = list(pool.answers())
@@ -297,7 +297,7 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
 def test_a_worker_that_cannot_start_once_does_the_next_task(monkeypatch):
     settings = RunSettings(method="none", jobs=1)
     pages = [("http://a.example/", b"<p>x", None, None, None)]
-    with Pool(1, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
+    with WorkerPool(1, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
         with monkeypatch.context() as broken:
             broken.setattr(pool_module.sys, "executable", "/bin/false")
             pool.submit(Task("first", "parse", None, pages))
@@ -315,7 +315,7 @@ def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path
     def killed(*_, **__):
         raise KeyboardInterrupt
 
-    store = RunStore(folder, {}, resume=False)
+    store = CollectionStore(folder, {}, resume=False)
     store.add_page(PageRow(0, "a.example", "http://a.example/", None, error="x"))
     store.commit()
     with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
@@ -323,7 +323,7 @@ def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path
         store.finish()
     assert not folder.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["run.over"]
-    with RunStore(folder, {}, resume=True) as again:
+    with CollectionStore(folder, {}, resume=True) as again:
         assert again.page_count() == 0
         assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -333,5 +333,5 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "letter").write_text("x")
         with pytest.raises(SettingsError, match="no folder of a webwinnow run"):
-            RunStore(tmp_path / "run", {}, resume=False)
+            CollectionStore(tmp_path / "run", {}, resume=False)
         assert (tmp_path / name / "letter").read_text() == "x"

@@ -22,7 +22,7 @@ from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
 
-__all__ = ["PageRow", "RunStore", "part_file", "part_path", "sketches_path", "write_part"]
+__all__ = ["CollectionStore", "PageRow", "part_file", "part_path", "sketches_path", "write_part"]
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free where the run's folder lies."""
@@ -53,7 +53,7 @@ class PageRow(NamedTuple):
     fetched_at: str | None = None
 
 
-class RunStore:
+class CollectionStore:
     """Opens or makes the folder. `finish` removes it, anything else leaves it for --resume."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
@@ -76,7 +76,7 @@ class RunStore:
         self._spool_size = self._spool.seek(0, os.SEEK_END)
         self._pending: list[PageRow] = []
 
-    def __enter__(self) -> RunStore:
+    def __enter__(self) -> CollectionStore:
         return self
 
     def __exit__(self, *_: object) -> None:

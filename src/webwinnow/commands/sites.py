@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.blocks import cut
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.features import parsed_pages
 from webwinnow.errors import InputError
 from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.outputs import write_lines
 from webwinnow.io.tablefiles import check_label_column
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.features import parsed_pages
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import RunStore
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitepages import PageWords, SitePages
@@ -131,7 +131,7 @@ def classify_sites(
     return run
 
 
-def _sites(store: RunStore, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
+def _sites(store: CollectionStore, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
     """Sites in order with the trees of their first pages, and how many could not be read; all are counted in `run`."""
     for site, count in list(store.sites()):
         trees: list[PageTree] = []

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.summary import FoundReplicas
 from webwinnow.io import record_line
-from webwinnow.pipeline.store import RunStore
-from webwinnow.pipeline.summary import FoundReplicas
 from webwinnow.progress import Progress
 from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
 from webwinnow.replicas.sketches import site_hash
@@ -31,23 +31,23 @@ class RunReplicas:
     sketches: Sketches
     replicas: Replicas
 
-    def stays(self, place: int, store: RunStore) -> str | None:
+    def stays(self, place: int, store: CollectionStore) -> str | None:
         """The page that a page is a replica of, by its id or else its URL; None for one that stays."""
         stays = int(self.replicas.stays[place])
         return None if stays == place else store.name_of(int(self.sketches["ordinal"][stays]))
 
-    def named_lines(self, lines: Iterable[bytes], store: RunStore) -> Iterator[bytes]:
+    def named_lines(self, lines: Iterable[bytes], store: CollectionStore) -> Iterator[bytes]:
         """The lines of all records, with `replica_of`."""
         for place, line in enumerate(lines):
             stays = self.stays(place, store)
             yield line if stays is None else record_line(json.loads(line) | {"replica_of": stays})
 
-    def named(self, records: Iterable[dict[str, Any]], store: RunStore) -> Iterator[dict[str, Any]]:
+    def named(self, records: Iterable[dict[str, Any]], store: CollectionStore) -> Iterator[dict[str, Any]]:
         """All records, with `replica_of`."""
         for place, record in enumerate(records):
             yield record | {"replica_of": self.stays(place, store)}
 
-    def found(self, store: RunStore) -> FoundReplicas:
+    def found(self, store: CollectionStore) -> FoundReplicas:
         """What the summary tells."""
         name_of: dict[int, str] = {}
         asked = {site for mirror in self.replicas.mirrors for site in (mirror.site, mirror.of)}
@@ -58,7 +58,7 @@ class RunReplicas:
         return FoundReplicas(self.replicas.counts(), tuple(mirrors))
 
 
-def replicas_in(store: RunStore, settings: ReplicaSettings, tell: Progress) -> RunReplicas:
+def replicas_in(store: CollectionStore, settings: ReplicaSettings, tell: Progress) -> RunReplicas:
     """Find the replicas among the pages of a run whose parts are all done."""
     total = store.page_count()
     tell("replicas", 0, total)

@@ -63,10 +63,10 @@ def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[s
 HELD_COMMAND = """
 import pathlib, sys
 from webwinnow.cli import main
-from webwinnow.pipeline.store import RunStore
+from webwinnow.collection.pagestore import CollectionStore
 
 folder, method, calls = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1), int(sys.argv.pop(1))
-original, left = getattr(RunStore, method), calls
+original, left = getattr(CollectionStore, method), calls
 
 def held(self, *given, **options):
     global left
@@ -76,7 +76,7 @@ def held(self, *given, **options):
         (folder / "held").touch()
         (folder / "gate").read_bytes()  # a FIFO: waits until the test opens it
 
-setattr(RunStore, method, held)
+setattr(CollectionStore, method, held)
 main()
 """
 HOLD_SECONDS = 240

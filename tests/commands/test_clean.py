@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.collection.outputparts import PART_PAGES
+from webwinnow.commands import RunSettings, run
 from webwinnow.io import PAGE_FIELDS
-from webwinnow.pipeline import RunSettings, run
-from webwinnow.pipeline.clean_stage import PART_PAGES
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 README = Path(__file__).parents[2] / "README.md"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.outputs import whole_file
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.pool import Pool
-from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import FeatureWeights
@@ -84,20 +84,20 @@ def collect_features(
 @contextmanager
 def parsed_pages(
     pages: Iterator[PageRecord], settings: RunSettings, *, tmp: Path | None, tell: Progress
-) -> Iterator[RunStore]:
+) -> Iterator[CollectionStore]:
     """A store of these pages, parsed, for as long as it is open."""
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
-        RunStore(Path(folder) / "run", {}, resume=False) as store,
+        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
     ):
-        with Pool(
+        with WorkerPool(
             settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
         ) as pool:
             parse_all(pages, store, pool, settings, tell)
         yield store
 
 
-def weighed_pages(store: RunStore, settings: RunSettings, vectors: VectorSettings) -> Iterator[Weighed]:
+def weighed_pages(store: CollectionStore, settings: RunSettings, vectors: VectorSettings) -> Iterator[Weighed]:
     """Pages in the order (site, input ordinal)."""
     for site, _ in list(store.sites()):
         chosen = (

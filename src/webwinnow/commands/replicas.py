@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import numpy as np
 
+from webwinnow.collection.foundreplicas import RunReplicas, replicas_in
+from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.summary import Counts, Summary
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
 from webwinnow.io.tablefiles import are_records, read_records
-from webwinnow.pipeline.clean_stage import clean_all
-from webwinnow.pipeline.pool import Pool
-from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
-from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.progress import Progress
 from webwinnow.replicas import RELATIONS, ReplicaSettings, Standing, sketch
 from webwinnow.replicas.sketches import placed
@@ -69,13 +69,13 @@ def write_replicas(
 
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as scratch,
-        RunStore(Path(scratch) / "run", {}, resume=False) as store,
+        CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
     ):
         if are_records(inputs):
             _keep_records(read_records(inputs, on_problem=note), store, settings.replicas, tell)
         else:
             pages = open_pages(inputs, on_problem=note)
-            with Pool(
+            with WorkerPool(
                 settings.workers,
                 settings.to_plain(),
                 page_seconds=settings.page_seconds,
@@ -93,7 +93,7 @@ def write_replicas(
 
 
 def _keep_records(
-    records: Iterator[dict[str, Any]], store: RunStore, settings: ReplicaSettings, tell: Progress
+    records: Iterator[dict[str, Any]], store: CollectionStore, settings: ReplicaSettings, tell: Progress
 ) -> None:
     """Put the sketches of records into the store as parts, in the order in which they come."""
     rows: list[bytes] = []
@@ -122,7 +122,7 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None if value is None else str(value)
 
 
-def _lines(store: RunStore, found: RunReplicas) -> Iterator[dict[str, Any]]:
+def _lines(store: CollectionStore, found: RunReplicas) -> Iterator[dict[str, Any]]:
     """A line for each page in the order of the sketches."""
     replicas = found.replicas
     ordinals = np.asarray(found.sketches["ordinal"])

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.outputs import write_lines
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.pool import Pool
-from webwinnow.pipeline.run import parse_all
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
 from webwinnow.progress import Progress
 from webwinnow.templates import Collection, Template, pagelet_text
 from webwinnow.treebytes import tree_from_bytes
@@ -51,9 +51,9 @@ def list_templates(
     pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder,
-        RunStore(Path(folder) / "run", {}, resume=False) as store,
+        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
     ):
-        with Pool(
+        with WorkerPool(
             settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
         ) as pool:
             parse_all(pages, store, pool, settings, tell)
@@ -69,12 +69,12 @@ def list_templates(
     return Listed(len(found), len(having), total, failed)
 
 
-def _tree(store: RunStore, row: PageRow) -> PageTree:
+def _tree(store: CollectionStore, row: PageRow) -> PageTree:
     assert row.ref is not None
     return tree_from_bytes(store.read(row.ref))
 
 
-def _texts(found: list[Template], rows: list[PageRow], store: RunStore) -> list[str]:
+def _texts(found: list[Template], rows: list[PageRow], store: CollectionStore) -> list[str]:
     """What each template says on its first page; each page is read once."""
     wanted: dict[int, list[int]] = defaultdict(list)
     for at, template in enumerate(found):

@@ -12,30 +12,26 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from webwinnow.collection.foundreplicas import RunReplicas, replicas_in
+from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.summary import Counts, Summary
+from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.inputs import STDIN
 from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
 from webwinnow.io.schema import Fields
 from webwinnow.io.unpacking import ReadLimits
-from webwinnow.pipeline.clean_stage import clean_all
-from webwinnow.pipeline.pool import Answer, Pool, Task
-from webwinnow.pipeline.run_replicas import RunReplicas, replicas_in
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
-from webwinnow.pipeline.summary import Counts, Summary
 from webwinnow.progress import Progress
-from webwinnow.records import PageRecord
 
-__all__ = ["Engine", "Parser", "parse_all", "parsed", "run"]
-
-CHUNK_PAGES = 32
-CHUNK_BYTES = 4_000_000
-"""A worker is handed so many pages, or so many bytes of them, at a time."""
+__all__ = ["Engine", "Parser", "run"]
 
 
 class Parser(Protocol):
@@ -44,7 +40,7 @@ class Parser(Protocol):
     def parse_all(
         self,
         inputs: Sequence[str | Path],
-        store: RunStore,
+        store: CollectionStore,
         settings: RunSettings,
         limits: ReadLimits,
         note: Callable[[str], None],
@@ -56,7 +52,7 @@ class Parser(Protocol):
 class Engine(Parser, Protocol):
     """Who does the first two stages."""
 
-    def clean_all(self, store: RunStore, settings: RunSettings, tell: Progress) -> int:
+    def clean_all(self, store: CollectionStore, settings: RunSettings, tell: Progress) -> int:
         """Stage 2: clean every page into parts of the store; returns the number of sites."""
 
 
@@ -101,9 +97,9 @@ def run(
     }
     tell = on_progress or (lambda _stage, _done, _total: None)
     try:
-        with RunStore(folder, identity, resume=resume) as store:
+        with CollectionStore(folder, identity, resume=resume) as store:
             if engine is None:
-                with Pool(
+                with WorkerPool(
                     settings.workers,
                     settings.to_plain(),
                     page_seconds=settings.page_seconds,
@@ -164,59 +160,11 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
 
 
-# Stage 1: pages into the store
-
-
-def parse_all(pages: Iterator[PageRecord], store: RunStore, pool: Pool, settings: RunSettings, tell: Progress) -> None:
-    """Stage 1: parse every page that the store does not have yet into it."""
-    if store.marked("parsed") is not None:
-        return
-    is_resumed = store.page_count() > 0
-    new = (page for page in pages if not (is_resumed and store.has_page(page.ordinal)))
-    for done, (row, packed) in enumerate(parsed(new, pool, settings), start=1):
-        store.add_page(row, packed)
-        tell("parse", done, None)
-    store.commit()
-    store.mark("parsed")
-
-
-def parsed(pages: Iterable[PageRecord], pool: Pool, settings: RunSettings) -> Iterator[tuple[PageRow, bytes | None]]:
-    """Each page as a row of the index, with what the spool keeps of it; in whatever order the workers are done.
-
-    A page that cannot be parsed, or that its source could not hand over, has an error in its row and nothing to keep.
-    """
-    task, size = Task([], "parse", None), 0
-    for page in pages:
-        site = settings.site_by.of(page)
-        if page.refused is not None:
-            yield PageRow(page.ordinal, site, page.url, page.page_id, error=page.refused), None
-            continue
-        task.name.append((page.ordinal, page.url, page.page_id, site, page.fetched_at))
-        task.items.append((page.url, page.body, page.content_type, page.site, page.page_id))
-        size += len(page.body)
-        if len(task.items) >= CHUNK_PAGES or size >= CHUNK_BYTES:
-            pool.submit(task)
-            task, size = Task([], "parse", None), 0
-            while not pool.has_room:
-                yield _row(pool.answer())
-    if task.items:
-        pool.submit(task)
-    yield from map(_row, pool.answers())
-
-
-def _row(answer: Answer) -> tuple[PageRow, bytes | None]:
-    ordinal, url, page_id, site, fetched_at = answer.task.name[answer.index]
-    if answer.error is not None:
-        return PageRow(ordinal, site, url, page_id, error=answer.error), None
-    site, key, content, packed = answer.value
-    return PageRow(ordinal, site, url, page_id, key, content, fetched_at=fetched_at), packed
-
-
 # Stage 3: parts to the output
 
 
 def _join(
-    store: RunStore,
+    store: CollectionStore,
     out: str | Path,
     format: OutputFormat,
     rejected: str | Path | None,

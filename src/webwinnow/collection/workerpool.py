@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
+from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT, receive, send
 from webwinnow.errors import WebwinnowError
-from webwinnow.pipeline.messages import BEAT, FAILED, READY, RESULT, receive, send
 
-__all__ = ["Answer", "Pool", "Task"]
+__all__ = ["Answer", "Task", "WorkerPool"]
 
 DEATHS_ALLOWED = 2
 """An item at which so many workers died is given up: once may have been somebody else's kill."""
@@ -51,7 +51,7 @@ class Answer:
     last: bool
 
 
-class Pool:
+class WorkerPool:
     """So many workers. `submit` tasks, take `answers` in whatever order they come, `close` at the end."""
 
     def __init__(self, workers: int, settings: dict[str, Any], *, page_seconds: float, memory: int) -> None:
@@ -66,7 +66,7 @@ class Pool:
         self.waiting = 0
         """Tasks submitted and not answered in full."""
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> WorkerPool:
         for thread in (*self._threads, self._watch):
             thread.start()
         return self
@@ -196,7 +196,7 @@ class _Worker:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `end`)
         one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            [sys.executable, "-m", "webwinnow.pipeline.worker"],
+            [sys.executable, "-m", "webwinnow.collection.workerprocess"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from webwinnow import InputError, SettingsError
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.classify import ClassifySettings, apply_classes, train_classes
 from webwinnow.mining.classmodel import ClassModel
-from webwinnow.pipeline import RunSettings
-from webwinnow.pipeline.classify import ClassifySettings, apply_classes, train_classes
 
 SITES = ("a.example", "b.example", "c.example")
 CARS = "=<script>cars"

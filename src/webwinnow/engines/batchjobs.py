@@ -16,15 +16,15 @@ from typing import Final
 
 import pyarrow as pa
 
+from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.parsedpages import parsed
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.sitelessons import Lesson, SiteLesson, learn_each
+from webwinnow.collection.summary import Counts
+from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.engines.batches import SIGN, TREES, pages_of, rows_of, tree_batches, values
 from webwinnow.io.unpacking import ReadLimits
-from webwinnow.pipeline.clean_stage import clean_all
-from webwinnow.pipeline.learning import Lesson, SiteLesson, learn_each
-from webwinnow.pipeline.pool import Pool, Task
-from webwinnow.pipeline.run import parsed
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import RunStore
-from webwinnow.pipeline.summary import Counts
 from webwinnow.records import PageRecord
 
 __all__ = [
@@ -138,11 +138,11 @@ def clean_part(
 
 
 @contextmanager
-def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[RunStore]:
+def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[CollectionStore]:
     """A store of one task with these trees in it."""
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
-        RunStore(Path(folder) / "run", {}, resume=False) as store,
+        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
     ):
         for row, packed in rows_of(batches):
             store.add_page(row, packed)
@@ -150,12 +150,12 @@ def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[RunStore]:
         yield store
 
 
-_idle: dict[str, list[Pool]] = {}
+_idle: dict[str, list[WorkerPool]] = {}
 """Worker processes that have nothing to do, by their settings. Starting one takes as long as some hundred pages."""
 
 
 @contextmanager
-def _worker(settings: RunSettings) -> Iterator[Pool]:
+def _worker(settings: RunSettings) -> Iterator[WorkerPool]:
     """A worker process under watch, which stays for the next task of this process unless something went wrong."""
     told = json.dumps(settings.to_plain(), sort_keys=True)
     idle = _idle.setdefault(told, [])
@@ -171,6 +171,6 @@ def _worker(settings: RunSettings) -> Iterator[Pool]:
         idle.append(pool)
 
 
-def _started(settings: RunSettings) -> Pool:
-    pool = Pool(1, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory)
+def _started(settings: RunSettings) -> WorkerPool:
+    pool = WorkerPool(1, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory)
     return pool.__enter__()

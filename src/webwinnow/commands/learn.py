@@ -3,56 +3,38 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.sitelessons import Lesson, SiteLesson, learn_each
+from webwinnow.collection.workerpool import WorkerPool
+from webwinnow.commands.clean import Parser
 from webwinnow.errors import SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.pool import Answer, Pool, Task
-from webwinnow.pipeline.run import Parser, parse_all
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import RunStore
 from webwinnow.progress import Progress
 from webwinnow.site.epochs import FAMILIAR
 from webwinnow.site.modelstore import ModelFolder
 from webwinnow.treebytes import tree_from_bytes
 
-__all__ = ["Learned", "LearningEngine", "Lesson", "SiteLesson", "learn_each", "learn_sites"]
+__all__ = ["Learned", "LearningEngine", "learn_sites"]
 
 SAMPLE_PAGES = 20
 """Pages shown for a row of thresholds (thesis 5.3)."""
 SHOWN_ERRORS = 8
 
 
-class Lesson(NamedTuple):
-    """What is to be learned: the folder of the models, whether sums are kept, how many epochs an update joins."""
-
-    folder: str
-    sums: bool
-    update: int | None
-
-
-class SiteLesson(NamedTuple):
-    """What was learned of a site: its packed model and sums; an update has none where no page was new."""
-
-    site: str
-    is_update: bool
-    error: str | None = None
-    model: bytes | None = None
-    sums: bytes | None = None
-    familiar: float = 1.0
-    redesigned: bool = False
-
-
 class LearningEngine(Parser, Protocol):
     """Who learns sites in the place of this machine's workers."""
 
-    def learn_all(self, store: RunStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
+    def learn_all(self, store: CollectionStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
         """Learn every site of which the store has pages that could be read, in whatever order."""
 
 
@@ -104,7 +86,7 @@ def learn_sites(
     learned = Learned()
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as scratch,
-        RunStore(Path(scratch) / "run", {}, resume=False) as store,
+        CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
         ExitStack() as workers,
     ):
         if engine is None:
@@ -138,40 +120,10 @@ def learn_sites(
     return learned
 
 
-def _pool(settings: RunSettings) -> Pool:
-    return Pool(
+def _pool(settings: RunSettings) -> WorkerPool:
+    return WorkerPool(
         settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
     )
-
-
-def learn_each(
-    store: RunStore, pool: Pool, settings: RunSettings, lesson: Lesson, wanted: Container[str] | None = None
-) -> Iterator[SiteLesson]:
-    """Learn the sites of a store, or those of them that are wanted, each in a worker."""
-    for task in _tasks(store, settings, lesson, wanted):
-        pool.submit(task)
-        while not pool.has_room:
-            yield _lesson(pool.answer())
-    yield from map(_lesson, pool.answers())
-
-
-def _tasks(store: RunStore, settings: RunSettings, lesson: Lesson, wanted: Container[str] | None) -> Iterator[Task]:
-    folder = ModelFolder(Path(lesson.folder), make=True)
-    for name, _ in store.sites():
-        refs = store.chosen_of(name, settings.learn_pages) if wanted is None or name in wanted else []
-        earlier = folder.epochs(folder.model_path(name)) if lesson.update is not None else []
-        if refs and earlier:
-            item = (refs, [str(path) for path in earlier], lesson.update)
-            yield Task(name, "update", str(store.spool_path), [item])
-        elif refs:
-            yield Task(name, "model", str(store.spool_path), [(name, refs, lesson.sums)])
-
-
-def _lesson(answer: Answer) -> SiteLesson:
-    is_update = answer.task.kind == "update"
-    if answer.error is not None:
-        return SiteLesson(answer.task.name, is_update, answer.error)
-    return SiteLesson(answer.task.name, is_update, None, *answer.value)
 
 
 def _keep(folder: ModelFolder, found: SiteLesson, most: int, learned: Learned, note: Callable[[str], None]) -> None:

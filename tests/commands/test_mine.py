@@ -18,12 +18,12 @@ import pytest
 from siteweb import SiteWeb, site_web, texts_of
 from webserver import Asked, Reply, WebServer
 
+from webwinnow.commands.mine import MineRun, MineSettings, _fates, mine_sites
+from webwinnow.commands.mineseeds import read_seeds
+from webwinnow.commands.minestate import MineStore
 from webwinnow.crawl import AddressGuard, CrawlSettings, Route
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import open_pages
-from webwinnow.pipeline.mine import MineRun, MineSettings, _fates, mine_sites
-from webwinnow.pipeline.minestore import MineStore
-from webwinnow.pipeline.seeds import read_seeds
 from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.topics import SiteTopics

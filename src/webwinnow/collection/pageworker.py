@@ -16,6 +16,8 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.tasks import for_task
 from webwinnow.cleanpage import CleanPage
+from webwinnow.collection.servedpage import KnownSites, PageDesk
+from webwinnow.collection.settings import RunSettings
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
@@ -26,8 +28,6 @@ from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
-from webwinnow.pipeline.onepage import KnownSites, PageDesk
-from webwinnow.pipeline.settings import RunSettings
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
@@ -37,7 +37,7 @@ from webwinnow.site.sampling import page_key
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 
-__all__ = ["Workshop", "failed_page"]
+__all__ = ["PageWorker", "failed_page"]
 
 SHOWN_REPEATS = 5
 """Most repeated blocks that a site reports to the summary."""
@@ -47,7 +47,7 @@ Ref = tuple[int, int]
 """Where a packed tree lies in the spool: offset and length."""
 
 
-class Workshop:
+class PageWorker:
     """A worker's tools: settings, the open spool, and the model of the site at hand."""
 
     def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
@@ -268,7 +268,7 @@ class Workshop:
 
 
 def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> tuple[Any, ...]:
-    """What `Workshop.clean` gives for a page that could not be read."""
+    """What `PageWorker.clean` gives for a page that could not be read."""
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     if settings.links is not None:
         return b"", [], "failed", error, 0, 0, b"", []

@@ -12,11 +12,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from webwinnow.pipeline.pool import Answer, Pool, Task
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow, RunStore
-from webwinnow.pipeline.summary import Counts, shared_reason
-from webwinnow.pipeline.work import failed_page
+from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.pageworker import failed_page
+from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.summary import Counts, shared_reason
+from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.progress import Progress
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.replicas.sketches import placed
@@ -28,8 +28,8 @@ PART_PAGES = 64
 
 
 def clean_all(
-    store: RunStore,
-    pool: Pool,
+    store: CollectionStore,
+    pool: WorkerPool,
     settings: RunSettings,
     tell: Progress,
     models: Mapping[str, str | None] | None = None,
@@ -93,7 +93,7 @@ class _Gathered:
             )
         )
 
-    def keep(self, store: RunStore, part: int) -> None:
+    def keep(self, store: CollectionStore, part: int) -> None:
         """Put a finished part into the store."""
         store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
 
@@ -101,8 +101,8 @@ class _Gathered:
 class _CleanStage:
     def __init__(
         self,
-        store: RunStore,
-        pool: Pool,
+        store: CollectionStore,
+        pool: WorkerPool,
         settings: RunSettings,
         tell: Progress,
         models: Mapping[str, str | None],

@@ -1,6 +1,6 @@
 """A worker process: takes tasks on standard input, answers on standard output, and touches nothing else.
 
-python -m webwinnow.pipeline.worker
+python -m webwinnow.collection.workerprocess
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import signal
 import sys
 from typing import IO, Any
 
-from webwinnow.pipeline.messages import BEAT, FAILED, READY, RESULT, receive, send
-from webwinnow.pipeline.work import Workshop
+from webwinnow.collection.pageworker import PageWorker
+from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT, receive, send
 
 __all__ = ["main"]
 
@@ -32,7 +32,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    workshop = Workshop(settings, beat=lambda: send(outbox, (BEAT, None)))
+    workshop = PageWorker(settings, beat=lambda: send(outbox, (BEAT, None)))
     send(outbox, (READY, None))
     while True:
         try:
@@ -43,7 +43,7 @@ def main() -> None:
             send(outbox, _outcome(workshop, kind, shared, item))
 
 
-def _outcome(workshop: Workshop, kind: str, shared: Any, item: Any) -> tuple[str, Any]:
+def _outcome(workshop: PageWorker, kind: str, shared: Any, item: Any) -> tuple[str, Any]:
     """The boundary around one record: whatever goes wrong inside is that record's failure and nobody else's."""
     try:
         return RESULT, workshop.do(kind, shared, item)

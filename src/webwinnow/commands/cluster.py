@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from webwinnow.collection.pagestore import PageRow
+from webwinnow.collection.settings import RunSettings
+from webwinnow.commands.features import collect_features
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
 from webwinnow.pagemeta.hints import Hints
 from webwinnow.pagetree import PageTree
-from webwinnow.pipeline.features import collect_features
-from webwinnow.pipeline.settings import RunSettings
-from webwinnow.pipeline.store import PageRow
 from webwinnow.progress import Progress
 from webwinnow.urls import is_web_link
 from webwinnow.vectors import VectorSettings

@@ -1,0 +1,1 @@
+"""A collection of parsed pages: the store on disk, the workers, and the messages between them."""
