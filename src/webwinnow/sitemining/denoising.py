@@ -1,9 +1,9 @@
 """Denoising a site in two stages (Sites 4.2): first its DOM nodes, then its pages.
 
-A node is marked for removing when its text has too little to do with the topics: by the terms of a thesaurus, which is
-the paper's way, by its likeness to the centroid of a topic, which is the rival that the paper names, or because a
-cleaner of web pages removes it, which is ours. A page of which most nodes are marked goes as a whole. Nothing is taken
-out of a tree: what comes out is a mask over the nodes of a site, as `SitePages.keeping` takes it.
+A node is marked for removal if its text has too little to do with the topics, measured by the terms of a thesaurus
+(the paper's method) or by its similarity to the centroid of a topic (the alternative that the paper names), or if a
+page cleaning method removes it (ours). A page is removed if most of its nodes are marked. Trees are not changed: the
+result is a mask over the nodes of a site, for `SitePages.keeping`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, Literal, Self, get_args
+from typing import Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,42 +22,26 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.sitepages import DEFAULT_LANGUAGE, SitePages
 from webwinnow.sitemining.sitetree import NOTHING, BlockTree
-from webwinnow.sitemining.thesaurus import TERMS_OF_A_TOPIC, SpelledText, Thesaurus, distinctive_terms
-from webwinnow.sitemining.topicwords import TopicWords, WordRows
+from webwinnow.sitemining.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
+from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.sitemodel import learn
 from webwinnow.words import stop_words
 
-__all__ = [
-    "CHOICES",
-    "Choice",
-    "Denoised",
-    "Denoiser",
-    "DenoisingSettings",
-    "SiteText",
-    "cleaned_nodes",
-    "denoise",
-    "is_removed",
-    "learned_thesaurus",
-    "pertinence",
-    "similarity",
-]
-
 LEAST_PERTINENCE: Final = 0.1
-"""Share of a node's words that belong to terms. Ours, of 0.02, 0.1 and 0.2 in one trial on sites-docs: the paper names
-none."""
+"""Share of a node's words that belong to terms. Ours, the best of 0.02, 0.1 and 0.2 in one trial on sites-docs: the
+paper gives no value."""
 LEAST_SIMILARITY: Final = 0.005
-"""Cosine with the nearest centroid. Ours, of 0.001, 0.002 and 0.005 in one trial on sites-docs: the paper says only
-that "most similarity scores are near to zero"."""
+"""Cosine with the nearest centroid. Ours, the best of 0.001, 0.002 and 0.005 in one trial on sites-docs: the paper says
+only that "most similarity scores are near to zero"."""
 MAJORITY: Final = 0.5
-DEFAULT_LANGUAGE: Final = "en"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 Choice = Literal["none", "repeated", "thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
 CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
-"""The ways of denoising that there are to compare: none; blocks that the site repeats, as `SitePages` does by itself;
-terms; centroids; a cleaner; a cleaner first, then terms on what it left."""
+"""The denoising methods: none; blocks that the site repeats, as `SitePages` removes by default; terms; centroids; a
+cleaner; a cleaner, then terms on what it kept."""
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -65,10 +49,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenoisingSettings:
-    """Where a node is noise, and where a page is.
+    """Thresholds of denoising.
 
     - `least_pertinence`, `least_similarity`: nodes below are marked, with a thesaurus and with centroids.
-    - `majority`: a page goes if a larger share of its nodes is marked.
+    - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
     least_pertinence: float = LEAST_PERTINENCE
@@ -83,9 +67,9 @@ class DenoisingSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SiteText:
-    """What the nodes of a site say, in the order of `SitePages`: page by page its containers, its blocks, its title.
+    """The texts of the nodes of a site, in the order of `SitePages`: for each page its containers, blocks and title.
 
-    The nodes of page p are `first[p]:first[p + 1]`. Containers say nothing; `block` marks what can be noise.
+    The nodes of page p are `first[p]:first[p + 1]`. Containers have no text; `block` marks the nodes that can be noise.
     """
 
     first: NDArray[np.int64]
@@ -96,7 +80,7 @@ class SiteText:
     def of(cls, trees: Sequence[PageTree]) -> Self:
         """The texts of a site's pages."""
         texts: list[str] = []
-        sizes, blocks = [0], []
+        sizes, blocks = [0], [np.zeros(0, np.bool_)]
         for tree in trees:
             nodes = BlockTree.of(tree)
             said = nodes.blocks.texts()
@@ -104,7 +88,7 @@ class SiteText:
             texts += ["" if b == NOTHING else said[b] for b in nodes.block.tolist()] + [title] * bool(title)
             blocks.append(np.concatenate((nodes.block != NOTHING, np.zeros(int(bool(title)), np.bool_))))
             sizes.append(len(blocks[-1]))
-        return cls(np.cumsum(sizes), np.concatenate(blocks) if blocks else np.zeros(0, np.bool_), SpelledText.of(texts))
+        return cls(np.cumsum(sizes), np.concatenate(blocks), SpelledText.of(texts))
 
     def __len__(self) -> int:
         return len(self.block)
@@ -115,7 +99,7 @@ class SiteText:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def page_shares(self) -> dict[str, float]:
-        """For each word the share of the site's pages that have it, as `distinctive_terms` takes it; no stop words."""
+        """The share of the site's pages that have each word, without stop words, for `distinctive_terms`."""
         times: Counter[str] = Counter()
         for begin, end in pairwise(self.first.tolist()):
             times.update(set(self.spelled.words(begin, end)))
@@ -124,11 +108,10 @@ class SiteText:
         return {word: count / pages for word, count in times.items() if _WORD.fullmatch(word) and word not in stops}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Denoised:
-    """Which `nodes` and `pages` of a site take part. Containers always do, a title as long as its page does.
+class Denoised(NamedTuple):
+    """The `nodes` and `pages` of a site that are kept. Containers always are, a title if its page is.
 
-    `whole` is true where nothing would have been left: then everything takes part.
+    `whole` is true if nothing would have been left: then everything is kept.
     """
 
     nodes: Mask
@@ -140,7 +123,7 @@ class Denoised:
 
 
 def pertinence(text: SiteText, thesaurus: Thesaurus) -> Floats:
-    """Of each node the share of words that belong to terms: "the occurrence frequency of the topic-specific keywords
+    """The share of each node's words that belong to terms: "the occurrence frequency of the topic-specific keywords
     and terms in that node" (4.2). 0 for a node without words.
     """
     covered = thesaurus.covered(text.spelled)
@@ -148,17 +131,17 @@ def pertinence(text: SiteText, thesaurus: Thesaurus) -> Floats:
 
 
 def similarity(site: SitePages, topics: TopicWords) -> Floats:
-    """Of each node the cosine with the centroid vector of the nearest topic (4.2, the rival); 0 without known words."""
-    found = WordRows.of(site.words, topics.key).weighted(topics.weight).cosines(topics.direction)
-    nearest: Floats = np.nan_to_num(found, nan=0.0).max(axis=1, initial=0.0)
+    """The cosine of each node with the nearest topic's centroid (4.2, the alternative); 0 without known words."""
+    cosines = topics.rows(site.words).cosines(topics.direction).value
+    nearest: Floats = np.nan_to_num(cosines, nan=0.0).max(axis=1, initial=0.0)
     return nearest
 
 
 def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> Mask:
-    """The nodes that a cleaning method keeps, the site learned from its own pages: ours, in place of text or before."""
+    """The nodes that a cleaning method keeps, with the site learned from these pages (ours)."""
     chosen, settings = method_named(cleaning), CleaningSettings()
     model = learn(trees, "", chosen.parts) if chosen.learns else None
-    kept = []
+    kept = [np.zeros(0, np.bool_)]
     for tree in trees:
         evidence = PageEvidence.of(tree) if chosen.scores else None
         runs = chosen.clean(tree, model, settings, evidence).keep_runs
@@ -166,17 +149,17 @@ def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> 
         of_block = np.bincount(nodes.blocks.of_run(), weights=runs, minlength=len(nodes.blocks)) > 0
         stays = nodes.block == NOTHING
         stays[~stays] = of_block[nodes.block[~stays]]
-        kept.append(np.concatenate((stays, np.ones(int(bool(tree.head.title.strip())), np.bool_))))
-    return np.concatenate(kept) if kept else np.zeros(0, np.bool_)
+        kept += [stays, np.ones(int(bool(tree.head.title.strip())), np.bool_)]
+    return np.concatenate(kept)
 
 
 # Stage 2: pages
 
 
 def is_removed(marked: int, nodes: int, majority: float = MAJORITY) -> bool:
-    """Whether a page goes: "if a majority of DOM nodes within a page is marked for removing" (4.2).
+    """Whether a page is removed: "if a majority of DOM nodes within a page is marked for removing" (4.2).
 
-    A page without nodes says nothing and goes too.
+    A page without nodes is removed too.
     """
     return nodes == 0 or marked > majority * nodes
 
@@ -189,11 +172,10 @@ def denoise(
     among: Mask | None = None,
     majority: float = MAJORITY,
 ) -> Denoised:
-    """Both stages: nodes whose score is below `least` or that say nothing are marked, then pages go.
+    """Both stages: mark the nodes without text or with a score below `least`, then remove pages.
 
-    `among` are the nodes that a cleaner left; only these are judged and counted, and a page that has none goes. Without
-    scores what the cleaner left stays. Ours: a site of which no page would be left is not denoised at all, for it has
-    a topic all the same.
+    `among` are the nodes that a cleaner kept: only these are scored and counted, and a page without any is removed.
+    Without scores all of them are kept. Ours: a site of which no page would be left is kept whole.
     """
     there = np.ones(len(text), np.bool_) if among is None else among
     if there.shape != (len(text),) or (score is not None and score.shape != (len(text),)):
@@ -209,23 +191,16 @@ def denoise(
     return Denoised((stays | ~text.block) & kept[text.page], kept)
 
 
-# What is learned from training sites
-
-
 def learned_thesaurus(
-    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_OF_A_TOPIC
+    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_PER_TOPIC
 ) -> Thesaurus:
-    """The terms that tell of any topic: a node that has to do with one of them has to do with what is looked for.
-
-    `shares[i]` is `SiteText.page_shares` of training site i.
-    """
-    found = distinctive_terms(shares, topics, terms)
-    return Thesaurus(term for told in found.values() for term in told)
+    """The distinctive terms of all topics; `shares[i]` is `SiteText.page_shares` of training site i."""
+    return Thesaurus(term for found in distinctive_terms(shares, topics, terms).values() for term in found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Denoiser:
-    """A choice, ready: with the terms of its thesaurus or the words of its centroids, where it needs them."""
+    """A denoising method with the thesaurus or the topic words that it needs."""
 
     choice: Choice
     settings: DenoisingSettings = field(default_factory=DenoisingSettings)
@@ -241,22 +216,21 @@ class Denoiser:
             raise SettingsError("denoising 'centroid' needs the words of topics: learn them from sites")
 
     def denoised(self, text: SiteText, site: SitePages, cleaned: Mask | None = None) -> Denoised:
-        """Which nodes and pages of a site take part; `cleaned` is what `cleaned_nodes` gave, for those with a cleaner.
+        """The nodes and pages of a site that are kept.
 
-        `site` tells which blocks are repeated and has the words for centroids; what is kept in it does not count.
+        `site` has the repeated blocks and the words for centroids. `cleaned` is the result of `cleaned_nodes`, for the
+        methods with a cleaner.
         """
         if self.choice in ("none", "repeated"):
             nodes = np.ones(len(text), np.bool_) if self.choice == "none" else site.kept
             return Denoised(nodes, np.ones(len(site), np.bool_))
         if "cleaner" in self.choice and cleaned is None:
-            raise InputError(f"denoising {self.choice!r} wants to know what a cleaner keeps")
+            raise InputError(f"denoising {self.choice!r} needs the nodes that a cleaner keeps")
         among = cleaned if "cleaner" in self.choice else None
-        if self.choice == "cleaner":
+        majority = self.settings.majority
+        if self.words is not None and self.choice == "centroid":
+            return denoise(text, similarity(site, self.words), self.settings.least_similarity, majority=majority)
+        if self.thesaurus is None or self.choice == "cleaner":
             return denoise(text, among=among)
-        settings = self.settings
-        if self.choice == "centroid":
-            assert self.words is not None
-            return denoise(text, similarity(site, self.words), settings.least_similarity, majority=settings.majority)
-        assert self.thesaurus is not None
         found = pertinence(text, self.thesaurus)
-        return denoise(text, found, settings.least_pertinence, among=among, majority=settings.majority)
+        return denoise(text, found, self.settings.least_pertinence, among=among, majority=majority)

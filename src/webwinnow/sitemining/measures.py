@@ -1,4 +1,4 @@
-"""What mining web sites is measured by (Sites, section 5)."""
+"""The measures of web site mining (Sites, section 5)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from collections.abc import Sequence
 
 from webwinnow.errors import InputError
 
-__all__ = ["class_accuracies", "macro_accuracy", "spotting_rate"]
-
 
 def spotting_rate(new: int, seeds: int) -> float:
-    """N_new / N_seed (15): sites found for each seed site, 1.87 in the paper. A ratio, not per cent."""
+    """N_new / N_seed (15): sites found per seed site, 1.87 in the paper. A ratio, not per cent."""
     if seeds < 1 or new < 0:
         raise InputError(f"{new} new sites for {seeds} seeds: expected 0 or more for at least one")
     return new / seeds
 
 
 def class_accuracies(labels: Sequence[str], found: Sequence[str]) -> dict[str, float]:
-    """M^(i) / N_new^(i) of each class i: of its sites the share that was classified as such."""
+    """M^(i) / N_new^(i) of each class i: the share of its sites that was classified correctly."""
     if len(labels) != len(found):
         raise InputError(f"{len(labels)} labels and {len(found)} classes: expected one each")
     sites = Counter(labels)
@@ -27,7 +25,7 @@ def class_accuracies(labels: Sequence[str], found: Sequence[str]) -> dict[str, f
 
 
 def macro_accuracy(labels: Sequence[str], found: Sequence[str]) -> float:
-    """The mean over classes of M^(i) / N_new^(i) (16): a class counts alike however many sites it has.
+    """The mean over classes of M^(i) / N_new^(i) (16): each class has the same weight.
 
     The paper's mean is over its 10 classes; ours over those that have a site, for the others have no share.
     """

@@ -18,9 +18,9 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.sitemining.skos import LARGEST_THESAURUS, read_labels
 from webwinnow.words import stop_words, words
 
-__all__ = ["TERMS_OF_A_TOPIC", "SpelledText", "Thesaurus", "chi_square", "distinctive_terms", "needs_ahocorasick"]
+__all__ = ["TERMS_PER_TOPIC", "SpelledText", "Thesaurus", "chi_square", "distinctive_terms", "needs_ahocorasick"]
 
-TERMS_OF_A_TOPIC: Final = 500
+TERMS_PER_TOPIC: Final = 500
 """Terms that training sites give each topic (ours; not tuned)."""
 LEAST_SITES: Final = 2
 """A word of one site alone is its own, not its topic's (ours)."""
@@ -143,7 +143,7 @@ def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_w
 
 
 def distinctive_terms(
-    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_OF_A_TOPIC
+    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_PER_TOPIC
 ) -> dict[str, list[str]]:
     """The words that tell of each topic, most telling first: the highest chi-square over training sites.
 

@@ -11,7 +11,7 @@ from webwinnow.experiments.sites.labelledsites import StoredSite
 from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
 from webwinnow.sitemining.hmt.treemodel import Known
 from webwinnow.sitemining.topics import Training
-from webwinnow.sitemining.topics.treescale import site_nodes
+from webwinnow.sitemining.topics.treescale import page_observations
 
 __all__ = ["Curve", "drawn_curves", "site_curves"]
 
@@ -57,7 +57,8 @@ def site_curves(sites: Sequence[StoredSite]) -> list[Curve]:
     for one, held, number in zip(sites, training.held_out, training.topic.tolist(), strict=True):
         if held is not None:
             tree = one.site.page_tree
-            forests.append(Forest(tree.parent, evidence=soft_evidence(site_nodes(tree.page, held.pages))))
+            parent, shown = page_observations(tree, held.pages)
+            forests.append(Forest(parent, evidence=soft_evidence(shown)))
             known.append(np.where(tree.parent < 0, number, HIDDEN))
     if not forests:
         return []

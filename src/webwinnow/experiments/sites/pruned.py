@@ -14,7 +14,7 @@ from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 from webwinnow.sitemining.topics import SiteTopics
 from webwinnow.sitemining.topics.treemethods import HmtMethod
-from webwinnow.sitemining.topics.treescale import site_nodes
+from webwinnow.sitemining.topics.treescale import page_observations
 
 __all__ = ["DELTAS", "DEPTHS", "FIRST_PAGES", "OMEGAS", "Read", "read_less", "ways"]
 
@@ -55,8 +55,8 @@ def read_less(site: StoredSite, model: SiteTopics, pages: HmtMethod) -> list[Rea
     that of method `hmt`. The site is then classified as if the kept pages were all there is of it.
     """
     tree = site.site.page_tree
-    shown = site_nodes(tree.page, pages.words.of_pages(site.everything.page_words))
-    forest = Forest(tree.parent, evidence=soft_evidence(shown, floor=FLOOR))
+    parent, shown = page_observations(tree, pages.words.of_pages(site.everything.page_words))
+    forest = Forest(parent, evidence=soft_evidence(shown, floor=FLOOR))
     rules: list[Rule] = [*(KlRule(delta=delta) for delta in DELTAS), *(VarianceRule(omega=omega) for omega in OMEGAS)]
     chosen = [(mask, mask) for mask in _fixed(tree)]
     for rule in rules:

@@ -1,4 +1,4 @@
-"""Methods that compare a site with training sites: `superpage` and `topicvector`."""
+"""Methods that compare a site with the training sites: `superpage` (Sites 2) and `topicvector` (Ester et al. [9])."""
 
 from __future__ import annotations
 
@@ -8,38 +8,31 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.sitemining.arraychecks import floats, indexes, keys
+from webwinnow.sitemining.arraychecks import Arrays, floats, indexes, keys
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topics.topicmethod import Arrays, TopicPrediction, Training
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
 from webwinnow.sitemining.topicwords import TopicWords, WordRows
 
 NEAREST = 3
 """Training sites that vote."""
 
 Floats = NDArray[np.float64]
-
-
-def votes(likeness: Floats, topic: NDArray[np.int64], topics: int, nearest: int) -> Floats:
-    """The share of each topic in the votes of the nearest sites, each voting as much as it is alike.
-
-    Where nothing is alike all topics have the same share. Of sites alike the first ones vote.
-    """
-    chosen = np.argsort(-likeness, kind="stable")[:nearest]
-    given = np.bincount(topic[chosen], np.maximum(likeness[chosen], 0.0), topics).astype(np.float64)
-    total = given.sum()
-    return given / total if total > 0 else np.full(topics, 1 / topics)
+Indexes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Superpage:
-    """Sublinear tf-idf over sites, cosine, k = 3. Nothing is cleaned: that is what makes it the baseline."""
+class Superpage(TopicMethod):
+    """All words of a site as one page; the nearest training sites vote (Sites 2, the baseline).
+
+    Sublinear tf-idf over sites, cosine, k = 3. Nothing is cleaned: that is what makes it the baseline.
+    """
 
     name: ClassVar[str] = "superpage"
     key: NDArray[np.uint64]
-    weight: NDArray[np.float64]
+    weight: Floats
     rows: WordRows
-    topic: NDArray[np.int64]
+    topic: Indexes
     topics: int
 
     @classmethod
@@ -52,25 +45,18 @@ class Superpage:
         return cls(key, weight, rows, training.topic, training.topics)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
-        """Votes of the nearest sites, each as much as its cosine."""
-        own = WordRows.of(site.all_words, self.key).weighted(self.weight).dense(len(self.key))[0]
-        return TopicPrediction(votes(self.rows.times(own), self.topic, self.topics, NEAREST))
+        """Votes of the nearest sites, weighted by cosine."""
+        own = WordRows.of(site.all_words, self.key).weighted(self.weight)
+        vector = np.zeros(len(self.key))
+        vector[own.column] = own.value
+        return TopicPrediction(votes(self.rows.times(vector), self.topic, self.topics))
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
-        rows = self.rows
-        return {
-            "key": self.key,
-            "weight": self.weight,
-            "row": rows.row,
-            "column": rows.column,
-            "value": rows.value,
-            "topic": self.topic,
-        }
+        rows = {"row": self.rows.row, "column": self.rows.column, "value": self.rows.value}
+        return {"key": self.key, "weight": self.weight} | rows | {"topic": self.topic}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
         key, topic = keys(arrays, "key"), indexes(arrays, "topic", topics)
         row, column = indexes(arrays, "row", len(topic)), indexes(arrays, "column", len(key))
         value = floats(arrays, "value", (len(row),))
@@ -79,28 +65,22 @@ class Superpage:
         return cls(key, floats(arrays, "weight", (len(key),)), WordRows(len(topic), row, column, value), topic, topics)
 
 
-def topic_counts(pages: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How many pages have each topic, each the likeliest one; pages without known words are not counted."""
-    told = pages[~np.isnan(pages[:, 0])]
-    return np.bincount(told.argmax(axis=1), minlength=pages.shape[1]).astype(np.float64)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class TopicVector:
-    """Two phases of classification: pages by words, then sites by the counts of page topics, cosine, k = 3.
+class TopicVector(TopicMethod):
+    """A site as the vector of its pages' topics: pages are classified by words, sites by the nearest such vectors.
 
-    The vectors of training sites are those that the other sites give them; a site alone with its topic stands as a
-    vector of nothing else.
+    Cosine, k = 3. The vectors of training sites are predicted by the other sites; the only site of a topic has a
+    vector with that topic alone.
     """
 
     name: ClassVar[str] = "topicvector"
     words: TopicWords
-    vectors: NDArray[np.float64]
-    topic: NDArray[np.int64]
+    vectors: Floats
+    topic: Indexes
 
     @classmethod
     def learn(cls, training: Training) -> Self:
-        """Learn words, and keep the vector of each site."""
+        """Learn the words, and keep the vector of each site."""
         alone = np.eye(training.topics)
         vectors = [
             alone[number] if held is None else topic_counts(held.pages)
@@ -111,22 +91,37 @@ class TopicVector:
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Votes of the nearest vectors."""
         pages = self.words.of_pages(site.page_words)
-        likeness = _units(self.vectors) @ _units(topic_counts(pages))
-        return TopicPrediction(votes(likeness, self.topic, pages.shape[1], NEAREST), pages, pages)
+        cosines = _unit(self.vectors) @ _unit(topic_counts(pages))
+        return TopicPrediction(votes(cosines, self.topic, pages.shape[1]), pages, pages)
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
         return self.words.to_arrays() | {"vectors": self.vectors, "topic": self.topic}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
         topic = indexes(arrays, "topic", topics)
         vectors = floats(arrays, "vectors", (len(topic), topics))
         return cls(TopicWords.from_arrays(arrays, topics), vectors, topic)
 
 
-def _units(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def votes(similarity: Floats, topic: Indexes, topics: int) -> Floats:
+    """The share of each topic in the votes of the nearest sites, each vote weighted by its similarity.
+
+    Of equally similar sites the first ones vote. If none is similar, all topics have the same share.
+    """
+    chosen = np.argsort(-similarity, kind="stable")[:NEAREST]
+    given = np.bincount(topic[chosen], np.maximum(similarity[chosen], 0.0), topics).astype(np.float64)
+    total = given.sum()
+    return given / total if total > 0 else np.full(topics, 1 / topics)
+
+
+def topic_counts(pages: Floats) -> Floats:
+    """The number of pages of each topic, by the most probable topic; pages without known words are not counted."""
+    known = pages[~np.isnan(pages[:, 0])]
+    return np.bincount(known.argmax(axis=1), minlength=pages.shape[1]).astype(np.float64)
+
+
+def _unit(rows: Floats) -> Floats:
     length = np.sqrt((rows * rows).sum(axis=-1, keepdims=True))
-    found: NDArray[np.float64] = rows / np.where(length > 0, length, 1.0)
+    found: Floats = rows / np.where(length > 0, length, 1.0)
     return found

@@ -1,11 +1,12 @@
-"""What the methods of classifying sites share: training sites, the prediction, and the interface of a method."""
+"""What the methods of classifying sites share: `Training`, `TopicPrediction` and the base class `TopicMethod`."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +17,54 @@ from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
 
+Floats = NDArray[np.float64]
 
-class _Learns(Protocol):
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicPrediction:
+    """P(topic | site) and, where the method classifies pages, P(topic) of each page (one row per page).
+
+    `texts` and `blocks` are P(topic | text) of single pages and of the nodes of their block trees, NaN where no word is
+    known. They show what decided.
+    """
+
+    site: Floats
+    pages: Floats | None = None
+    texts: Floats | None = None
+    blocks: Floats | None = None
+
+
+class TopicMethod(ABC):
+    """A method of classifying sites."""
+
+    name: ClassVar[str]
+
     @classmethod
-    def learn(cls, training: Training) -> Self: ...
+    @abstractmethod
+    def learn(cls, training: Training) -> Self:
+        """Learn from sites whose topics are known."""
+
+    @abstractmethod
+    def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
+        """The probability of each topic. `neighbours` are linked sites of known topics; some methods use them."""
+
+    @abstractmethod
+    def to_arrays(self) -> Arrays:
+        """The learned state as named arrays."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
+        """Read the result of `to_arrays` for this number of topics; `ValueError` if it does not fit."""
 
 
-Learned = TypeVar("Learned", bound=_Learns)
+Method = TypeVar("Method", bound=TopicMethod)
 
 
 class Training:
-    """Sites and the topic of each. `names` are the topics in order, `topic[s]` the number of site s's.
+    """Training sites with their topics: `names` are the topics in order, `topic[s]` the number of site s's topic.
 
-    Several methods may learn from one `Training`: the words of topics are learned once.
+    Methods may share one `Training`: words, and methods that others build on, are learned once.
     """
 
     def __init__(self, sites: Sequence[SitePages], labels: Sequence[str]) -> None:
@@ -41,30 +77,31 @@ class Training:
         self.names: tuple[str, ...] = tuple(sorted(set(labels)))
         if len(self.names) < 2:
             raise InputError(f"{len(self.names)} topics among {len(sites)} sites: expected two or more")
-        self._by_method: dict[type[_Learns], _Learns] = {}
         self.topic: NDArray[np.int64] = np.array([self.names.index(label) for label in labels], np.int64)
-
-    @property
-    def topics(self) -> int:
-        """The number of topics."""
-        return len(self.names)
+        self.topics = len(self.names)
+        self._by_method: dict[type[TopicMethod], TopicMethod] = {}
 
     @property
     def words(self) -> TopicWords:
-        """The words that tell of topics, learned from all sites."""
-        return self._learned[0]
+        """The words of each topic, learned from all sites."""
+        return self._words[0]
 
     @property
     def held_out(self) -> list[HeldOut | None]:
-        """What each site is told by the words of the others; None for one that is alone with its topic."""
-        return self._learned[1]
+        """Predictions for each site by the words of the others; None for the only site of a topic."""
+        return self._words[1]
 
     @cached_property
-    def _learned(self) -> tuple[TopicWords, list[HeldOut | None]]:
+    def _words(self) -> tuple[TopicWords, list[HeldOut | None]]:
         return learn_words(self.sites, self.topic, self.topics)
 
-    def learned(self, method: type[Learned]) -> Learned:
-        """What a method has learned from these sites; methods that build on it ask here, so that it learns once."""
+    def held_out_sites(self) -> list[tuple[SitePages, HeldOut, int]]:
+        """The sites that can be held out, with their predictions and the number of their topic."""
+        rows = zip(self.sites, self.held_out, self.topic.tolist(), strict=True)
+        return [(site, held, number) for site, held, number in rows if held is not None]
+
+    def learned(self, method: type[Method]) -> Method:
+        """A method trained on these sites, at most once."""
         if method not in self._by_method:
             self._by_method[method] = method.learn(self)
         found = self._by_method[method]
@@ -73,49 +110,8 @@ class Training:
 
     @property
     def links(self) -> list[tuple[int, int]]:
-        """The links between sites: (from, to), each pair once."""
+        """The links between sites, (from, to), each pair once."""
         home = {host: s for s, site in enumerate(self.sites) for host in site.hosts}
         return sorted(
             {(s, home[host]) for s, site in enumerate(self.sites) for host in site.linked if home.get(host, s) != s}
         )
-
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TopicPrediction:
-    """P(topic | site) and, where the method knows of them, of its pages (a row each).
-
-    `texts` and `blocks` are what pages and the nodes of their trees of blocks say by themselves, NaN where no word is
-    known: what decided.
-    """
-
-    site: Floats
-    pages: Floats | None = None
-    texts: Floats | None = None
-    blocks: Floats | None = None
-
-
-class TopicMethod(Protocol):
-    """One way to tell the topic of a site."""
-
-    name: ClassVar[str]
-
-    @classmethod
-    def learn(cls, training: Training) -> Self:
-        """Learn from sites whose topics are known."""
-        ...
-
-    def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
-        """How likely each topic is; `neighbours` are sites linked with it whose topics are known, where one asks."""
-        ...
-
-    def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
-        ...
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave, of so many topics; `ValueError` where something does not fit."""
-        ...

@@ -1,4 +1,4 @@
-"""Methods over the tree of pages: `markovtree`, `hmt`, `twophase` and `multiscale`."""
+"""Methods over the trees of a site: `markovtree` (Ester et al. [9]), `hmt`, `twophase`, `multiscale` (Sites 3, 4)."""
 
 from __future__ import annotations
 
@@ -9,57 +9,64 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.sitemining.arraychecks import floats
+from webwinnow.sitemining.arraychecks import Arrays, floats
 from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import topic_counts
-from webwinnow.sitemining.topics.topicmethod import Arrays, TopicPrediction, Training
-from webwinnow.sitemining.topics.treescale import SITE_DAMPING, Observed, TreeScale, site_nodes
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
+from webwinnow.sitemining.topics.treescale import SITE_DAMPING, TreeScale, at_nodes, page_observations
 from webwinnow.sitemining.topicwords import TopicWords, probabilities
 
 SMOOTHING = 1.0
 """Pages added to every pair of topics (Laplace; ours)."""
+LEARNED_PAGES = 10
+"""Evenly spaced pages of a site whose blocks are used to learn P(a block has its page's topic), a single number."""
+CALIBRATED_SITES = 24
+"""Evenly spaced held-out sites that run all four steps, to learn the slope of the last step, a single number."""
+
+Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MarkovTree:
-    """P(site) = P(topic) times the product over its pages of `emitted[topic, page's topic]`."""
+@dataclass(frozen=True, eq=False)
+class MarkovTree(TopicMethod):
+    """The 0-order Markov tree: a page's topic depends on the site's topic only.
+
+    P(site) = P(topic) times the product over its pages of `emitted[topic, page's topic]`.
+    """
 
     name: ClassVar[str] = "markovtree"
     words: TopicWords
-    emitted: NDArray[np.float64]
+    emitted: Floats
 
     @classmethod
     def learn(cls, training: Training) -> Self:
-        """Learn words, and how often the pages of each topic's sites have which topic, by what other sites tell."""
+        """Learn the words, and how often pages of each topic's sites have which topic, predicted by other sites."""
         counts = np.full((training.topics, training.topics), SMOOTHING)
         for held, number in zip(training.held_out, training.topic.tolist(), strict=True):
             if held is None:
-                counts[number, number] += 1  # alone with its topic: a page of its own, so that the topic can be told
+                counts[number, number] += 1  # the only site of its topic: one page of its own
             else:
                 counts[number] += topic_counts(held.pages)
         return cls(training.words, counts / counts.sum(axis=1, keepdims=True))
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
-        """By Bayes' rule, all topics being as likely before."""
+        """Bayes' rule with equal priors."""
         pages = self.words.of_pages(site.page_words)
         likelihood = np.log(self.emitted) @ topic_counts(pages)
         return TopicPrediction(probabilities(likelihood[None])[0], pages, pages)
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
         return self.words.to_arrays() | {"emitted": self.emitted}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
         emitted = floats(arrays, "emitted", (topics, topics), low=np.finfo(np.float64).tiny, high=1.0)
         return cls(TopicWords.from_arrays(arrays, topics), emitted)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HmtMethod:
-    """A page is the smallest thing; the topic of the site is the state of the root."""
+@dataclass(frozen=True, eq=False)
+class HmtMethod(TopicMethod):
+    """A hidden Markov tree over the pages of a site; the site's topic is the state of the root (3.2, Figure 2b)."""
 
     name: ClassVar[str] = "hmt"
     words: TopicWords
@@ -67,48 +74,35 @@ class HmtMethod:
 
     @classmethod
     def learn(cls, training: Training) -> Self:
-        """Learn words, and the tree from what other sites tell of each site's pages."""
-        held = [
-            (site.page_tree, found.pages, number)
-            for site, found, number in zip(training.sites, training.held_out, training.topic.tolist(), strict=True)
-            if found is not None
-        ]
-        trees = [(tree.parent, site_nodes(tree.page, pages)) for tree, pages, _ in held]
-        topic = [number for *_, number in held]
-        pages = TreeScale.learn(trees, topic, training.topics, SITE_DAMPING)
-        return cls(training.words, pages.sloped(trees, [None] * len(trees), topic))
+        """Learn the words, and the tree from predictions for held-out pages."""
+        held = training.held_out_sites()
+        pages = _page_scale(held, [found.pages for _, found, _ in held], training.topics)
+        return cls(training.words, pages)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """The states of the page tree."""
         tree = site.page_tree
         texts = self.words.of_pages(site.page_words)
-        shown = site_nodes(tree.page, texts)
+        observed = page_observations(tree, texts)
         pages = np.full((len(site), self.words.topics), np.nan)
         there = tree.page >= 0
-        pages[tree.page[there]] = self.pages.nodes(tree.parent, shown)[there]
-        return TopicPrediction(self.pages.roots(tree.parent, shown)[0], pages, texts)
+        pages[tree.page[there]] = self.pages.nodes(*observed)[there]
+        return TopicPrediction(self.pages.roots(*observed)[0], pages, texts)
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
         return self.words.to_arrays() | {"page_scale": self.pages.to_array()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
         return cls(TopicWords.from_arrays(arrays, topics), TreeScale.from_array(arrays, "page_scale", topics))
 
 
-LEARNED_PAGES = 10
-"""Pages of a site, evenly drawn, whose blocks teach how likely a block has its page's topic: one number."""
+@dataclass(frozen=True, eq=False)
+class TwoPhase(TopicMethod):
+    """Hidden Markov trees over the blocks of each page, then over the pages (3.2, Figure 2c).
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TwoPhase:
-    """Fine to coarse: blocks give the topic of their page, pages that of their site.
-
-    A page is a DOM node too and shows its whole text. Its blocks repeat that text: what they say counts by a slope.
+    Fine to coarse: blocks give the topic of their page, pages that of their site. A page is a DOM node too and is
+    observed with its whole text. Its blocks repeat that text, so their evidence is scaled by a slope.
     """
 
     name: ClassVar[str] = "twophase"
@@ -118,82 +112,47 @@ class TwoPhase:
 
     @classmethod
     def learn(cls, training: Training) -> Self:
-        """Learn words, then both scales from what other sites tell of each site's blocks and pages."""
-        held = [
-            (site, found, number)
-            for site, found, number in zip(training.sites, training.held_out, training.topic.tolist(), strict=True)
-            if found is not None
-        ]
+        """Learn the words, then both scales from predictions for held-out blocks and pages."""
+        held = training.held_out_sites()
         topic = [number for *_, number in held]
-        blocks = TreeScale.learn([_drawn(site, found.blocks) for site, found, _ in held], topic, training.topics)
-        blocks = blocks.sloped(
-            [(site.parent, found.blocks) for site, found, _ in held], [found.pages for _, found, _ in held], topic
-        )
-        trees = [
-            (
-                site.page_tree.parent,
-                site_nodes(site.page_tree.page, blocks.roots(site.parent, found.blocks, found.pages)),
-            )
-            for site, found, _ in held
-        ]
-        pages = TreeScale.learn(trees, topic, training.topics, SITE_DAMPING)
-        return cls(training.words, blocks, pages.sloped(trees, [None] * len(trees), topic))
+        blocks = TreeScale.learn([_some_pages(site, found.blocks) for site, found, _ in held], topic, training.topics)
+        observed = [(site.parent, found.blocks) for site, found, _ in held]
+        blocks = blocks.sloped(observed, topic, [found.pages for _, found, _ in held])
+        pages = [blocks.roots(site.parent, found.blocks, found.pages) for site, found, _ in held]
+        return cls(training.words, blocks, _page_scale(held, pages, training.topics))
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Steps 1 and 2 of Figure 7."""
         return self.classified(site, *self.preclassified(site))
 
     def preclassified(self, site: SitePages) -> tuple[Floats, Floats]:
-        """Step 1: P(topic | text) of each page, and of each of its nodes; NaN where no word is known."""
+        """Step 1: P(topic | text) of each page and of each of its nodes; NaN where no word is known."""
         return self.words.of_pages(site.page_words), self.words.of_blocks(site.node_words)
 
     def classified(self, site: SitePages, pages: Floats, blocks: Floats) -> TopicPrediction:
-        """Step 2, and step 4: pages from their own text and from their blocks, the site from its pages."""
+        """Step 2: pages from their own text and their blocks, the site from its pages."""
         found = self.blocks.roots(site.parent, blocks, pages)
-        tree = site.page_tree
-        return TopicPrediction(self.pages.roots(tree.parent, site_nodes(tree.page, found))[0], found, pages, blocks)
+        of_site = self.pages.roots(*page_observations(site.page_tree, found))[0]
+        return TopicPrediction(of_site, found, pages, blocks)
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
-        return self.words.to_arrays() | {
-            "block_scale": self.blocks.to_array(),
-            "page_scale": self.pages.to_array(),
-        }
+        scales = {"block_scale": self.blocks.to_array(), "page_scale": self.pages.to_array()}
+        return self.words.to_arrays() | scales
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
-        return cls(
-            TopicWords.from_arrays(arrays, topics),
-            TreeScale.from_array(arrays, "block_scale", topics),
-            TreeScale.from_array(arrays, "page_scale", topics),
-        )
+        scales = (TreeScale.from_array(arrays, name, topics) for name in ("block_scale", "page_scale"))
+        return cls(TopicWords.from_arrays(arrays, topics), *scales)
 
 
-def _drawn(site: SitePages, shown: Floats) -> Observed:
-    """The trees of some pages of a site, evenly drawn."""
-    pages = np.unique(np.linspace(0, len(site) - 1, LEARNED_PAGES).round().astype(np.int64))
-    return _trees(site, pages.tolist(), shown)
+@dataclass(frozen=True, eq=False)
+class Multiscale(TopicMethod):
+    """Two phases, interscale fusion and a final pass (4.1, the four steps of Figure 7).
 
-
-def _trees(site: SitePages, pages: Sequence[int], shown: Floats) -> Observed:
-    nodes = np.concatenate([np.arange(site.first[p], site.first[p + 1]) for p in pages])
-    place = np.full(len(site.parent) + 1, -1, np.int32)
-    place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    return place[site.parent[nodes]], shown[nodes]
-
-
-CALIBRATED_SITES = 24
-"""Held-out sites, evenly drawn, that pass all four steps to teach the slope of the last; one number."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Multiscale:
-    """Raw results are refined coarse to fine by the scale above, then pages and site are classified again.
-
-    P(C) is the same for every topic at every scale: the words are learned so that each topic counts alike. `final` is
-    the tree of the last pass, surer than the raw one because fusion has told every page what the site is: its slope is
-    learned after fusion.
+    Raw results are refined coarse to fine by the scale above, then pages and site are classified again. P(C) is the
+    same for every topic at every scale, because the words are learned with equal weight per topic. `final` is the tree
+    of the last pass. It is more certain than the raw one, because fusion passes the site's topic to every page: so its
+    slope is learned after fusion.
     """
 
     name: ClassVar[str] = "multiscale"
@@ -207,27 +166,20 @@ class Multiscale:
         raw = training.learned(TwoPhase)
         links = LinkTopics.learn(training.topic.tolist(), training.links, training.topics)
         first = cls(raw, raw.pages, links)
-        held = [
-            (site, found, number)
-            for site, found, number in zip(training.sites, training.held_out, training.topic.tolist(), strict=True)
-            if found is not None
-        ]
+        held = training.held_out_sites()
         held = held[:: max(1, -(-len(held) // CALIBRATED_SITES))]
-        trees = [
-            (
-                site.page_tree.parent,
-                site_nodes(site.page_tree.page, first._pages(site, found.pages, found.blocks, None)),
-            )
+        observed = [
+            page_observations(site.page_tree, first._pages(site, found.pages, found.blocks, None))
             for site, found, _ in held
         ]
-        return cls(raw, raw.pages.sloped(trees, [None] * len(trees), [number for *_, number in held]), links)
+        return cls(raw, raw.pages.sloped(observed, [number for *_, number in held]), links)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
         """The four steps of Figure 7."""
         pages, blocks = self.raw.preclassified(site)  # step 1
         found = self._pages(site, pages, blocks, neighbours)
-        tree = site.page_tree
-        return TopicPrediction(self.final.roots(tree.parent, site_nodes(tree.page, found))[0], found, pages, blocks)
+        of_site = self.final.roots(*page_observations(site.page_tree, found))[0]
+        return TopicPrediction(of_site, found, pages, blocks)
 
     def _pages(self, site: SitePages, pages: Floats, blocks: Floats, neighbours: Neighbours | None) -> Floats:
         """P(topic) of each page after steps 2, 3 and the first half of 4."""
@@ -240,13 +192,25 @@ class Multiscale:
         return self.raw.blocks.roots(site.parent, seen, fuse(pages, fused.site, prior))  # step 4
 
     def to_arrays(self) -> Arrays:
-        """What was learned, as named arrays."""
         links = {"linking": self.links.linking, "linked": self.links.linked}
         return self.raw.to_arrays() | links | {"final_scale": self.final.to_array()}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read what `to_arrays` gave; `ValueError` where something does not fit."""
         links = [floats(arrays, name, (topics, topics), high=1.0) for name in ("linking", "linked")]
         final = TreeScale.from_array(arrays, "final_scale", topics)
         return cls(TwoPhase.from_arrays(arrays, topics), final, LinkTopics(*links))
+
+
+def _page_scale(held: Sequence[tuple[SitePages, object, int]], pages: Sequence[Floats], topics: int) -> TreeScale:
+    """The scale of page trees, learned from P(topic) of the pages of held-out sites."""
+    observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(held, pages, strict=True)]
+    topic = [number for *_, number in held]
+    return TreeScale.learn(observed, topic, topics, SITE_DAMPING).sloped(observed, topic)
+
+
+def _some_pages(site: SitePages, posteriors: Floats) -> tuple[NDArray[np.int32], Floats]:
+    """The block trees of evenly spaced pages of a site."""
+    pages = np.unique(np.linspace(0, len(site) - 1, LEARNED_PAGES).round().astype(np.int64))
+    nodes = np.concatenate([np.arange(site.first[p], site.first[p + 1]) for p in pages.tolist()])
+    return at_nodes(site.parent, posteriors, nodes)
