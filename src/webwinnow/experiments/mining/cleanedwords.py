@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from webwinnow._words import word_spans
+from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.experiments.answercache import Kept, key_of
 from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining.minedmethods import Mined
