@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from webwinnow.report.charts import Axis, Series, line_plot, point_plot
+from webwinnow.report.charts import Axis, Series, line_chart, point_chart
 
 UP = Axis("accuracy", 0, 1, percent=True)
 
@@ -30,14 +30,14 @@ def drawing(figure: str) -> ElementTree.Element:
     ],
 )
 def test_axes_have_round_numbers(axis, told):
-    assert [axis.told(value) for value in axis.ticks()] == told
+    assert [axis.label(value) for value in axis.ticks()] == told
 
 
 def test_names_beside_the_ends_of_lines_stand_apart():
     series = [Series(f"method {k}", [(1, 0.5), (2, 0.5)]) for k in range(6)]
     texts = [
         text
-        for text in drawing(line_plot("t", series, Axis("x", 1, 2), UP)).iter("text")
+        for text in drawing(line_chart("t", series, Axis("x", 1, 2), UP)).iter("text")
         if text.get("class") == "name"
     ]
     heights = sorted(float(text.get("y", "0")) for text in texts)
@@ -48,7 +48,7 @@ def test_names_at_the_bottom_stay_inside():
     series = [Series(f"method {k}", [(1, 0.0)]) for k in range(6)]
     texts = [
         text
-        for text in drawing(line_plot("t", series, Axis("x", 1, 2), UP)).iter("text")
+        for text in drawing(line_chart("t", series, Axis("x", 1, 2), UP)).iter("text")
         if text.get("class") == "name"
     ]
     assert all(0 < float(text.get("y", "0")) < 250 for text in texts)
@@ -58,8 +58,8 @@ def test_names_at_the_bottom_stay_inside():
 def test_names_and_titles_are_escaped_and_points_numbered():
     hostile = '<script>"&'
     for figure in (
-        line_plot(hostile, [Series(hostile, [(1, 0.1)]), Series("empty", [])], Axis(hostile, 1, 2), UP),
-        point_plot(hostile, [(hostile, 0.5, 0.5, 1), ("b", 2.0, 0.5, 9)], Axis(hostile, 0, 1), UP),
+        line_chart(hostile, [Series(hostile, [(1, 0.1)]), Series("empty", [])], Axis(hostile, 1, 2), UP),
+        point_chart(hostile, [(hostile, 0.5, 0.5, 1), ("b", 2.0, 0.5, 9)], Axis(hostile, 0, 1), UP),
     ):
         assert "<script" not in figure
         drawing(figure)

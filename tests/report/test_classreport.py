@@ -15,7 +15,8 @@ from webwinnow.mining.classifiers import LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.mining.folds import Folds
-from webwinnow.report.classreport import MOST_SHOWN, classes_html, confusion_svg, reliability_svg
+from webwinnow.report.charts import MOST_CLASSES, confusion_chart, reliability_chart
+from webwinnow.report.classreport import classes_html
 from webwinnow.vectors import FeatureMatrix, VectorSettings
 
 HOSTILE = "</title><script>alert(1)</script>\"' onload=x"
@@ -43,7 +44,7 @@ def test_nothing_of_labels_pages_or_words_is_read_as_html(trained):
     report = classes_html(trained)
     assert "<script" not in report
     assert report.count("&lt;script&gt;") >= 7
-    assert "default-src &#x27;none&#x27;" in report
+    assert "default-src &#39;none&#39;" in report
     assert not re.search(r"(?:src|href)\s*=", report)
 
 
@@ -54,24 +55,24 @@ def test_report_without_scores_is_a_page_too(trained):
     assert "Confusion" not in report
 
 
-@pytest.mark.parametrize("count", [1, 2, 6, 20, 30, MOST_SHOWN, MOST_SHOWN + 30])
+@pytest.mark.parametrize("count", [1, 2, 6, 20, 30, MOST_CLASSES, MOST_CLASSES + 30])
 def test_picture_of_any_number_of_classes_is_well_formed(count):
     names = [f"class & {n:03}" for n in range(count)]
-    picture = ElementTree.fromstring(confusion_svg(ClassScores.of(names, names)))
+    picture = ElementTree.fromstring(confusion_chart(ClassScores.of(names, names)))
     squares = [element for element in picture.iter("rect") if element.get("class") == "cell"]
-    assert len(squares) == min(count, MOST_SHOWN) ** 2
+    assert len(squares) == min(count, MOST_CLASSES) ** 2
 
 
 def test_picture_of_no_page_is_well_formed():
-    ElementTree.fromstring(confusion_svg(ClassScores.of([], [])))
-    ElementTree.fromstring(reliability_svg(Reliability.of(np.zeros((0, 2)), np.zeros(0, np.int64))))
+    ElementTree.fromstring(confusion_chart(ClassScores.of([], [])))
+    ElementTree.fromstring(reliability_chart(Reliability.of(np.zeros((0, 2)), np.zeros(0, np.int64))))
 
 
 def test_deeper_squares_have_greater_shares():
-    picture = ElementTree.fromstring(confusion_svg(ClassScores.of(list("aaaab"), list("aaabb"))))
+    picture = ElementTree.fromstring(confusion_chart(ClassScores.of(list("aaaab"), list("aaabb"))))
     depth = {
         (square.get("class"), title.text): float(square.get("fill-opacity"))
         for group in picture.iter("g")
         for title, square in [(group.find("title"), group.find("rect"))]
     }
-    assert depth["right", "a: 3 of 4 pages taken for a"] > depth["wrong", "a: 1 of 4 pages taken for b"]
+    assert depth["right", "a: 3 of 4 pages classified as a"] > depth["wrong", "a: 1 of 4 pages classified as b"]

@@ -11,7 +11,7 @@ from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.methods import METHODS, CleaningSettings, method_named
 from webwinnow.parsing import parse
-from webwinnow.report.dials import MILLION, read
+from webwinnow.report.dials import MILLION, read_dial
 from webwinnow.report.sitereport import _Page
 from webwinnow.sitemodel import learn
 
@@ -29,7 +29,7 @@ def told(name: str, turn: float) -> CleaningSettings:
 @pytest.mark.parametrize("name", METHODS)
 def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
     for tree in trees:
-        reading = read(name, tree, model)
+        reading = read_dial(name, tree, model)
         np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 
@@ -37,7 +37,7 @@ def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
 def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
     unseen = parse(page(99).replace("class=main", "class=other"), url="http://news.example/99.html")
     for tree in [*trees, unseen]:
-        reading = read(name, tree, model)
+        reading = read_dial(name, tree, model)
         for turn in TURNS:
             kept = method_named(name).clean(tree, model, told(name, turn), None).keep_runs
             np.testing.assert_array_equal(reading.keeps(round(turn * MILLION)), kept, err_msg=f"{name} at {turn}")
@@ -47,14 +47,14 @@ def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
 @pytest.mark.parametrize("favor", ["precision", "recall"])
 def test_a_favoured_cut_keeps_what_its_option_keeps(name, favor, model, trees):
     for tree in trees:
-        reading = read(name, tree, model)
+        reading = read_dial(name, tree, model)
         kept = method_named(name).clean(tree, model, CleaningSettings(page=PageSettings(favor=favor)), None).keep_runs
         np.testing.assert_array_equal(reading.keeps(reading.favored[favor]), kept)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_reasons_on_the_side_that_was_taken_are_those_of_the_verdict(name, model, trees):
-    reading = read(name, trees[0], model)
+    reading = read_dial(name, trees[0], model)
     kept = reading.verdict.keep_runs
     np.testing.assert_array_equal(reading.kept_reason[kept], reading.verdict.run_reason[kept])
     np.testing.assert_array_equal(reading.gone_reason[~kept], reading.verdict.run_reason[~kept])
@@ -72,7 +72,7 @@ def test_the_curve_counts_the_words_that_stay_at_each_step(name, model, trees):
 @pytest.mark.parametrize("name", METHODS)
 def test_one_page_alone_is_read_like_any_other(name, trees):
     alone = learn(trees[:1], "news.example")
-    reading = read(name, trees[0], alone)
+    reading = read_dial(name, trees[0], alone)
     np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 

@@ -19,8 +19,7 @@ from webwinnow.cli.app import app
 from webwinnow.errors import SettingsError
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
-from webwinnow.report.document import MOST_BYTES, _signs
-from webwinnow.report.inspector import share_out
+from webwinnow.report.inspector import MOST_BYTES, _signs, share_out
 from webwinnow.report.pagetokens import CLOSE, NEXT_REGION, SHOWN_TAGS
 from webwinnow.report.sitereport import packed
 from webwinnow.sitemodel import learn
@@ -123,7 +122,7 @@ def test_nothing_that_a_page_says_stands_in_the_report_as_html(trees):
 
 def test_the_policy_allows_the_viewers_own_parts_and_nothing_else(model, trees):
     html = report_html([SiteReport.of(model, trees[:1], METHODS)], METHODS)
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#x27;", "'")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)[1].replace("&#39;", "'")
     assert policy.startswith("default-src 'none';")
     assert "unsafe" not in policy
     assert "http" not in policy

@@ -18,7 +18,7 @@ from webwinnow.cleanpage import clean_page
 from webwinnow.methods import METHODS, CleaningSettings, Method
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
-from webwinnow.report.document import MOST_BYTES
+from webwinnow.report.inspector import MOST_BYTES
 from webwinnow.sitemodel import learn
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")

@@ -1,9 +1,8 @@
-"""What was kept and what went, for people to see and steer: `webwinnow inspect`, one self-contained HTML page."""
+"""Reports for people as self-contained HTML pages: the inspector (`webwinnow inspect`), clusters, classes, sites."""
 
 from __future__ import annotations
 
-from webwinnow.report.document import report_html
-from webwinnow.report.inspector import Inspected, ReportSettings, write_report
+from webwinnow.report.inspector import Inspected, ReportSettings, report_html, write_report
 from webwinnow.report.sitereport import SiteReport
 
 __all__ = ["Inspected", "ReportSettings", "SiteReport", "report_html", "write_report"]

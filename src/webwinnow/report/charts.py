@@ -1,35 +1,51 @@
-"""Plots as inline SVG: no script, nothing beside the page, colours from the page's styles (classes `c0`, `c1`, ...).
+"""Charts as inline SVG: no script, no external file, colours from the style sheet of the page.
 
-A plot says nothing that its table does not: it is a picture of numbers that stand beside it.
+Every chart is shown beside a table with the same numbers. The markup is in `templates/`; this module places the marks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
-from math import ceil, floor, log10
-from typing import NamedTuple
+from math import ceil, cos, floor, log10, radians, sin
+from typing import Any, NamedTuple
 
-__all__ = ["COLOURS", "Axis", "Series", "line_plot", "point_plot"]
+import numpy as np
+from markupsafe import Markup
+
+from webwinnow.mining.classscores import ClassScores, Reliability
+from webwinnow.report.templating import render, shortened
 
 COLOURS = 6
-"""Colours that the page's styles name; more series begin again."""
+"""Colour classes `c0`, `c1`, ... of the style sheet; further series start again."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 420.0, 12.0, 232.0
-_WIDTH, _HEIGHT = 560, 274
 _LINE = 13.0
-"""Least distance of two names beside the ends of lines."""
+"""Least distance between two labels at the ends of lines."""
 _TICKS = 5
+_MARKED_POINTS = 30
+"""Lines with at least this many points have no marks."""
+
+MOST_CLASSES = 40
+"""Classes in a confusion matrix: those with the most pages."""
+CELL_SIZES = ((6, 58), (12, 46), (20, 32), (30, 24), (MOST_CLASSES, 18))
+"""Pixels of a cell by the number of classes."""
+LONGEST_NAME = 26
+"""Characters of a class name; the tooltip shows the whole name."""
+NARROW = 24
+"""Columns of at most this many pixels have vertical labels, wider ones slanted labels."""
+LETTER = 6.7
+"""Approximate width of a character in pixels."""
 
 
 class Series(NamedTuple):
-    """A line: its name and its points (x, y), from left to right."""
+    """A line: its name, its points (x, y) from left to right, and the class of its colour."""
 
     name: str
     points: Sequence[tuple[float, float]]
+    colour: str = ""
 
 
 class Axis(NamedTuple):
-    """What an axis tells, and from where to where; `percent` and `whole` say how its numbers are written."""
+    """The name and range of an axis; `percent` and `whole` set the format of its numbers."""
 
     name: str
     low: float
@@ -38,7 +54,7 @@ class Axis(NamedTuple):
     whole: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value lies, from 0 to 1."""
+        """Position of a value, from 0 to 1."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return min(max(share, 0.0), 1.0)
 
@@ -53,68 +69,57 @@ class Axis(NamedTuple):
         first = ceil(self.low / step - 1e-9)
         return [step * k for k in range(first, floor(self.high / step + 1e-9) + 1)]
 
-    def told(self, value: float) -> str:
-        """A number as it stands beside the axis."""
+    def label(self, value: float) -> str:
+        """The label of a tick."""
         return f"{100 * value:.0f} %" if self.percent else f"{value:,.0f}" if self.whole else f"{value:,.6g}"
 
 
-def line_plot(title: str, series: Sequence[Series], across: Axis, up: Axis) -> str:
-    """Lines with their names beside their ends; a figure to be put into a page."""
-    drawn, ends = [], []
+def line_chart(title: str, series: Sequence[Series], across: Axis, up: Axis) -> Markup:
+    """Lines with their names beside their ends."""
+    lines, ends = [], []
     for number, one in enumerate(series):
         places = [_place(x, y, across, up) for x, y in one.points]
-        if not places:
-            continue
-        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        marks = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.6"/>' for x, y in places) if len(places) < 30 else ""
-        drawn.append(f'<g class="{_colour(number)}"><path class="line" d="{path}"/>{marks}</g>')
-        ends.append((places[-1][1], places[-1][0], number, one.name))
-    names = []
-    for (y, x, number, name), told in zip(sorted(ends), _apart([end[0] for end in sorted(ends)]), strict=True):
-        names.append(
-            f'<g class="{_colour(number)}"><path class="lead" d="M{x + 3:.1f} {y:.1f}L{_RIGHT + 10:.1f} {told:.1f}"/>'
-            f'<text class="name" x="{_RIGHT + 14}" y="{told + 4:.1f}">{escape(name)}</text></g>'
-        )
-    return _figure(title, _axes(across, up) + "".join(drawn) + "".join(names))
+        if places:
+            colour = one.colour or f"c{number % COLOURS}"
+            lines.append((colour, places, len(places) < _MARKED_POINTS))
+            ends.append((places[-1][1], places[-1][0], number, colour, one.name))
+    ends.sort()
+    labels = [
+        {"x": x + 3, "y": y, "label_y": label_y, "colour": colour, "name": name}
+        for (y, x, _, colour, name), label_y in zip(ends, _spread([end[0] for end in ends]), strict=True)
+    ]
+    return _chart(title, across, up, lines=lines, labels=labels)
 
 
-def point_plot(title: str, points: Sequence[tuple[str, float, float, int]], across: Axis, up: Axis) -> str:
-    """Points (name, x, y, colour) with a number each, and a legend of numbers and names below."""
-    drawn = []
-    for number, (name, x, y, colour) in enumerate(points, start=1):
-        at, height = _place(x, y, across, up)
-        drawn.append(
-            f'<g class="{_colour(colour)}"><circle cx="{at:.1f}" cy="{height:.1f}" r="8"/><title>{escape(name)}</title>'
-            f'<text class="number" x="{at:.1f}" y="{height + 3.4:.1f}">{number}</text></g>'
-        )
-    legend = "".join(
-        f'<li class="{_colour(colour)}"><b>{number}</b> {escape(name)}</li>'
-        for number, (name, _, _, colour) in enumerate(points, start=1)
+def point_chart(title: str, points: Sequence[tuple[str, float, float, int]], across: Axis, up: Axis) -> Markup:
+    """Numbered points (name, x, y, colour), with a legend below."""
+    placed = [
+        {"place": _place(x, y, across, up), "name": name, "colour": f"c{colour % COLOURS}"}
+        for name, x, y, colour in points
+    ]
+    return _chart(title, across, up, points=placed)
+
+
+def _chart(title: str, across: Axis, up: Axis, **marks: Any) -> Markup:
+    values: dict[str, Any] = {"lines": [], "labels": [], "points": []} | marks
+    box = {"left": _LEFT, "right": _RIGHT, "top": _TOP, "bottom": _BOTTOM}
+    return render(
+        "chart.html.j2",
+        title=title,
+        across=across.name,
+        rows=[(_place(across.low, value, across, up)[1], up.label(value)) for value in up.ticks()],
+        columns=[(_place(value, up.low, across, up)[0], across.label(value)) for value in across.ticks()],
+        box=box,
+        **values,
     )
-    return _figure(title, _axes(across, up) + "".join(drawn), f'<ul class="legend">{legend}</ul>')
 
 
 def _place(x: float, y: float, across: Axis, up: Axis) -> tuple[float, float]:
     return _LEFT + (_RIGHT - _LEFT) * across.at(x), _BOTTOM - (_BOTTOM - _TOP) * up.at(y)
 
 
-def _axes(across: Axis, up: Axis) -> str:
-    parts = []
-    for value in up.ticks():
-        y = _place(across.low, value, across, up)[1]
-        parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{_RIGHT}"/>')
-        parts.append(f'<text class="tick end" x="{_LEFT - 5}" y="{y + 3.5:.1f}">{up.told(value)}</text>')
-    for value in across.ticks():
-        x = _place(value, up.low, across, up)[0]
-        parts.append(f'<path class="grid" d="M{x:.1f} {_BOTTOM}v4"/>')
-        parts.append(f'<text class="tick mid" x="{x:.1f}" y="{_BOTTOM + 16}">{across.told(value)}</text>')
-    middle = (_LEFT + _RIGHT) / 2
-    parts.append(f'<text class="tick mid" x="{middle}" y="{_BOTTOM + 34}">{escape(across.name)}</text>')
-    return "".join(parts)
-
-
-def _apart(heights: Sequence[float]) -> list[float]:
-    """Where names stand beside the ends of lines, from the top: as near as can be, none over another."""
+def _spread(heights: Sequence[float]) -> list[float]:
+    """Positions of labels beside the ends of lines, from the top: as near as possible without overlap."""
     placed: list[float] = []
     for y in heights:
         placed.append(y if not placed else max(y, placed[-1] + _LINE))
@@ -125,12 +130,52 @@ def _apart(heights: Sequence[float]) -> list[float]:
     return placed
 
 
-def _colour(number: int) -> str:
-    return f"c{number % COLOURS}"
-
-
-def _figure(title: str, drawn: str, below: str = "") -> str:
-    return (
-        f'<figure class="plot"><figcaption>{escape(title)}</figcaption><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        f'role="img" aria-label="{escape(title)}; the numbers are in the table">{drawn}</svg>{below}</figure>'
+def confusion_chart(scores: ClassScores) -> Markup:
+    """A confusion matrix: right predictions green, wrong ones red, shaded by the share of the row."""
+    there = np.flatnonzero(scores.pages + scores.confusion.sum(axis=0))
+    order = sorted(there.tolist(), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
+    shown = sorted(order[:MOST_CLASSES], key=lambda c: scores.classes[c])
+    names = [scores.classes[c] for c in shown]
+    size = next(pixels for most, pixels in CELL_SIZES if len(shown) <= most)
+    longest = max((len(shortened(name, LONGEST_NAME)) for name in names), default=1) * LETTER
+    angle = 45 if size > NARROW else 90
+    left, top = longest + 34, longest * sin(radians(angle)) + 42
+    cells = [
+        {
+            "x": left + size * column,
+            "y": top + size * row,
+            "count": count,
+            "share": count / max(int(scores.pages[c]), 1),
+            "title": f"{names[row]}: {count:,} of {int(scores.pages[c]):,} pages classified as {names[column]}",
+            "kind": "right" if row == column else "wrong",
+            "has_room": len(str(count)) * LETTER < size - 2,
+        }
+        for row, c in enumerate(shown)
+        for column, count in enumerate(scores.confusion[c, shown].tolist())
+    ]
+    return render(
+        "confusion.svg.j2",
+        width=left + size * len(shown) + longest * cos(radians(angle)) + 12,
+        height=top + size * len(shown) + 8,
+        labels=[(size * (n + 0.5), name, shortened(name, LONGEST_NAME)) for n, name in enumerate(names)],
+        cells=cells,
+        **{"left": left, "top": top, "inner": size - 2, "angle": angle},
     )
+
+
+def reliability_chart(found: Reliability) -> Markup:
+    """Share of correct predictions by predicted probability; below, the number of pages of each bin."""
+    side, left, top, low = 280, 52, 12, 54
+    step, most = side / len(found.pages), max(int(found.pages.max(initial=0)), 1)
+    bins = [
+        {
+            "x": left + side * found.told[n],
+            "y": top + side * (1 - found.right[n]),
+            "title": f"{int(found.pages[n]):,} pages, probability {found.told[n]:.3f}, correct {found.right[n]:.3f}",
+            "bar_x": left + step * n + 1,
+            "bar": low * int(found.pages[n]) / most,
+        }
+        for n in np.flatnonzero(found.pages).tolist()
+    ]
+    box = {"side": side, "left": left, "top": top, "low": low, "bar_width": step - 2}
+    return render("reliability.svg.j2", bins=bins, ticks=(0.0, 0.25, 0.5, 0.75, 1.0), **box)

@@ -1,4 +1,9 @@
-"""From a collection to a report: learn its sites as `clean` would, then ask the methods about a sample of the pages."""
+"""`webwinnow inspect`: learn the sites of a collection as `clean` does, clean a sample of pages, write the inspector.
+
+The inspector is one HTML file with viewer, styles and data. Page content is packed (`sitereport.packed`), so none of it
+is parsed as HTML: the viewer unpacks it and writes it as plain text. The policy of the file allows the viewer's script
+and styles by hash and nothing else, in its frames too.
+"""
 
 from __future__ import annotations
 
@@ -7,39 +12,48 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from markupsafe import Markup
+
+from webwinnow._version import __version__
+from webwinnow.cleaning import REASONS
+from webwinnow.cleaning.kinds import FAMILIES, KINDS
 from webwinnow.collection.settings import RunSettings
 from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
-from webwinnow.methods import method_named
+from webwinnow.methods import METHODS, method_named
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.progress import Progress
-from webwinnow.report.document import MOST_BYTES, report_html
-from webwinnow.report.sitereport import DEFAULT_METHODS, SiteReport
+from webwinnow.report.dials import DIALS
+from webwinnow.report.pagetokens import SHOWN_TAGS
+from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
+from webwinnow.report.templating import asset, render_page
 from webwinnow.site.archive import write_whole
 from webwinnow.site.modelstore import ModelFolder
 from webwinnow.urls import SiteKey
 
-__all__ = ["Inspected", "ReportSettings", "share_out", "write_report"]
-
 SAMPLE_PAGES = 200
 """Pages of a report: on `sites-swde` they take 2.6 MB (docs/inspect.md)."""
+MOST_BYTES = 20_000_000
+"""Largest report; pages that do not fit are left out, and the report says so."""
 VIEWER_ROOM = 1_000_000
-"""Bytes kept free for the viewer itself and the index."""
-
+"""Bytes reserved for the viewer and the index."""
+SCRIPTS = ("state.js", "frames.js", "block.js", "dials.js", "pages.js", "tree.js", "start.js")
+"""The files of the viewer's script, in order."""
 NO_NAME = "(no name)"
-"""What the site of pages without a web address is called in messages."""
+"""Shown for the site of pages without a web URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSettings:
     """How to inspect a collection.
 
-    - `methods`: the cleaning methods to compare; the first two stand side by side at first.
-    - `pages`: sample pages in all, shared out among the sites.
-    - `sites`: the sites to show; all where none is named.
+    - `methods`: the cleaning methods to compare; the first two are shown side by side at first.
+    - `pages`: sample pages in all, shared among the sites.
+    - `sites`: the sites to show; all if empty.
     - `site_by`, `limits`, `jobs`: as in a cleaning run.
     """
 
@@ -61,7 +75,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """What a report shows: sites, sample pages, its size; pages that could not be read or for which was no room."""
+    """Sites and sample pages of a report, its size in bytes, pages that failed and pages that did not fit."""
 
     sites: int
     pages: int
@@ -71,9 +85,9 @@ class Inspected:
 
 
 def share_out(pages: dict[str, int], most: int) -> dict[str, int]:
-    """How many pages of each site to show, `most` in all: equal shares, and what small sites leave goes to the others.
+    """Return how many pages of each site to show, `most` in all: equal shares, unused ones go to larger sites.
 
-    Where there are more sites than pages, the largest get one each.
+    With more sites than pages, the largest sites get one page each.
     """
     shares: dict[str, int] = {}
     left = most
@@ -96,7 +110,7 @@ def write_report(
 ) -> Inspected:
     """Inspect a collection and write the report, one HTML file. The same input gives the same report.
 
-    `shown_inputs` are what the report's command lines call the inputs, where that is not what they are called here.
+    `shown_inputs` are the names of the inputs in the report's command lines, if they differ from `inputs`.
     """
     settings = settings or ReportSettings()
     check_output(out, "jsonl")
@@ -154,3 +168,57 @@ def write_report(
         failed=learned.failed_pages,
         left_out=sum(site.about["left_out"] for site in sites),
     )
+
+
+def report_html(
+    sites: Sequence[SiteReport], methods: Sequence[str] = DEFAULT_METHODS, *, command: str = "webwinnow clean INPUT"
+) -> str:
+    """Return the report on some sites. The command lines that it shows begin with `command`."""
+    index = {
+        "version": __version__,
+        "command": command,
+        "tags": SHOWN_TAGS,
+        "reasons": REASONS,
+        "steps": CURVE_STEPS,
+        "families": FAMILIES,
+        "kinds": [
+            {"name": kind.name, "family": kind.family, "about": kind.about, "sign": sign}
+            for kind, sign in zip(KINDS, _signs([kind.name for kind in KINDS]), strict=True)
+        ],
+        "methods": [_method(name) for name in methods],
+        "sites": [site.about for site in sites],
+    }
+    blobs = [("index", packed(index))]
+    for s, site in enumerate(sites):
+        blobs.append((f"tree-{s}", site.tree))
+        blobs += [(f"page-{s}-{p}", page) for p, page in enumerate(site.pages)]
+    names = ", ".join(site.about["name"] for site in sites[:3]) + (", …" if len(sites) > 3 else "")
+    frame = asset("frame.css")
+    return render_page(
+        "inspector.html.j2",
+        asset("viewer.css"),
+        frame,
+        script='"use strict";\n(() => {\n' + "\n".join(map(asset, SCRIPTS)) + "})();\n",
+        title=f"{names} · webwinnow inspect",
+        frame=Markup(frame),
+        blobs=blobs,
+    )
+
+
+def _method(name: str) -> dict[str, Any]:
+    dial = DIALS.get(name)
+    shown = None
+    if dial is not None:
+        shown = {key: getattr(dial, key) for key in ("name", "about", "own", "option")}
+        shown |= {"more": dial.keeps_more, "favors": dial.favors}
+    return {"name": name, "about": METHODS[name].about, "dial": shown}
+
+
+def _signs(names: Sequence[str]) -> list[str]:
+    """Two letters for each kind, so that kinds differ not by colour alone: the first, and the next unused one."""
+    signs: list[str] = []
+    for name in names:
+        letters = name.replace("-", "")
+        initials = "".join(word[0] for word in name.split("-")[1:2]) + letters[1:]
+        signs.append(next(sign for c in initials if (sign := letters[0].upper() + c) not in signs))
+    return signs

@@ -1,4 +1,4 @@
-"""`Regions`: a page cut so finely that every method asked treats each piece as a whole; what the viewer marks."""
+"""`PageRegions`: a page cut into pieces that every method treats as a whole; the viewer marks these pieces."""
 
 from __future__ import annotations
 
@@ -13,28 +13,26 @@ from numpy.typing import NDArray
 from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, cut
 from webwinnow.pagetree import PageTree
-from webwinnow.report.dials import Reading
+from webwinnow.report.dials import DialReading
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sums import block_keys
-
-__all__ = ["Regions", "words_of_runs"]
 
 _WORD = re.compile(r"\w+")
 
 
 def words_of_runs(tree: PageTree) -> NDArray[np.int64]:
-    """How many words each run holds, hidden ones too; their sum is what `count_words` counts."""
+    """Return the number of words of each run, hidden ones too; they add up to `count_words`."""
     bounds = pairwise(tree.run_start.tolist())
     return np.array([len(_WORD.findall(tree.text, a, b)) for a, b in bounds], np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Regions:
-    """The regions of a page in page order. `of_run[r]` is the region of run r, -1 for one of white space only.
+class PageRegions:
+    """The regions of a page in page order. `of_run[r]` is the region of run r, -1 for a run of white space only.
 
-    For each region: `first` run, `words`, `pages` of the site that say what its block says, and the `element` of the
-    site style tree that it stands in.
+    Each region has its `first` run, its number of `words`, the number of `pages` of the site with the text of its
+    block, and its `element` of the site style tree.
     """
 
     blocks: Blocks
@@ -48,8 +46,8 @@ class Regions:
         return len(self.first)
 
     @classmethod
-    def of(cls, tree: PageTree, model: LearnedSite, readings: list[Reading]) -> Regions:
-        """Cut a page into regions: runs of one block that no reading tells apart."""
+    def of(cls, tree: PageTree, model: LearnedSite, readings: list[DialReading]) -> PageRegions:
+        """Cut a page into regions: runs of one block that no reading distinguishes."""
         blocks = cut(tree)
         block = blocks.of_run()
         said = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
@@ -77,7 +75,7 @@ class Regions:
         )
 
     def xpaths(self, most: int) -> dict[str, Any]:
-        """The XPaths of the first `most` regions' blocks as steps: `step[k]` stands below `up[k]`, `at` is the last."""
+        """The XPaths of the first `most` regions' blocks as steps: `step[k]` is below `up[k]`, `at` is the last."""
         tree = self.blocks.tree
         steps, parents = _steps(tree)
         owners = self.blocks.owner[self.blocks.of_run()[self.first[:most]]].tolist()
@@ -85,12 +83,12 @@ class Regions:
         up: list[int] = []
         step: list[str] = []
         for owner in owners:
-            way = []
+            path = []
             node = owner
             while node not in numbered:
-                way.append(node)
+                path.append(node)
                 node = parents[node]
-            for below in reversed(way):
+            for below in reversed(path):
                 numbered[below] = len(up)
                 up.append(numbered[parents[below]])
                 step.append(steps[below])
@@ -98,7 +96,7 @@ class Regions:
 
 
 def _steps(tree: PageTree) -> tuple[list[str], list[int]]:
-    """For each node its step of `PageTree.xpath`, and its parent: all of them in one pass."""
+    """The step of `PageTree.xpath` and the parent of every node, in one pass."""
     parents: list[int] = tree.parent.tolist()
     codes: list[int] = tree.tag.tolist()
     seen: dict[tuple[int, int], int] = {}

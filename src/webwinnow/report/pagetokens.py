@@ -1,7 +1,7 @@
-"""A page as the viewer builds it anew: a row of tokens, from which nothing but known tags and plain text can come.
+"""A page as a list of tokens from which the viewer rebuilds it: known tags and plain text, nothing else.
 
-A token is the number of a tag in `SHOWN_TAGS` (an element opens), `CLOSE`, `NEXT_REGION` (what is said from here on
-belongs to the next region), `BLANK`, or a string: text. No attribute, address, style or script of the page is in it.
+A token is the number of a tag in `SHOWN_TAGS` (an element opens), `CLOSE`, `NEXT_REGION` (the next region starts
+here), `BLANK`, or a string: text. The page's attributes, URLs, styles and scripts are left out.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from webwinnow._words import blank_runs
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk
-from webwinnow.report.pageregions import Regions
-
-__all__ = ["BLANK", "CLOSE", "NEXT_REGION", "SHOWN_TAGS", "Token", "tokens"]
+from webwinnow.report.pageregions import PageRegions
 
 SHOWN_TAGS: tuple[str, ...] = tuple(
     "div p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th pre blockquote figure "
     "figcaption hr br a b i code sup sub small s u mark menu image".split()
 )
-"""What the viewer may open. `menu` is a list of short links, shown as a row; `image` stands for a picture."""
+"""Elements of the viewer. `menu` is a list of short links, shown as a row; `image` is a placeholder for an image."""
 CLOSE, NEXT_REGION, BLANK = -1, -2, -3
 Token = int | str
 
@@ -46,28 +44,28 @@ _BLOCKS = np.zeros(len(SHOWN_TAGS) + 1, np.bool_)
 for _name in SHOWN_TAGS:
     _BLOCKS[_NUMBER[_name]] = _name in BLOCK_TAGS
 MENU_LINKS, MENU_CHARACTERS = 3, 32
-"""A list of so many links, of so few characters each on average, and of nothing else, is shown as a row."""
+"""A list of at least this many links and nothing else, with at most this mean length, is shown as a row."""
 CELL_CHARACTERS = 300
-"""A table with a longer cell lays out a page: side by side in half a window its columns could not be read."""
+"""A table with a longer cell is a layout table: its columns would be unreadable in half a window."""
 LONGEST_ALT = 120
 _WHITE = re.compile(r"\s+")
 
 
-def tokens(tree: PageTree, regions: Regions, most: int) -> list[Token]:
-    """The page as far as its first `most` regions go, pictures by what they say in words."""
+def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
+    """Return the page up to its region `most`, images as their alternative text."""
     shown = _SHOWN[np.minimum(tree.tag, CUSTOM_TAG)].astype(np.int64)
     alts = _alts(tree)
     said = (regions.of_run >= 0) & (regions.of_run < most)
-    keep = _holds(tree, said)
+    keep = _containing(tree, said)
     keep[list(alts)] = True
     last = int(np.flatnonzero(said)[-1]) if said.any() else -1
     ruled = np.flatnonzero(tree.tagged("hr", "br"))
     keep[ruled] = last >= 0 and ruled < tree.run_owner[last]
     shown[_menus(tree, said)] = _NUMBER["menu"]
     shown[_in_layout_tables(tree)] = _NUMBER["div"]
-    minded = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
-    minded[0] = True
-    spoken = said | (_beside(regions, said) & blank_runs(tree.text, tree.run_start))
+    opened = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
+    opened[0] = True
+    spoken = said | (_in_shown_blocks(regions, said) & blank_runs(tree.text, tree.run_start))
     written: list[Token] = []
     speaking = iter(np.flatnonzero(keep[tree.run_owner] & spoken).tolist())
     preformatted = ((tree.flags[tree.run_owner] & PREFORMATTED) != 0).tolist()
@@ -96,12 +94,12 @@ def tokens(tree: PageTree, regions: Regions, most: int) -> list[Token]:
             written.append(NEXT_REGION)
         written.append(text if preformatted[run] else _WHITE.sub(" ", text))
 
-    walk(tree, keep, spoken, minded, opens=opens, closes=closes, says=says, parts=lambda _: written.append(BLANK))
+    walk(tree, keep, spoken, opened, opens=opens, closes=closes, says=says, parts=lambda _: written.append(BLANK))
     return written
 
 
 def _alts(tree: PageTree) -> dict[int, str]:
-    """What visible pictures are said to show, by node."""
+    """The alternative texts of visible images, by node."""
     nodes, alts = tree.values("alt")
     visible = tree.visible
     return {
@@ -111,8 +109,8 @@ def _alts(tree: PageTree) -> dict[int, str]:
     }
 
 
-def _holds(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The nodes with one of `runs` in them."""
+def _containing(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes that contain one of `runs`."""
     counted = np.concatenate(([0], np.cumsum(runs)))
     first = np.searchsorted(tree.run_start[:-1], tree.text_start)
     last = np.searchsorted(tree.run_start[:-1], tree.text_end)
@@ -120,8 +118,8 @@ def _holds(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return held
 
 
-def _beside(regions: Regions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The runs of blocks that say something."""
+def _in_shown_blocks(regions: PageRegions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The runs of blocks that have a shown run."""
     of_run = regions.blocks.of_run()
     speaking = np.bincount(of_run, weights=said, minlength=len(regions.blocks))
     found: NDArray[np.bool_] = speaking[of_run] > 0
@@ -129,26 +127,26 @@ def _beside(regions: Regions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Boxes with nothing in them but one other box: the page looks the same without."""
+    """Boxes that contain one other box and nothing else: the page looks the same without them."""
     kept = np.flatnonzero(keep[1:]) + 1
     children = np.bincount(tree.parent[kept], minlength=len(tree))
     boxes = np.bincount(tree.parent[kept[_BLOCKS[shown[kept]]]], minlength=len(tree))
-    says = np.zeros(len(tree), np.bool_)
-    says[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
-    found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~says
+    has_text = np.zeros(len(tree), np.bool_)
+    has_text[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
+    found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~has_text
     return found
 
 
 def _in_layout_tables(tree: PageTree) -> NDArray[np.bool_]:
-    """The parts of tables that lay out a page rather than hold data: with tables or long texts in their cells."""
+    """The elements of layout tables: those with tables or long texts in their cells."""
     tables, cells = tree.tagged("table"), tree.tagged("td", "th")
     counted = np.concatenate(([0], np.cumsum(tables)))
     lays_out = tables & (counted[tree.end] - counted[:-1] > 1)
     around = nearest(tree.parent, tables)
     long = around[cells & (tree.text_end - tree.text_start > CELL_CHARACTERS)]
     lays_out[long[long >= 0]] = True
-    parts = tables | cells | tree.tagged("tbody", "thead", "tfoot", "tr", "caption")
-    found: NDArray[np.bool_] = parts & (around >= 0) & lays_out[around]
+    elements = tables | cells | tree.tagged("tbody", "thead", "tfoot", "tr", "caption")
+    found: NDArray[np.bool_] = elements & (around >= 0) & lays_out[around]
     return found
 
 
@@ -166,7 +164,7 @@ def _menus(tree: PageTree, said: NDArray[np.bool_]) -> NDArray[np.intp]:
     of_links = np.concatenate(([0], np.cumsum(length * np.array(in_link)[tree.run_owner])))
     first = np.searchsorted(tree.run_start[:-1], tree.text_start)
     last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    is_list, items = tree.tagged("ul", "ol"), np.concatenate(([0], np.cumsum(links & _holds(tree, said))))
+    is_list, items = tree.tagged("ul", "ol"), np.concatenate(([0], np.cumsum(links & _containing(tree, said))))
     lists = np.concatenate(([0], np.cumsum(is_list)))
     count = items[tree.end] - items[:-1]
     text, link_text = total[last] - total[first], of_links[last] - of_links[first]

@@ -1,10 +1,11 @@
-"""`SiteReport`: all that the viewer shows of one site, packed: its tree, its sample pages, what methods say of them."""
+"""`SiteReport`: the packed data of one site for the viewer: style tree, sample pages, the methods' decisions."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,32 +17,36 @@ from webwinnow._words import count_words
 from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.report.dials import DIALS, MILLION, Reading, read
-from webwinnow.report.elements import Examples, ShownTree
-from webwinnow.report.pageregions import Regions, words_of_runs
+from webwinnow.report.dials import DIALS, MILLION, DialReading, keeps_more, read_dial
+from webwinnow.report.pageregions import PageRegions, words_of_runs
 from webwinnow.report.pagetokens import tokens
+from webwinnow.report.templating import shortened
 from webwinnow.site.learned import LearnedSite
-
-__all__ = ["CURVE_STEPS", "DEFAULT_METHODS", "SiteReport", "packed"]
+from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.styletree import LEAF
 
 DEFAULT_METHODS = ("combined", "sst")
 CURVE_STEPS = 1000
-"""Steps of a dial in the viewer; what the whole sample keeps is told at each of them."""
+"""Steps of a dial in the viewer; the words that the whole sample keeps are counted at each step."""
 MOST_REGIONS = 8_000
-"""Regions of one page that are shown."""
+"""PageRegions of one page that are shown."""
 LONGEST_TITLE = 200
+MOST_ELEMENTS = 12_000
+"""Elements of a site's tree in a report: those on the most pages."""
+SHOWN_EXAMPLES = 3
+SHOWN_CHARACTERS = 90
 
 
-def packed(thing: Any) -> str:
-    """A thing as JSON, deflated, in base64: it may stand in any HTML."""
-    plain = json.dumps(thing, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+def packed(value: Any) -> str:
+    """Return a value as deflated JSON in base64, safe inside any HTML."""
+    plain = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     deflater = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     return base64.b64encode(deflater.compress(plain) + deflater.flush()).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SiteReport:
-    """One site: `about` it for the index, its tree and its pages, each packed by itself so that it opens when asked."""
+    """One site: its entry `about` in the index, its tree and its pages, each packed to load on demand."""
 
     about: dict[str, Any]
     tree: str
@@ -49,7 +54,7 @@ class SiteReport:
 
     @property
     def size(self) -> int:
-        """How many characters it takes."""
+        """Its size in characters."""
         return len(self.tree) + sum(map(len, self.pages))
 
     @classmethod
@@ -61,7 +66,7 @@ class SiteReport:
         *,
         room: int | None = None,
     ) -> SiteReport:
-        """Ask the methods about some pages of a site; pages for which there is no `room` (characters) are left out."""
+        """Clean some pages of a site with all methods; pages beyond `room` characters are left out."""
         for name in methods:
             method_named(name)
         shown_tree, examples = ShownTree(model), Examples()
@@ -72,12 +77,12 @@ class SiteReport:
         taken, left_out = 0, 0
         for tree in trees:
             page = _Page(tree, model, methods)
-            said = packed(page.columns(shown_tree))
-            if room is not None and taken + len(said) > room:
+            columns = packed(page.columns(shown_tree))
+            if room is not None and taken + len(columns) > room:
                 left_out += 1
                 continue
-            taken += len(said)
-            pages.append(said)
+            taken += len(columns)
+            pages.append(columns)
             listed.append(page.about())
             for name, reading in page.readings.items():
                 curves[name] += page.curve(reading)
@@ -104,18 +109,18 @@ def _favors(name: str) -> tuple[str, ...]:
 
 
 class _Page:
-    """A sample page: its regions, and what each method says of them."""
+    """A sample page: its regions and the decisions of each method."""
 
     def __init__(self, tree: PageTree, model: LearnedSite, methods: Sequence[str]) -> None:
         self.tree = tree
         evidence = PageEvidence.of(tree)
-        self.readings = {name: read(name, tree, model, evidence) for name in methods}
-        self.regions = Regions.of(tree, model, list(self.readings.values()))
+        self.readings = {name: read_dial(name, tree, model, evidence) for name in methods}
+        self.regions = PageRegions.of(tree, model, list(self.readings.values()))
         self.words = words_of_runs(tree)
         self.model = model
 
     def texts(self) -> list[str]:
-        """What each region says, white space folded."""
+        """The text of each region, white space normalised."""
         starts, text = self.tree.run_start.tolist(), self.tree.text
         said: list[list[str]] = [[] for _ in range(len(self.regions))]
         for run, region in enumerate(self.regions.of_run.tolist()):
@@ -123,21 +128,20 @@ class _Page:
                 said[region].append(text[starts[run] : starts[run + 1]])
         return [" ".join("".join(parts).split()) for parts in said]
 
-    def kept(self, reading: Reading, turn: int | None) -> int:
-        """How many words stay with the dial at `turn`."""
+    def kept(self, reading: DialReading, turn: int | None) -> int:
+        """Number of words kept with the dial at `turn`."""
         return int(self.words[reading.keeps(turn)].sum())
 
-    def curve(self, reading: Reading) -> NDArray[np.int64]:
-        """How many words stay at each step of the dial."""
-        keeps_more = reading.verdict.method in DIALS and DIALS[reading.verdict.method].keeps_more
+    def curve(self, reading: DialReading) -> NDArray[np.int64]:
+        """Number of words kept at each step of the dial."""
         step = MILLION // CURVE_STEPS
         last = np.clip(np.floor_divide(reading.limit, step), -1, CURVE_STEPS)  # the last step at or below the limit
         words = np.bincount(last + 1, weights=self.words, minlength=CURVE_STEPS + 2).astype(np.int64)
-        below = np.cumsum(words)[: CURVE_STEPS + 1]  # words of runs whose last step lies before each step
-        return below if keeps_more else words.sum() - below
+        below = np.cumsum(words)[: CURVE_STEPS + 1]  # words of runs whose last step is before each step
+        return below if keeps_more(reading.verdict.method) else words.sum() - below
 
     def about(self) -> dict[str, Any]:
-        """What the list of pages says of it."""
+        """Its entry in the list of pages."""
         visible = self.tree.visible[self.tree.run_owner]
         return {
             "url": self.tree.url,
@@ -147,7 +151,7 @@ class _Page:
         }
 
     def columns(self, shown_tree: ShownTree) -> dict[str, Any]:
-        """The page for the viewer."""
+        """The data of the page for the viewer."""
         most = slice(0, MOST_REGIONS)
         first = self.regions.first[most]
         hidden = ~self.tree.visible[self.tree.run_owner[first]]
@@ -160,12 +164,12 @@ class _Page:
             "element": shown_tree.number[self.regions.element[most]].tolist(),
             "hidden": np.flatnonzero(hidden).tolist(),
             "left_out": max(len(self.regions) - MOST_REGIONS, 0),
-            "methods": {name: _said(self.tree, reading, first) for name, reading in self.readings.items()},
+            "methods": {name: _decisions(self.tree, reading, first) for name, reading in self.readings.items()},
         }
 
 
-def _said(tree: PageTree, reading: Reading, first: NDArray[np.int64]) -> dict[str, Any]:
-    """What a method says of each region, by its first run."""
+def _decisions(tree: PageTree, reading: DialReading, first: NDArray[np.int64]) -> dict[str, Any]:
+    """The decisions of a method on each region, taken from its first run."""
     score = reading.score[first]
     return {
         "limit": reading.limit[first].tolist(),
@@ -179,3 +183,84 @@ def _said(tree: PageTree, reading: Reading, first: NDArray[np.int64]) -> dict[st
         "genre": reading.verdict.genre,
         "confidence": reading.verdict.confidence,
     }
+
+
+# The site style tree
+
+
+class Examples:
+    """Texts of sample pages in the elements of a site's tree."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, int] = defaultdict(int)
+        self.texts: dict[int, dict[str, None]] = defaultdict(dict)
+
+    def add(self, element: NDArray[np.int32], texts: list[str]) -> None:
+        """Add the regions of one page: their elements and their texts."""
+        for at, text in zip(element.tolist(), texts, strict=True):
+            if at != NOWHERE:
+                self.seen[at] += 1
+                known = self.texts[at]
+                if len(known) < SHOWN_EXAMPLES:
+                    known.setdefault(shortened(text, SHOWN_CHARACTERS))
+
+
+class ShownTree:
+    """The elements of a site's tree that a report shows, numbered."""
+
+    def __init__(self, model: LearnedSite) -> None:
+        self.model = model
+        self.shown = np.zeros(0, np.int64)
+        self.number = np.full(1, NOWHERE, np.int64)
+        """For each element the number of the nearest shown one at or above it; the last entry is for `NOWHERE`."""
+        if model.sst is None:
+            return
+        site, speaks = model.sst, model.noise.importance.speaks
+        order = np.lexsort((np.arange(len(site)), -site.m))
+        allowed = np.zeros(len(site), np.bool_)
+        allowed[order[speaks[order]][:MOST_ELEMENTS]] = True
+        allowed[0] = False  # the virtual root is not shown
+        parent: list[int] = site.parent.tolist()
+        number = [NOWHERE] * (len(site) + 1)
+        shown: list[int] = []
+        for i in range(1, len(site)):
+            if allowed[i] and (parent[i] == 0 or number[parent[i]] != NOWHERE):
+                number[i] = len(shown)
+                shown.append(i)
+            else:
+                number[i] = number[parent[i]]
+        self.shown, self.number = np.array(shown, np.int64), np.array(number, np.int64)
+
+    def columns(self, examples: Examples) -> dict[str, Any]:
+        """The elements as columns, importances in millionths. Below `spotless` no part of an element is noisy."""
+        if self.model.sst is None:
+            return {"parent": []}
+        site, noise = self.model.sst, self.model.noise
+        styles = np.bincount(site.style_element, minlength=len(site))
+        labels = self.model.labels
+        shown = self.shown
+        return {
+            "parent": self.number[site.parent[shown]].tolist(),
+            "label": [labels.get(int(style), "#text" if style == 0 else "?") for style in site.style[shown]],
+            "pages": site.m[shown].tolist(),
+            "styles": np.where(site.kind[shown] == LEAF, 0, styles[shown]).tolist(),
+            "importance": np.rint(noise.importance.composite[shown] * MILLION).astype(np.int64).tolist(),
+            "noisy": np.ceil(noise.noisy_from[shown] * MILLION).astype(np.int64).tolist(),
+            "spotless": np.ceil(_spotless(self.model)[shown] * MILLION).astype(np.int64).tolist(),
+            "seen": [examples.seen.get(i, 0) for i in shown.tolist()],
+            "says": [list(examples.texts.get(i, ())) for i in shown.tolist()],
+            "left_out": int(noise.importance.speaks.sum()) - len(shown) - 1,
+        }
+
+
+def _spotless(model: LearnedSite) -> NDArray[np.float64]:
+    """For each element the lowest importance of a leaf at or below it: below that, no part of it is noisy."""
+    assert model.sst is not None
+    site, importance = model.sst, model.noise.importance
+    lowest: list[float] = np.where(
+        importance.speaks & (site.kind == LEAF), importance.composite, np.float64(2.0)
+    ).tolist()
+    for i in range(len(site) - 1, 0, -1):
+        up = int(site.parent[i])
+        lowest[up] = min(lowest[up], lowest[i])
+    return np.array(lowest)

@@ -1,43 +1,93 @@
-"""What reports are put together from: files of `viewer/`, how a content security policy names them, parts of a page."""
+"""HTML from the Jinja2 templates in `templates/`, with style sheets and scripts from `viewer/`.
+
+Templates escape every value and reject undefined names. The content security policy of a page allows its own style
+sheets and script by hash and nothing else.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from html import escape
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["hash_of", "numbers", "part", "section", "table"]
+from markupsafe import Markup
+
+from webwinnow._version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
-def part(name: str) -> str:
-    """A file of `viewer/`."""
+def asset(name: str) -> str:
+    """Return the text of a style sheet or script in `viewer/`."""
     return (files("webwinnow.report") / "viewer" / name).read_text(encoding="utf-8")
 
 
-def hash_of(text: str) -> str:
-    """A script or style sheet as a content security policy names it."""
+def render(template: str, **values: Any) -> Markup:
+    """Render a template. Values are escaped unless they are `Markup` already."""
+    return Markup(_environment().get_template(template).render(values))
+
+
+def render_page(template: str, *styles: str, script: str = "", **values: Any) -> str:
+    """Render a whole page with its policy. The first of `styles` is its own, the others are those of its frames."""
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += f"script-src {_policy_hash(script)}; " if script else ""
+    policy += f"style-src {' '.join(map(_policy_hash, styles))}"
+    return str(render(template, policy=policy, style=Markup(styles[0]), script=Markup(script), **values))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of a summary page: a chart, a table, or both. The columns `left` contain words, the others numbers."""
+
+    title: str
+    about: str = ""
+    chart: str = ""
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    left: Sequence[int] = ()
+    more: str = ""
+
+
+def summary_page(
+    title: str,
+    command: str,
+    lead: Sequence[str],
+    sections: Sequence[Section | Sequence[Section]],
+    *,
+    figures: Mapping[str, str] | None = None,
+    remarks: Sequence[str] = (),
+) -> str:
+    """Render a page of figures, remarks and sections; a sequence of sections is shown side by side."""
+    values = {"title": title, "command": command, "lead": lead, "sections": sections}
+    return render_page("summary.html.j2", asset("summary.css"), figures=figures or {}, remarks=remarks, **values)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the text, cut to `longest` characters."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (most commands write no HTML)
+
+    environment = Environment(
+        loader=PackageLoader("webwinnow.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["version"] = __version__
+    environment.filters["fmt"] = format
+    return environment
+
+
+def _policy_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
-
-
-def numbers(found: Mapping[str, str]) -> str:
-    """Numbers beside one another, each with its name."""
-    told = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in found.items())
-    return f"<dl class=numbers>{told}</dl>"
-
-
-def section(title: str, about: str, content: str) -> str:
-    """A section of a page; `content` is HTML already."""
-    told = f"<p>{escape(about)}</p>" if about else ""
-    return f"<section><h2>{escape(title)}</h2>{told}<div class=wide>{content}</div></section>"
-
-
-def table(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> str:
-    """A table of cells that are HTML already; the columns `right`, of numbers, stand to the right."""
-
-    def row(cells: Sequence[str], tag: str) -> str:
-        kinds = ["number" if n in right else "name" for n in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag} class={k}>{c}</{tag}>" for k, c in zip(kinds, cells, strict=True)) + "</tr>"
-
-    return "<table>" + row(names, "th") + "".join(row(cells, "td") for cells in rows) + "</table>"
