@@ -12,7 +12,7 @@ from webwinnow._version import __version__
 from webwinnow.experiments.sites.likelihood import Curve
 from webwinnow.experiments.sites.sitesfindings import findings
 from webwinnow.experiments.sites.sitesresults import SitesResults, accuracy_of
-from webwinnow.report.charts import Axis, Series, line_plot, point_plot
+from webwinnow.report.charts import Axis, Series, line_chart, point_chart
 
 __all__ = ["sites_html"]
 
@@ -84,7 +84,7 @@ def _accuracy(results: SitesResults) -> str:
         "<p>Accuracy (16): the mean over topics of the share of right sites. Means and deviations over "
         f"{results.repeats} draws; in each, training sites are drawn topic by topic in turn, and all others are "
         "classified (Figure 9).</p>"
-        + line_plot("Accuracy by number of training sites", series, across, Axis("accuracy", 0, 1, percent=True))
+        + line_chart("Accuracy by number of training sites", series, across, Axis("accuracy", 0, 1, percent=True))
         + _table(["method", *(f"{n} sites" for n in counts)], _marked(rows))
     )
 
@@ -160,7 +160,7 @@ def _reading(results: SitesResults) -> str:
         f"{results.reading_method} as if the pages that were kept were all of it; every site is left out once (Figure "
         "11). A rule sees a page when it is read, decides whether it stays, and nothing below a page that does not is "
         "read. The depth of a start page is 0.</p>"
-        + point_plot(
+        + point_chart(
             "Accuracy by share of pages read",
             points,
             Axis("pages read", 0, 1, percent=True),
@@ -197,7 +197,7 @@ def _curves(title: str, curves: Sequence[Curve]) -> str:
     values = [value for curve in curves for value in curve.history]
     series = [Series(curve.name, list(enumerate(curve.history, start=1))) for curve in curves]
     most = max(len(curve.history) for curve in curves)
-    return line_plot(title, series, Axis("pass", 1, most, whole=True), Axis("nats a node", min(values), max(values)))
+    return line_chart(title, series, Axis("pass", 1, most, whole=True), Axis("nats a node", min(values), max(values)))
 
 
 def _times(results: SitesResults) -> str:
