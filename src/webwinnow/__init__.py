@@ -13,6 +13,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+try:
+    import_module("webwinnow._nodes")
+except ModuleNotFoundError as error:
+    if error.name != "webwinnow._nodes":
+        raise
+    raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler") from None
 from webwinnow._version import __version__
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.page import PageSettings
