@@ -140,8 +140,9 @@ def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[
     from training.fit import fit, folds_of
     from training.pages import load
 
-    from webwinnow.cleaning.page import clean
+    from webwinnow.cleaning.page import PageSettings, clean
     from webwinnow.cleanpage import CleanPage
+    from webwinnow.pagemodel import PageContext
 
     pages = load(data)
     fold = folds_of(pages, 5, 0)
@@ -151,7 +152,7 @@ def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[
         tell(f"fold {k + 1} of 5")
         for page, f in zip(pages, fold, strict=True):
             if f == k and page.source == "pages-wcxb":
-                view = CleanPage(page.tree, clean(page.tree, model=model)).view
+                view = CleanPage(page.tree, clean(PageContext(page.tree, model=model), PageSettings())).view
                 found.append(({"text": page.truth}, view.abstract))
     yield from abstracts(found, "sites not seen")
 

@@ -81,11 +81,11 @@ def judge(
 def _judged(page, model) -> Judged:
     from training.pages import word_f1
 
-    from webwinnow.cleaning.page import clean
+    from webwinnow.cleaning.page import PageSettings, clean
     from webwinnow.cleanpage import CleanPage
-    from webwinnow.pagemodel import GENRES
+    from webwinnow.pagemodel import GENRES, PageContext
 
-    verdict = clean(page.tree, model=model)
+    verdict = clean(PageContext(page.tree, model=model), PageSettings())
     scores = model.score(page.tree)
     cuts = np.unique(np.quantile(scores.probability, np.linspace(0, 1, 25))) if len(scores.probability) else []
     f1, precision, recall = word_f1(CleanPage(page.tree, verdict).text, page.truth)

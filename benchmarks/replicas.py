@@ -78,7 +78,7 @@ def find(data: Path) -> list[tuple[str, str]]:
 
 
 def _speed(data: Path) -> str:
-    from webwinnow.cleanpage import clean_page
+    from webwinnow.cleaner import clean_page
     from webwinnow.parsing import parse
     from webwinnow.replicas import Standing, page_sketch
 

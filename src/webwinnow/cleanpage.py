@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from webwinnow._words import count_words
-from webwinnow.blocks import cut
+from webwinnow.blocks import Blocks
 from webwinnow.cleaning import REASONS, Verdict
 from webwinnow.cleaning.explanations import Cause
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS
@@ -17,16 +17,15 @@ from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, method_named
+from webwinnow.methods import METHODS
 from webwinnow.pagemeta import Metadata, metadata
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import is_web_link
-
-__all__ = ["OUTPUTS", "CleanPage", "Decision", "clean_page"]
 
 OUTPUTS = ("text", "markdown", "html")
 
@@ -46,23 +45,17 @@ class Decision(NamedTuple):
     """What moved the score, strongest first; told if it was asked for, by methods that can."""
 
 
-def clean_page(
-    tree: PageTree,
-    method: str = DEFAULT_METHOD,
-    model: LearnedSite | None = None,
-    settings: CleaningSettings | None = None,
-) -> CleanPage:
-    """Clean one page with a method, and a model of its site where the method asks for one."""
-    return CleanPage(tree, method_named(method).clean(tree, model, settings or CleaningSettings(), None), model)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanPage:
-    """A page, the verdict on it, and what was known of its site. Nothing is rendered before it is asked for."""
+    """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
+
+    `blocks` are the page's blocks, if cleaning needed them.
+    """
 
     tree: PageTree
     verdict: Verdict
     model: LearnedSite | None = None
+    blocks: Blocks | None = None
 
     @property
     def text(self) -> str:
@@ -115,9 +108,10 @@ class CleanPage:
 
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
         """Block by block, in page order, what was decided; `explain` adds what moved each score, and takes longer."""
+        page = PageContext(self.tree, blocks=self.blocks)
         explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
-        causes = {} if explained is None else explained(self.tree, self.model)
-        blocks = cut(self.tree)
+        causes = {} if explained is None else explained(page, self.model)
+        blocks = page.blocks
         for b, text in enumerate(blocks.texts()):
             if text:
                 runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))

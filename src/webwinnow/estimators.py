@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import Cleaner
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.fingerprints import exact_fingerprint
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -178,16 +178,14 @@ class SiteTextCleaner(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages."""
-        self.models_ = self._models(self._sites(X), method_named(self.method).parts | {TEXTS})
+        self.models_ = self._models(self._sites(X), Cleaner.of(self.method).method.parts | {TEXTS})
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
         """The text of each page, cleaned with what is known of its site."""
         check_is_fitted(self)
-        clean, settings = method_named(self.method).clean, self.settings or CleaningSettings()
-        texts = [
-            CleanPage(tree, clean(tree, self.models_.get(site), settings, None)).text for site, tree in self._sites(X)
-        ]
+        cleaner = Cleaner.of(self.method, self.settings)
+        texts = [cleaner.clean(tree, self.models_.get(site)).text for site, tree in self._sites(X)]
         return np.array(texts, object)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002

@@ -15,6 +15,7 @@ from webwinnow.cleaning.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import TAG_CODE
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical, is_web_link
@@ -40,14 +41,15 @@ class Edge(NamedTuple):
     kept: bool
 
 
-def page_edges(tree: PageTree, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
+def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page that lead to other pages, in page order, each text to each address once."""
+    tree = page.tree
     nodes, hrefs = tree.values("href")
     is_link = tree.tag[nodes] == TAG_CODE["a"]
     if not is_link.any():
         return []
-    found = recognise(tree, verdict, site)
-    wanted = for_task(tree, verdict, task, site, found=found)
+    found = recognise(page, verdict, site)
+    wanted = for_task(page, verdict, task, site, found=found)
     region, (node_kind, _) = found.regions.of_run(), found.on_nodes()
     speaks = ~blank_runs(tree.text, tree.run_start)
     said = np.flatnonzero(speaks)

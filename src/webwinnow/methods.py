@@ -1,32 +1,31 @@
-"""The cleaning methods by name, with their settings."""
+"""The cleaning methods by name, and their settings. Each is a module of `cleaning/`; `docview` has its own package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from webwinnow.cleaning import combined, cst, explanations, items, page, repeated, segments, sst, template
 from webwinnow.cleaning.cst import CstSettings
-from webwinnow.cleaning.explanations import Causes
 from webwinnow.cleaning.items import ItemSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.segments import SegmentSettings
+from webwinnow.cleaning.settings import MethodSettings, Setting
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
-from webwinnow.docview.pagetype import clean as docview_clean
+from webwinnow.docview.pagetype import clean as clean_by_page_type
 from webwinnow.errors import SettingsError
-from webwinnow.pagemodel import PageEvidence
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleaningSettings:
-    """What the methods may be told; each reads its own."""
+    """The settings of all methods; each method reads its own. `combined` reads those of `page`."""
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
     sst: SstSettings = field(default_factory=SstSettings)
@@ -37,36 +36,72 @@ class CleaningSettings:
     items: ItemSettings = field(default_factory=ItemSettings)
 
     @classmethod
+    def groups(cls) -> dict[str, type[MethodSettings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+        return {one.name: one.default_factory for one in fields(cls)}  # type: ignore[misc]
+
+    @classmethod
+    def listed(cls) -> tuple[Setting, ...]:
+        """All settings, with full names, defaults and meanings."""
+        return tuple(setting for name, group in cls.groups().items() for setting in group.listed(name))
+
+    @classmethod
     def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
         """Read what `dataclasses.asdict` made of settings."""
-        kinds = {found.name: found.default_factory for found in fields(cls)}
-        return cls(**{name: kinds[name](**told) for name, told in plain.items()})  # type: ignore[operator]
+        groups = cls.groups()
+        return cls(**{name: groups[name](**values) for name, values in plain.items()})  # type: ignore[arg-type]
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[str], **known: dict[str, Any]) -> CleaningSettings:
+        """Read settings written as `sst.threshold=0.9`, the last of a name winning over earlier ones and over `known`.
+
+        `known` are values by group: `page={"favor": "recall"}`. Raises `SettingsError` with the names that there are.
+        """
+        groups = cls.groups()
+        values = {name: dict(known.get(name, {})) for name in groups}
+        names = {setting.name for setting in cls.listed()}
+        for pair in pairs:
+            name, equals, text = pair.partition("=")
+            if not equals or name.strip() not in names:
+                expected = ", ".join(f"{known_name}=..." for known_name in sorted(names))
+                raise SettingsError(f"there is no setting {pair!r}; expected one of {expected}")
+            group, _, own = name.strip().partition(".")
+            values[group][own] = groups[group].read(own, text.strip())
+        return cls.from_plain(values)
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way of cleaning: `clean(tree, model, settings, evidence)`; `parts` are what it wants to be learned of the site.
+    """A cleaning method: `clean(page, model, settings)` returns the verdict on a page.
 
-    `evidence` is what the page model has said of the page already, if it has been asked. `explain(tree, model)` tells
-    what moved the scores of a page's blocks, where a method can.
+    `parts` are what it needs learned of the site. `group` names its settings in `CleaningSettings`. `explain(page,
+    model)` returns the causes of the blocks' scores, where a method can.
     """
 
     name: str
     about: str
     parts: frozenset[str]
-    clean: Callable[[PageTree, LearnedSite | None, CleaningSettings, PageEvidence | None], Verdict]
-    explain: Callable[[PageTree, LearnedSite | None], Causes] | None = None
+    clean: Callable[[PageContext, LearnedSite | None, CleaningSettings], Verdict]
+    group: str | None = None
+    explain: Callable[[PageContext, LearnedSite | None], explanations.Causes] | None = None
 
     @property
     def learns(self) -> bool:
-        """Whether it wants a model of the site."""
+        """Whether it needs a model of the site."""
         return bool(self.parts)
 
     @property
     def scores(self) -> bool:
-        """Whether it learns a site from what the page model says of its pages."""
+        """Whether it learns a site from the page model's scores of its pages."""
         return BLOCKS in self.parts
 
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Its settings; empty if it has none."""
+        return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
+
+
+_NOTHING: frozenset[str] = frozenset()
 
 METHODS: dict[str, Method] = {
     found.name: found
@@ -75,68 +110,75 @@ METHODS: dict[str, Method] = {
             "combined",
             "join what the page shows with what its site does",
             frozenset({BLOCKS}),
-            lambda tree, model, settings, evidence: combined.clean(tree, model, settings.page, evidence),
+            lambda given, model, settings: combined.clean(given, model, settings.page),
+            "page",
             explanations.of_combined,
         ),
-        Method("none", "keep everything visible", frozenset(), lambda tree, *_: keep_visible(tree)),
+        Method("none", "keep everything visible", _NOTHING, lambda given, *_: keep_visible(given.tree)),
         Method(
             "repeated",
             "drop only what the site repeats",
             frozenset({TEXTS}),
-            lambda tree, model, settings, _: repeated.clean(tree, model, settings.repeated),
+            lambda given, model, settings: repeated.clean(given, model, settings.repeated),
+            "repeated",
         ),
         Method(
             "sst",
             "drop what is noise in the site style tree (thesis 4.2)",
             frozenset({"sst"}),
-            lambda tree, model, settings, _: sst.clean(tree, model, settings.sst),
+            lambda given, model, settings: sst.clean(given.tree, model, settings.sst),
+            "sst",
         ),
         Method(
             "cst",
             "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)",
             frozenset({"cst"}),
-            lambda tree, model, settings, _: cst.clean(tree, model, settings.cst),
+            lambda given, model, settings: cst.clean(given, model, settings.cst),
+            "cst",
         ),
         Method(
             "page",
             "keep what the page alone shows to be its main content",
-            frozenset(),
-            lambda tree, _, settings, __: page.clean(tree, settings.page),
+            _NOTHING,
+            lambda given, _, settings: page.clean(given, settings.page),
+            "page",
             explanations.of_page,
         ),
         Method(
             "template",
             "drop the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
             frozenset({PAGELETS}),
-            lambda tree, model, settings, _: template.clean(tree, model, settings.template),
+            lambda given, model, settings: template.clean(given.tree, model, settings.template),
+            "template",
         ),
         Method(
             "segments",
             "keep tables whose words tell pages apart (Lin and Ho; thesis 3.2)",
             frozenset({SEGMENTS}),
-            lambda tree, model, settings, _: segments.clean(tree, model, settings.segments),
+            lambda given, model, settings: segments.clean(given.tree, model, settings.segments),
+            "segments",
         ),
         Method(
             "items",
             "drop links and pictures that decision trees call noisy (thesis 3.1)",
-            frozenset(),
-            lambda tree, _, settings, __: items.clean(tree, settings.items),
+            _NOTHING,
+            lambda given, _, settings: items.clean(given.tree, settings.items),
+            "items",
         ),
         Method(
             "docview",
             "keep blocks by the type of the page (DocView 4.2), the page alone",
-            frozenset(),
-            lambda tree, *_: docview_clean(tree),
+            _NOTHING,
+            lambda given, *_: clean_by_page_type(given.tree),
         ),
     )
 }
-
 
 DEFAULT_METHOD = "combined"
 
 
 def method_named(name: str) -> Method:
-    """The method of that name. Raises `SettingsError` with the names there are."""
+    """The method of that name. Raises `SettingsError` with the names that there are."""
     if name not in METHODS:
         raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name]

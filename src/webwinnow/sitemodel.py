@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.cleaner import Cleaner, clean_page
+from webwinnow.cleanpage import CleanPage
 from webwinnow.errors import SettingsError
 from webwinnow.fingerprints import exact_fingerprint, page_fingerprint
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
+from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -18,14 +19,12 @@ from webwinnow.site.sampling import LEARNED_PAGES, choose_pages, page_key
 from webwinnow.site.sums import ALL_PARTS, SiteSums
 from webwinnow.urls import SiteKey
 
-__all__ = ["SiteCleaner", "SiteModel", "learn", "tree_of"]
-
 LEARN_AGAIN = 1.2
-"""A `SiteCleaner` concludes anew when a site's pages have grown by this factor."""
+"""A `SiteCleaner` builds a new model when a site's pages have grown by this factor."""
 
 
 def tree_of(page: PageRecord | PageTree | bytes | str) -> PageTree:
-    """The tree of a page in whatever form it comes."""
+    """The tree of a page, given in any form."""
     if isinstance(page, PageTree):
         return page
     if isinstance(page, PageRecord):
@@ -42,14 +41,14 @@ class SiteModel(LearnedSite):
         method: str = DEFAULT_METHOD,
         settings: CleaningSettings | None = None,
     ) -> CleanPage:
-        """Clean a page of this site, one that was learned or another."""
+        """Clean a page of this site, learned or not."""
         return clean_page(tree_of(page), method, self, settings)
 
 
 def learn(
     pages: Iterable[PageRecord | PageTree | bytes | str], site: str = "", parts: frozenset[str] = ALL_PARTS
 ) -> SiteModel:
-    """Learn how a site is built from its pages: replicas count once, then the 500 whose addresses hash lowest."""
+    """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest."""
     if isinstance(pages, str | bytes):
         raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
@@ -58,7 +57,7 @@ def learn(
 
 @dataclass(slots=True)
 class _Site:
-    """A site as it is known so far."""
+    """What is known of a site so far."""
 
     sums: SiteSums
     model: SiteModel | None = None
@@ -66,7 +65,7 @@ class _Site:
 
 
 class SiteCleaner:
-    """Cleans pages as they arrive, of one site or of many; each page improves what is known of its site.
+    """Cleans pages as they arrive, of one site or many; each page improves the model of its site.
 
     A page is learned before it is cleaned. Replicas are learned once, and no more than `learn_pages` pages of a site.
     `site_by` as in `SiteKey`.
@@ -82,29 +81,28 @@ class SiteCleaner:
     ) -> None:
         if learn_pages < 1:
             raise SettingsError(f"learn_pages is {learn_pages}: expected 1 or more")
-        self.method = method_named(method)
-        self.settings = settings or CleaningSettings()
+        self.cleaner = Cleaner.of(method, settings)
         self.site_by = SiteKey.parse(site_by) if isinstance(site_by, str) else site_by
         self.learn_pages = learn_pages
         self.sites: dict[str, _Site] = {}
 
     def add(self, page: PageRecord | PageTree | bytes | str) -> CleanPage:
-        """Learn one more page, and clean it with what is known by now."""
+        """Learn one more page, and clean it with what is known by then."""
         tree = tree_of(page)
         record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
-        evidence = PageEvidence.of(tree) if self.method.scores else None
-        known = self._learned(self.site_by.of(record), tree, evidence)
-        return CleanPage(tree, self.method.clean(tree, known, self.settings, evidence), known)
+        evidence = self.cleaner.evidence(tree)
+        return self.cleaner.clean(tree, self._learned(self.site_by.of(record), tree, evidence), evidence)
 
     def model(self, site: str) -> SiteModel | None:
-        """What is known of a site by now, all its pages so far in it."""
+        """The model of a site from all its pages so far; None for an unknown site."""
         known = self.sites.get(site)
         return None if known is None else SiteModel.of(known.sums)
 
     def _learned(self, name: str, tree: PageTree, evidence: PageEvidence | None) -> SiteModel | None:
-        if not (self.method.learns and self.site_by.has_sites):
+        method = self.cleaner.method
+        if not (method.learns and self.site_by.has_sites):
             return None
-        site = self.sites.setdefault(name, _Site(SiteSums(name, self.method.parts)))
+        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts)))
         key = page_fingerprint(tree)
         if key not in site.pages and len(site.pages) < self.learn_pages:
             site.pages.add(key)

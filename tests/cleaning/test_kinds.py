@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, SHIPPED, KindModel, recognise, with_kinds
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.errors import ModelError
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagemodel.model import SHIPPED as PAGE_MODEL
-from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 
 URL = "https://www.mill.example/grain/rye/sowing.html"
@@ -29,11 +29,11 @@ accept you agree to our use of cookies.</p><button>Accept cookies</button><butto
 <a href="/privacy">Privacy policy</a></p></footer>"""
 
 
-def judged(page: str, url: str = URL) -> tuple[PageTree, Verdict]:
+def judged(page: str, url: str = URL) -> tuple[PageContext, Verdict]:
     """A page of which only what holds the word KEPT stays."""
     tree = parse(page, url=url)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
-    return tree, replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
+    return PageContext(tree), replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
 
 
 def test_obvious_regions_get_their_kind() -> None:
@@ -46,9 +46,10 @@ def test_obvious_regions_get_their_kind() -> None:
 
 
 def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_what_stays() -> None:
-    tree, verdict = judged(PAGE)
+    page, verdict = judged(PAGE)
+    tree = page.tree
     verdict = replace(verdict, keep=tree.tagged("main", "h1", "p") & (np.arange(len(tree)) < 12))
-    told = with_kinds(tree, verdict)
+    told = with_kinds(page, verdict)
     assert told.kind_score is not None
     assert not told.kind[verdict.keep].any()
     nav = int(np.flatnonzero(tree.tagged("nav"))[0])
@@ -66,14 +67,14 @@ def test_nobody_who_does_not_ask_pays_for_kinds() -> None:
 
 def test_a_page_of_which_nothing_goes_has_no_kinds() -> None:
     tree = parse("<p>All of it stays.")
-    assert len(recognise(tree, keep_visible(tree)).kind) == 0
+    assert len(recognise(PageContext(tree), keep_visible(tree)).kind) == 0
 
 
 @given(data=st.data())
 def test_any_soup_has_one_kind_a_region(data, soup) -> None:
     tree = parse(data.draw(soup), url=URL)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=tree.run_count, max_size=tree.run_count)), np.bool_)
-    found = recognise(tree, replace(keep_visible(tree), keep_runs=keep))
+    found = recognise(PageContext(tree), replace(keep_visible(tree), keep_runs=keep))
     assert len(found.kind) == len(found.score) == len(found.regions)
     assert (found.kind < len(KINDS)).all()
     assert ((found.score > 0) & (found.score <= 1)).all()

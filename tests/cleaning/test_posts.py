@@ -12,7 +12,7 @@ import pytest
 import webwinnow
 from webwinnow import PageRecord, SettingsError, clean_page, parse
 from webwinnow.cleaning.kinds import KIND_CODE
-from webwinnow.cleaning.page import PageSettings, ruled
+from webwinnow.cleaning.page import PageSettings, posts_to_keep
 from webwinnow.commands import RunSettings, run
 from webwinnow.io.schema import ordered
 from webwinnow.methods import CleaningSettings
@@ -111,7 +111,7 @@ def test_the_rule_by_itself():
     none = [False] * 3
 
     def told(*, for_posts: bool, comments: bool | None) -> list[list[bool]]:
-        masks = ruled(evidence, probability, shown, for_posts=for_posts, comments=comments)
+        masks = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
         return [mask.tolist() for mask in masks]
 
     assert told(for_posts=True, comments=None) == [none, none]

@@ -12,6 +12,7 @@ from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
 from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
 from webwinnow.errors import SettingsError
+from webwinnow.pagemodel import PageContext
 from webwinnow.parsing import parse
 from webwinnow.render import to_text
 
@@ -27,7 +28,7 @@ def judged(task: Task):
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
     gone = np.full(tree.run_count, UNLIKELY_REASON, np.uint8)
     verdict = replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_), run_reason=gone)
-    return tree, verdict, for_task(tree, verdict, task)
+    return tree, verdict, for_task(PageContext(tree), verdict, task)
 
 
 def test_content_changes_nothing() -> None:

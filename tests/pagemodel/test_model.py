@@ -10,8 +10,10 @@ import pytest
 
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import GENRES, PageModel
-from webwinnow.pagemodel.features import CONTEXTS, FEATURES, linear_scores, read
+from webwinnow.pagemodel.features import linear_scores, read
+from webwinnow.pagemodel.forest import log_odds
 from webwinnow.pagemodel.model import SHIPPED
+from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
 from webwinnow.parsing import parse
 
 LARGEST = 3_000_000
@@ -84,7 +86,7 @@ def test_each_block_has_a_probability_and_the_page_a_genre(model: PageModel):
     assert scores.genre_probability.sum() == pytest.approx(1.0, abs=1e-4)
     assert scores.genre in GENRES
     assert scores.features.shape == (len(FEATURES) + len(GENRES) + len(CONTEXTS), 3)
-    assert np.isfinite(scores.logit).all()
+    assert np.isfinite(log_odds(scores.probability)).all()
 
 
 def test_prose_is_likelier_than_navigation(model: PageModel):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.sst import SstSettings
-from webwinnow.methods import METHODS, CleaningSettings, method_named
+from webwinnow.methods import METHODS, CleaningSettings
 from webwinnow.parsing import parse
 from webwinnow.report.dials import MILLION, read_dial
 from webwinnow.report.sitereport import _Page
@@ -39,7 +40,7 @@ def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
     for tree in [*trees, unseen]:
         reading = read_dial(name, tree, model)
         for turn in TURNS:
-            kept = method_named(name).clean(tree, model, told(name, turn), None).keep_runs
+            kept = clean_page(tree, name, model, told(name, turn)).verdict.keep_runs
             np.testing.assert_array_equal(reading.keeps(round(turn * MILLION)), kept, err_msg=f"{name} at {turn}")
 
 
@@ -48,7 +49,7 @@ def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
 def test_a_favoured_cut_keeps_what_its_option_keeps(name, favor, model, trees):
     for tree in trees:
         reading = read_dial(name, tree, model)
-        kept = method_named(name).clean(tree, model, CleaningSettings(page=PageSettings(favor=favor)), None).keep_runs
+        kept = clean_page(tree, name, model, CleaningSettings(page=PageSettings(favor=favor))).verdict.keep_runs
         np.testing.assert_array_equal(reading.keeps(reading.favored[favor]), kept)
 
 

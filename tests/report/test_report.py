@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KINDS
-from webwinnow.cleanpage import clean_page
 from webwinnow.cli.app import app
 from webwinnow.errors import SettingsError
 from webwinnow.parsing import parse

@@ -12,9 +12,9 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.sst import SstSettings
-from webwinnow.cleanpage import clean_page
 from webwinnow.methods import METHODS, CleaningSettings, Method
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
@@ -284,8 +284,8 @@ def test_the_legend_hides_what_is_switched_off(report, opened):
 
 
 def test_kinds_have_a_chip_a_sign_and_a_colour(tmp_path, opened, model, trees, monkeypatch):
-    def with_kinds(tree, known, settings, evidence):
-        verdict = METHODS["sst"].clean(tree, known, settings, evidence)
+    def with_kinds(page, known, settings):
+        tree, verdict = page.tree, METHODS["sst"].clean(page, known, settings)
         kind = np.where(tree.tagged("a"), KIND_CODE["global-directory"], KIND_CODE["declaration"]).astype(np.uint8)
         kind[verdict.keep] = 0
         return type(verdict)(**{name: getattr(verdict, name) for name in verdict.__slots__} | {"kind": kind})

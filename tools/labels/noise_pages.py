@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
+from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
-from webwinnow.cleanpage import clean_page
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord

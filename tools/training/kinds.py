@@ -21,10 +21,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import randomized_svd
 
 from training.boosting import fit_forest
+from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KIND_CODE, WEIGHT_SCALE, KindModel, token_weights
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
 from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
-from webwinnow.cleanpage import clean_page
+from webwinnow.pagemodel.features import read
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.site.sums import BLOCKS
@@ -100,7 +101,7 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
                     labels = {at[r["first_run"]]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
                     url = page["url"] if "://" in page["url"] else f"http://{page['url']}"
                     group = page["site"] if file == DOCS else domain.of(PageRecord(url=url, body=b""))
-                    found.append(ReadPage(group, read_regions(cut, verdict, model), labels))
+                    found.append(ReadPage(group, read_regions(cut, read(tree), verdict, model), labels))
     return found
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pages import SINGLE, LabelledPage
-from webwinnow.pagemodel.features import FEATURES, GENRES
+from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.model import PageModel
+from webwinnow.pagemodel.schema import FEATURES
 
 __all__ = ["typical"]
 

@@ -1,14 +1,14 @@
 """Method `combined`, the default: page evidence and site evidence on each block, in one probability.
 
-Two readings of a site are mixed by how likely each is. On a site of written pages (articles, threads, documentation)
-the page model's log odds are moved by what the site shows: the same text on other pages and a place that is filled
-alike speak against a block; the page model's mean at that place, a place that each page fills anew, and most of all a
-label before it ("Height", then 6-9) speak for it. On a site of records (products, players, restaurants) all of that
-holds, but a text is the site's only if half of its pages have it, and whatever else the page says is likely the record.
-Which it is, is read off the site as a whole and believed the more, the more pages there are; with one page only the
-page model speaks.
+Two models of a site are mixed by the probability of each. On a site of written pages (articles, threads, documentation)
+the site's evidence moves the page model's log odds. The same text on other pages, and a place whose text is always
+repeated, count against a block. The page model's mean at that place, a place that each page fills with other text, and
+most of all a label before it ("Height", then 6-9) count for it. On a site of records (products, players, restaurants)
+the same holds, but a text is boilerplate only if half of the pages have it, and all other text is probably the record.
+Which of the two a site is, is estimated from the site as a whole, with more confidence the more pages there are. With
+one page only the page model decides.
 
-The constants are few and round; `benchmarks/run.py sites` shows what they do on sites that no part has learned from.
+The constants are few and round; `benchmarks/run.py sites` shows their effect on sites that no model was trained on.
 """
 
 from __future__ import annotations
@@ -19,73 +19,66 @@ from numpy.typing import NDArray
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
 from webwinnow.fingerprints import page_fingerprint
-from webwinnow.pagemodel import PageEvidence, PageModel
+from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.forest import sigmoid
-from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
-__all__ = ["LEAST_PAGES", "clean", "joined", "record_share"]
-
 LEAST_PAGES = 2
 SMOOTHED = 0.5
-"""How far a block's log odds go to the mean of its place."""
+"""How far a block's log odds move towards the mean of its place."""
 REPEATED, REPEATED_AT = 4.0, 0.1
-"""Log odds that a text loses if it stands on this share of the other pages, or more."""
+"""Log odds that a text loses if it is on this share of the other pages, or more."""
 FIXED = 2.0
 """Log odds that a block loses in a place whose text is always repeated."""
 FIELD, LABELLED = 1.0, 1.5
-"""Log odds that a block gains in a place that each page fills once, and each otherwise; and as what follows a label."""
+"""Log odds that a block gains in a place that each page fills once and differently; and after a label."""
 LABEL_EXCUSES = 0.5
-"""How much of its share of other pages is not held against what follows a label: "Genre", then "Drama"."""
+"""The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 RECORD, RECORD_STEP, RECORD_AT = 4.0, 30.0, 0.49
-"""On a site of records a text on less than half of the other pages gains so many log odds, and any other loses them."""
+"""On a site of records a text on less than half of the other pages gains these log odds, and any other loses them."""
 SITE_STEP, SITE_AT, WRITTEN_COUNTS, PROSE_COUNTS, VALUES_COUNT = 3.0, 10.5, 1.5, 2.0, 2.0
 """A site is one of records if its labelled values (log) outweigh its written genres and its prose (log of its words).
-Near the weights of a logistic model over the sites of `benchmarks/run.py sites`, of which others, trained without one
-kind of sites or one publisher, told that one as well as any rule tried; steeper, not to stay undecided."""
+Near the weights of a logistic model over the sites of `benchmarks/run.py sites`; models trained without one kind of
+sites or one publisher predicted that one as well as any rule tried. Steeper, so that few sites stay undecided."""
 PRIOR_PAGES = 20.0
-"""Pages beyond the first at which half of what the site as a whole looks like is believed."""
+"""Pages beyond the first at which the estimate for the whole site counts half."""
 SAID_OFTEN = 0.5
-"""A block that goes and stands on so many pages is called repeated."""
+"""A removed block that is on at least this share of the pages has the reason repeated."""
 _WRITTEN = [GENRES.index(genre) for genre in ("article", "documentation", "forum")]
 _PROSE, _VALUES = len(GENRES), len(GENRES) + 1
-"""Places in `BlockTable.whole`."""
+"""Indexes into `BlockTable.whole`."""
 
 
-def clean(
-    tree: PageTree,
-    model: LearnedSite | None,
-    settings: PageSettings | None = None,
-    evidence: PageEvidence | None = None,
-) -> Verdict:
+def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that page and site together show to be main content; the cut is chosen for this page."""
-    settings = settings or PageSettings()
-    evidence = evidence or PageEvidence.of(tree)
-    note = without_site(model, LEAST_PAGES)
-    probability, repeated = evidence.probability, None
+    evidence, asked = page.evidence, None
+    probability, note = evidence.probability, without_site(model, LEAST_PAGES)
     if note is None and model is not None:
-        table = model.block_table
-        asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
-        probability = joined(evidence, asked, table.whole, model.pages)
-        repeated = asked.share >= SAID_OFTEN
+        asked = site_evidence(page, model)
+        probability = joined(evidence, asked, model.block_table.whole, model.pages)
     lowest, confidence = PageModel.load().judged(probability, evidence.words, settings.favor)
     return verdict_of(
-        tree,
-        evidence,
+        page,
         probability,
         lowest,
         confidence,
         method="combined",
         comments=settings.comments,
-        repeated=repeated,
+        repeated=None if asked is None else asked.share >= SAID_OFTEN,
         note=note,
     )
 
 
+def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
+    """What the site shows about each block of a page, the page itself left out."""
+    learned = page_fingerprint(page.tree) in model.learned
+    return model.block_table.ask(page.evidence, model.pages, learned=learned)
+
+
 def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:
-    """The probability that each block is main content, by page and site."""
+    """The probability that each block is main content, from page and site."""
     believed = record_share(whole) * (pages - 1) / (pages - 1 + PRIOR_PAGES)
     share = asked.share * (1 - LABEL_EXCUSES * asked.labelled)
     smoothed = evidence.logit + SMOOTHED * asked.known * (asked.mean - evidence.logit)
@@ -98,7 +91,7 @@ def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float6
 
 
 def record_share(whole: NDArray[np.float64]) -> float:
-    """How likely a site is one of records (`BlockTable.whole`)."""
+    """The probability that a site is one of records (`BlockTable.whole`)."""
     written = WRITTEN_COUNTS * float(whole[_WRITTEN].sum()) + PROSE_COUNTS * float(np.log1p(whole[_PROSE]))
     values = VALUES_COUNT * float(np.log1p(whole[_VALUES]))
     return float(sigmoid(np.array(SITE_STEP * (SITE_AT - written + values))))

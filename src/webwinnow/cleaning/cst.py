@@ -1,74 +1,52 @@
-"""Method `cst`: a text view of the compressed structure tree's weights (thesis 4.3). Blocks of weighty words stay."""
+"""Method `cst`: keep the blocks whose words have a high weight in the compressed structure tree (thesis 4.3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.blocks import Blocks, cut
+from webwinnow.blocks import Blocks
+from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share
 from webwinnow.cleaning.verdict import (
-    HIDDEN_REASON,
     LIGHT_REASON,
     WEIGHTY_REASON,
     Verdict,
-    keep_around,
+    keep_by_reason,
     keep_visible,
-    reasons_of_nodes,
     without_site,
 )
-from webwinnow.errors import SettingsError
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
-
-__all__ = ["CstSettings", "block_weights", "clean"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CstSettings:
-    """`weight`: a block stays if its words weigh so much on average. Below `min_pages` pages nothing is known."""
+class CstSettings(MethodSettings):
+    """Settings of method `cst`. The default weight is the best on `sites-news`, and flat around: `run.py sst`."""
 
-    weight: float = 0.5
-    """The best of a row from 0.01 to 0.9 on `sites-news`, and flat around: `benchmarks/run.py sst`."""
-    min_pages: int = 3
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.weight <= 1.0:
-            raise SettingsError(f"the weight per word must lie between 0 and 1, not at {self.weight}")
+    weight: float = setting(
+        0.5, "keep a block whose words have at least this mean weight", "a number from 0 to 1", float, share
+    )
+    min_pages: int = min_pages()
 
 
-def clean(tree: PageTree, model: LearnedSite | None, settings: CstSettings | None = None) -> Verdict:
-    """Keep the blocks whose mean weight per word (5-10) is high; blocks without words go or stay with those before."""
-    settings = settings or CstSettings()
+def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -> Verdict:
+    """Keep the blocks whose mean weight per word (5-10) is high; a block without words follows the one before."""
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
-        return keep_visible(tree, method="cst", note=note)
-    blocks = cut(tree)
-    of_run = blocks.of_run()
-    mean = block_weights(blocks, model)
-    visible = tree.visible[tree.run_owner]
-    run_reason = np.where(
-        visible, np.where(mean >= settings.weight, WEIGHTY_REASON, LIGHT_REASON)[of_run], HIDDEN_REASON
-    ).astype(np.uint8)
-    keep_runs = run_reason == WEIGHTY_REASON
-    keep = keep_around(tree, keep_runs)
-    score = keep.astype(np.float32)
+        return keep_visible(page.tree, "cst", note)
+    tree, of_run = page.tree, page.blocks.of_run()
+    mean = block_weights(page.blocks, model)
+    run_reason = np.where(mean >= settings.weight, WEIGHTY_REASON, LIGHT_REASON)[of_run]
+    verdict = keep_by_reason(tree, "cst", run_reason, (WEIGHTY_REASON,), LIGHT_REASON, np.zeros(0, np.float32))
+    score = verdict.keep.astype(np.float32)
     score[tree.run_owner] = mean[of_run]
-    return Verdict(
-        method="cst",
-        keep=keep,
-        keep_runs=keep_runs,
-        reason=reasons_of_nodes(tree, keep, run_reason, WEIGHTY_REASON, LIGHT_REASON),
-        run_reason=run_reason,
-        score=score,
-        weight=score,
-        kind=np.zeros(len(tree), np.uint8),
-    )
+    return replace(verdict, score=score, weight=score)
 
 
 def block_weights(blocks: Blocks, model: LearnedSite) -> NDArray[np.float64]:
-    """The mean weight per word of each block; one without words has that of the last before it with some."""
+    """The mean weight per word of each block; a block without words has that of the last block with words."""
     of_run = blocks.of_run()
     runs, weight = model.weights.of_words(blocks.tree)
     words = np.bincount(of_run[runs], minlength=len(blocks))

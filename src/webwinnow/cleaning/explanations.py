@@ -1,4 +1,4 @@
-"""Why a block was scored as it was: what page and site had to say, in words with numbers, strongest first."""
+"""Why a block has its score: the causes on the page and on the site, in words with numbers, strongest first."""
 
 from __future__ import annotations
 
@@ -9,55 +9,45 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record_share
+from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record_share, site_evidence
 from webwinnow.cleaning.verdict import without_site
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.pagemodel import GENRES, PageEvidence, PageModel, PageScores
+from webwinnow.pagemodel import GENRES, PageContext, PageModel
 from webwinnow.pagemodel.contributions import pushes
-from webwinnow.pagemodel.features import CONTEXTS, FEATURES
-from webwinnow.pagemodel.forest import sigmoid
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel.forest import log_odds, sigmoid
+from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
 from webwinnow.site.learned import LearnedSite
 
-__all__ = ["LEAST_PUSH", "Cause", "Causes", "of_combined", "of_page"]
-
 LEAST_PUSH = 0.1
-"""What moves the log odds by less is no reason."""
+"""Causes below this change in log odds are not reported."""
 _ROW = {name: k for k, name in enumerate((*FEATURES, *GENRES, *CONTEXTS))}
 _MARKS = [name for name in FEATURES if name.startswith("in_")]
 
 
 class Cause(NamedTuple):
-    """One reason for a block's score: how far it moved the log odds of main content, and what it is, in words."""
+    """One cause of a block's score: the change in the log odds of main content, and its description."""
 
     push: float
     says: str
 
 
 Causes = dict[int, tuple[Cause, ...]]
-"""The causes of each block that says something, by its number, strongest first."""
+"""The causes of each block with text, by its number, strongest first."""
 
 
-def of_page(tree: PageTree, _model: LearnedSite | None = None) -> Causes:
-    """What the page model saw in each block."""
-    page_model = PageModel.load()
-    scores = page_model.score(tree)
-    found = _page_pushes(page_model, scores)
-    return _ranked(scores.reading.said, found)
+def of_page(page: PageContext, _model: LearnedSite | None = None) -> Causes:
+    """What in each block moved the page model's score."""
+    return _ranked(page.reading.said, _page_pushes(page))
 
 
-def of_combined(tree: PageTree, model: LearnedSite | None) -> Causes:
-    """What the page model saw in each block, and what the site shows of it."""
+def of_combined(page: PageContext, model: LearnedSite | None) -> Causes:
+    """What in each block moved the page model's score, and what the site adds."""
     if model is None or without_site(model, LEAST_PAGES) is not None:
-        return of_page(tree)
-    page_model = PageModel.load()
-    scores = page_model.score(tree)
-    found = _page_pushes(page_model, scores) + _site_pushes(tree, model)
-    return _ranked(scores.reading.said, found)
+        return of_page(page)
+    return _ranked(page.reading.said, _page_pushes(page) + _site_pushes(page, model))
 
 
 _Pushes = list[tuple[NDArray[np.float64], Callable[[int], str]]]
-"""How far something moved each block, and how that is put into words for one of them."""
+"""The change in log odds of each block, and a function that describes it for one of them."""
 
 
 def _ranked(said: NDArray[np.int32], found: _Pushes) -> Causes:
@@ -69,7 +59,8 @@ def _ranked(said: NDArray[np.int32], found: _Pushes) -> Causes:
     return causes
 
 
-def _page_pushes(model: PageModel, scores: PageScores) -> _Pushes:
+def _page_pushes(page: PageContext) -> _Pushes:
+    scores = page.scores
     features, counts = scores.features, scores.reading.words
 
     def value(name: str, k: int) -> float:
@@ -121,19 +112,18 @@ def _page_pushes(model: PageModel, scores: PageScores) -> _Pushes:
         "hidden": lambda k: "browsers do not show it" if value("hidden", k) else "browsers show it",
         "genre": lambda _: f"the page is given {scores.genre_probability.max():.2f} to be of genre {scores.genre}",
     }
-    return [(push, say[name]) for name, push in pushes(model, scores).items()]
+    return [(push, say[name]) for name, push in pushes(PageModel.load(), scores).items()]
 
 
-def _site_pushes(tree: PageTree, model: LearnedSite) -> _Pushes:
-    """What the log odds lose if one thing that the site shows were unknown."""
-    evidence, table = PageEvidence.of(tree), model.block_table
-    asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
+def _site_pushes(page: PageContext, model: LearnedSite) -> _Pushes:
+    """The change in log odds if one kind of evidence from the site were unknown."""
+    evidence, table, asked = page.evidence, model.block_table, site_evidence(page, model)
     nothing = np.zeros(len(evidence))
-    whole = _log_odds(joined(evidence, asked, table.whole, model.pages))
+    whole = log_odds(joined(evidence, asked, table.whole, model.pages))
     records = record_share(table.whole) * (model.pages - 1) / (model.pages - 1 + PRIOR_PAGES)
 
     def without(**unknown: NDArray[np.float64]) -> NDArray[np.float64]:
-        return whole - _log_odds(joined(evidence, replace(asked, **unknown), table.whole, model.pages))
+        return whole - log_odds(joined(evidence, replace(asked, **unknown), table.whole, model.pages))
 
     mean = sigmoid(asked.mean)
     return [
@@ -149,13 +139,7 @@ def _site_pushes(tree: PageTree, model: LearnedSite) -> _Pushes:
         ),
         (without(known=nothing), lambda k: f"the page model gives this place {mean[k]:.2f} over the site"),
         (
-            whole - _log_odds(joined(evidence, asked, table.whole, 1)),
+            whole - log_odds(joined(evidence, asked, table.whole, 1)),
             lambda _: f"the site is given {records:.2f} to be one of records, where what is not repeated stays",
         ),
     ]
-
-
-def _log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
-    p = np.clip(probability, 1e-6, 1.0 - 1e-6)
-    odds: NDArray[np.float64] = np.log(p / (1.0 - p))
-    return odds

@@ -20,15 +20,9 @@ from numpy.typing import NDArray
 from webwinnow._nodes import topmost
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
-from webwinnow.cleaning.verdict import (
-    HIDDEN_REASON,
-    KEPT_REASON,
-    NOISY_ITEM_REASON,
-    Verdict,
-    keep_around,
-    reasons_of_nodes,
-)
-from webwinnow.errors import ModelError, SettingsError
+from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
+from webwinnow.cleaning.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
+from webwinnow.errors import ModelError
 from webwinnow.pagetree import PageTree
 
 FORMAT_VERSION = 1
@@ -186,20 +180,21 @@ def _shipped() -> ItemModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemSettings:
-    """`noisy`: an item goes if it is likelier noisy than this. `trees`: a file of trees, None for those that ship."""
+class ItemSettings(MethodSettings):
+    """Settings of method `items`."""
 
-    noisy: float = 0.5
-    trees: str | None = None
+    noisy: float = setting(
+        0.5,
+        "remove an item that is noisy with a higher probability",
+        "a number from 0 to below 1",
+        float,
+        lambda v: 0.0 <= v < 1.0,
+    )
+    trees: str | None = setting(None, "decision trees to use instead of those that ship", "a file", absolute_path)
 
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.noisy < 1.0:
-            raise SettingsError(f"how likely noisy an item must be lies from 0 to below 1, not at {self.noisy}")
 
-
-def clean(tree: PageTree, settings: ItemSettings | None = None) -> Verdict:
+def clean(tree: PageTree, settings: ItemSettings) -> Verdict:
     """Drop the text of noisy links, and noisy pictures."""
-    settings = settings or ItemSettings()
     model = ItemModel.load(None if settings.trees is None else Path(settings.trees))
     score = np.ones(len(tree), np.float32)
     noisy = {}
@@ -210,19 +205,5 @@ def clean(tree: PageTree, settings: ItemSettings | None = None) -> Verdict:
         noisy[kind] = np.zeros(len(tree), np.bool_)
         noisy[kind][items.node[share > settings.noisy]] = True
     in_noisy_link = topmost(tree.parent, noisy["link"]) >= 0
-    visible = tree.visible[tree.run_owner]
-    run_reason = np.where(
-        visible, np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner], HIDDEN_REASON
-    ).astype(np.uint8)
-    keep_runs = run_reason == KEPT_REASON
-    keep = keep_around(tree, keep_runs) & ~noisy["image"]
-    return Verdict(
-        method="items",
-        keep=keep,
-        keep_runs=keep_runs,
-        reason=reasons_of_nodes(tree, keep, run_reason, KEPT_REASON, NOISY_ITEM_REASON),
-        run_reason=run_reason,
-        score=score,
-        weight=keep.astype(np.float32),
-        kind=np.zeros(len(tree), np.uint8),
-    )
+    reason = np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner]
+    return keep_by_reason(tree, "items", reason, (KEPT_REASON,), NOISY_ITEM_REASON, score, drop=noisy["image"])

@@ -25,9 +25,9 @@ from webwinnow.cleaning.regionfeatures import FEATURES, PART_STARTS, TOKENS, Reg
 from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import ModelError
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagemodel.forest import Forest
 from webwinnow.pagemodel.posts import POST_ABOVE
-from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 
 FAMILIES: tuple[str, ...] = ("content", "fixed", "service", "navigation", "posts")
@@ -261,32 +261,32 @@ class RegionKinds:
 
 
 def recognise(
-    tree: PageTree, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
+    page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> RegionKinds:
-    """Cut what was removed into regions and give each its kind; `site` tells how fixed a text is there."""
-    cut = removed_regions(tree, verdict)
-    if not len(cut):
-        return RegionKinds(regions=cut, kind=np.zeros(0, np.uint8), score=np.zeros(0, np.float32))
-    found = (model or KindModel.load()).probabilities(read_regions(cut, verdict, site))
+    """Divide what was removed into regions and recognise the kind of each; `site` shows how fixed a text is there."""
+    regions = removed_regions(page.tree, verdict)
+    if not len(regions):
+        return RegionKinds(regions=regions, kind=np.zeros(0, np.uint8), score=np.zeros(0, np.float32))
+    found = (model or KindModel.load()).probabilities(read_regions(regions, page.reading, verdict, site))
     kind = found.argmax(axis=1)
     score = found[np.arange(len(kind)), kind].astype(np.float32)
-    posts = verdict.kind[cut.node] == _POSTS
+    posts = verdict.kind[regions.node] == _POSTS
     kind[posts], score[posts] = _POSTS, np.maximum(score[posts], POST_ABOVE)
-    return RegionKinds(regions=cut, kind=kind.astype(np.uint8), score=score)
+    return RegionKinds(regions=regions, kind=kind.astype(np.uint8), score=score)
 
 
 def with_kinds(
-    tree: PageTree, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
+    page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> Verdict:
-    """The verdict with the kind of every removed node, and how sure it is. What stays is content."""
-    kind, score = told_on_nodes(recognise(tree, verdict, site, model), verdict)
+    """The verdict with the kind of every removed node, and its probability. What is kept is content."""
+    kind, score = kinds_of_nodes(recognise(page, verdict, site, model), verdict)
     other = verdict.keep & (kind != _POSTS)
     kind[other], score[other] = KIND_CODE["content"], 0.0
     return replace(verdict, kind=kind, kind_score=score)
 
 
-def told_on_nodes(found: RegionKinds, verdict: Verdict) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Kind and score of each node; what the method found readers to have written is posts, whatever its region is."""
+def kinds_of_nodes(found: RegionKinds, verdict: Verdict) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """Kind and score of each node; what the method found to be posts is posts, whatever the kind of its region."""
     kind, score = found.on_nodes()
     posts = verdict.kind == _POSTS
     score[posts] = np.where(kind[posts] == _POSTS, np.maximum(score[posts], POST_ABOVE), POST_ABOVE)

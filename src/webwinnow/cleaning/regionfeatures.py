@@ -20,11 +20,9 @@ from webwinnow.cleaning.removedregions import RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.pagemodel.features import GENRES, Reading, read
+from webwinnow.pagemodel.features import GENRES, Reading
 from webwinnow.pagemodel.schema import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.site.learned import LearnedSite
-
-__all__ = ["FEATURES", "PARTS", "PART_STARTS", "TOKENS", "RegionReading", "read_regions"]
 
 HEARD_WORDS, HEARD_LAST = 60, 12
 """Words of a region that are heard, from its start and from its end."""
@@ -110,9 +108,11 @@ class RegionReading:
     offsets: NDArray[np.int32]
 
 
-def read_regions(regions: RemovedRegions, verdict: Verdict, site: LearnedSite | None = None) -> RegionReading:
-    """Read the regions of a page, with what is known of its site."""
-    page = _Page(regions, verdict, site)
+def read_regions(
+    regions: RemovedRegions, reading: Reading, verdict: Verdict, site: LearnedSite | None = None
+) -> RegionReading:
+    """Features and tokens of the regions of a page, with what is known of its site."""
+    page = _Page(regions, reading, verdict, site)
     features = np.zeros((len(FEATURES), len(regions)), np.float32)
     keys: list[NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
     for r in range(len(regions)):
@@ -151,10 +151,10 @@ def _log(value: float) -> float:
 class _Page:
     """A page with sums over its blocks, runs and nodes, so that any region can be asked for what it holds."""
 
-    def __init__(self, regions: RemovedRegions, verdict: Verdict, site: LearnedSite | None) -> None:
+    def __init__(self, regions: RemovedRegions, reading: Reading, verdict: Verdict, site: LearnedSite | None) -> None:
         tree = regions.tree
         self.tree, self.regions, self.verdict = tree, regions, verdict
-        self.reading: Reading = read(tree)
+        self.reading = reading
         blocks = self.reading.blocks
         said = self.reading.said
         self.block_run = blocks.first_run[said]

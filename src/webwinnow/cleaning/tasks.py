@@ -17,13 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS, RegionKinds, recognise, told_on_nodes
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, RegionKinds, kinds_of_nodes, recognise
 from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
 from webwinnow.errors import SettingsError
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
-
-__all__ = ["DEFAULT_TASK", "TASKS", "Task", "for_task", "task_of"]
 
 DEFAULT_TASK = "content"
 LARGEST_FILE = 100_000
@@ -120,34 +118,33 @@ def _task_told(given: str, stem: str, told: Any) -> Task:
 
 
 def for_task(
-    tree: PageTree,
+    page: PageContext,
     verdict: Verdict,
     task: Task,
     site: LearnedSite | None = None,
     *,
     found: RegionKinds | None = None,
 ) -> Verdict:
-    """The verdict for a task: removed regions of kinds that it keeps come back. For `content` nothing is looked at.
+    """The verdict for a task: removed regions of the kinds that it keeps are kept.
 
-    `found` is what the recogniser has said of the page already, if it has been asked.
+    `found` are the recognised regions, if they are known already. For `content` nothing is recognised.
     """
+    tree = page.tree
     if not task.keeps or not tree.run_count:
         return verdict
-    found = found or recognise(tree, verdict, site)
+    found = found or recognise(page, verdict, site)
     wanted = np.zeros(len(KINDS), np.bool_)
     wanted[[KIND_CODE[name] for name in task.keeps]] = True
     back = (found.regions.of_run() >= 0) & wanted[found.of_runs()] & tree.visible[tree.run_owner]
     keep_runs = verdict.keep_runs | back
     nodes = keep_around(tree, keep_runs)
-    run_reason = np.where(back, TASK_REASON, verdict.run_reason).astype(np.uint8)
-    reason = np.where(nodes & ~verdict.keep, TASK_REASON, verdict.reason).astype(np.uint8)
-    kind, score = told_on_nodes(found, verdict)
+    kind, score = kinds_of_nodes(found, verdict)
     return replace(
         verdict,
         keep=nodes,
         keep_runs=keep_runs,
-        run_reason=run_reason,
-        reason=reason,
+        run_reason=np.where(back, TASK_REASON, verdict.run_reason).astype(np.uint8),
+        reason=np.where(nodes & ~verdict.keep, TASK_REASON, verdict.reason).astype(np.uint8),
         weight=np.maximum(verdict.weight, nodes.astype(np.float32)),
         kind=kind,
         kind_score=score,

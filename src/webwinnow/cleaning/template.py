@@ -9,65 +9,48 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import (
-    HIDDEN_REASON,
     KEPT_REASON,
     TEMPLATE_REASON,
     Verdict,
-    keep_around,
+    keep_by_reason,
     keep_visible,
-    reasons_of_nodes,
     without_site,
 )
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagelets import TEMPLATE_PAGES, Pagelets, pagelets_of
 from webwinnow.templates import TemplateList
 
-__all__ = ["TemplateSettings", "clean"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateSettings:
-    """`pages`: a pagelet on at least so many of the site's learned pages is a template (local detection).
+class TemplateSettings(MethodSettings):
+    """Settings of method `template`."""
 
-    `found`: a list that `webwinnow templates` wrote over a whole collection; it decides instead of the site.
-    """
+    pages: int = setting(
+        TEMPLATE_PAGES,
+        "a pagelet on at least this many learned pages of the site is a template",
+        f"{TEMPLATE_PAGES} or more",
+        int,
+        lambda v: v >= TEMPLATE_PAGES,
+    )
+    found: str | None = setting(
+        None, "a list that `webwinnow templates` wrote; it decides instead of the site", "a file", absolute_path
+    )
 
-    pages: int = TEMPLATE_PAGES
-    found: str | None = None
 
-    def __post_init__(self) -> None:
-        if self.pages < TEMPLATE_PAGES:
-            raise SettingsError(f"a template stands on {TEMPLATE_PAGES} pages or more, not on {self.pages}")
-
-
-def clean(tree: PageTree, model: LearnedSite | None, settings: TemplateSettings | None = None) -> Verdict:
-    """Drop the pagelets that are templates, whole; the rest, and what is in no pagelet, stays."""
-    settings = settings or TemplateSettings()
+def clean(tree: PageTree, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+    """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
     note = without_site(model, settings.pages) if settings.found is None else None
     if note is not None:
-        return keep_visible(tree, method="template", note=note)
+        return keep_visible(tree, "template", note)
     pagelets = pagelets_of(tree)
     dropped = pagelets.marked(_templates(tree, pagelets, model, settings))
-    visible = tree.visible[tree.run_owner]
-    run_reason = np.where(
-        visible, np.where(dropped, TEMPLATE_REASON, KEPT_REASON)[tree.run_owner], HIDDEN_REASON
-    ).astype(np.uint8)
-    keep_runs = run_reason == KEPT_REASON
-    keep = keep_around(tree, keep_runs) & ~dropped
-    return Verdict(
-        method="template",
-        keep=keep,
-        keep_runs=keep_runs,
-        reason=reasons_of_nodes(tree, keep, run_reason, KEPT_REASON, TEMPLATE_REASON),
-        run_reason=run_reason,
-        score=(~dropped).astype(np.float32),
-        weight=keep.astype(np.float32),
-        kind=np.zeros(len(tree), np.uint8),
-        note=note,
-    )
+    reason = np.where(dropped, TEMPLATE_REASON, KEPT_REASON)[tree.run_owner]
+    score = (~dropped).astype(np.float32)
+    return keep_by_reason(tree, "template", reason, (KEPT_REASON,), TEMPLATE_REASON, score, drop=dropped)
 
 
 def _templates(
@@ -82,7 +65,7 @@ def _templates(
 
 
 def _list(path: str) -> TemplateList:
-    """The list in a file, read again when the file has changed."""
+    """The list in a file, read again if the file has changed."""
     try:
         about = Path(path).stat()
     except OSError as error:

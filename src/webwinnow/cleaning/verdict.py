@@ -1,4 +1,4 @@
-"""`Verdict`: for each node and each run of a page whether it stays, with the reason. Cleaning changes nothing else."""
+"""`Verdict`: for each node and each text run of a page whether it is kept, and why. Cleaning changes nothing else."""
 
 from __future__ import annotations
 
@@ -74,13 +74,12 @@ REASONS: tuple[str, ...] = (
 class Verdict:
     """The decision on one page, as arrays beside its tree.
 
-    `keep` and `reason` speak of nodes, `keep_runs` and `run_reason` of text runs: one line of an element may go
-    while its neighbour stays. `weight` is what a node counts in weighted features, `score` what decided (both 1
-    where a method has no degrees). `kind` is a code of `noise.KINDS`: posts where readers wrote, else content as long
-    as nobody has asked for kinds (`kinds.with_kinds`), and `kind_score` how sure the recogniser is of it. `note` is a
-    remark on the whole page for the record's `reason`; `genre` and `confidence`, how good the word F1 is likely to be,
-    are told by methods that know. `post_runs` are the runs that stay although they are readers' posts beside the main
-    content: a record has them apart.
+    `keep` and `reason` describe nodes, `keep_runs` and `run_reason` text runs: one line of an element may be removed
+    while the next is kept. `weight` is the weight of a node in weighted features, `score` the number that decided (both
+    1 where a method has no degrees). `kind` is a code of `kinds.KINDS`: posts, or content until kinds are recognised
+    (`kinds.with_kinds`); `kind_score` is the probability of that kind. `note` is a remark on the whole page for the
+    record's `reason`. `genre` and `confidence`, the expected word F1, are set by methods that know them. `post_runs`
+    are readers' posts that are kept beside the main content; a record contains them separately.
     """
 
     method: str
@@ -98,33 +97,8 @@ class Verdict:
     kind_score: NDArray[np.float32] | None = None
 
 
-def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The nodes that hold kept text, hidden or not, and visible ones without any (pictures, rules) inside such."""
-    says = ~blank_runs(tree.text, tree.run_start)
-    return kept_around(tree.parent, tree.text_start, tree.text_end, tree.run_start, says, keep_runs, tree.visible)
-
-
-def reasons_of_nodes(
-    tree: PageTree, keep: NDArray[np.bool_], run_reason: NDArray[np.uint8], kept: int, removed: int
-) -> NDArray[np.uint8]:
-    """The reason of each node: that of its first own run, or what holds for the rest of the page."""
-    reason = np.where(keep, kept, np.where(tree.visible, removed, HIDDEN_REASON)).astype(np.uint8)
-    owners, first = np.unique(tree.run_owner, return_index=True)
-    reason[owners] = run_reason[first]
-    return reason
-
-
-def without_site(model: LearnedSite | None, needed: int) -> str | None:
-    """Why there is no evidence from the site: it is unknown, or too few of its pages are. None where there is."""
-    if model is None:
-        return "nothing is known of this site; the page was cleaned without it"
-    if model.pages < needed:
-        return f"too few pages of this site to see what repeats ({model.pages}, needed {needed})"
-    return None
-
-
-def keep_visible(tree: PageTree, *, method: str = "none", note: str | None = None) -> Verdict:
-    """Keep what is visible. Methods that find no evidence do the same under their own name, with a note."""
+def keep_visible(tree: PageTree, method: str = "none", note: str | None = None) -> Verdict:
+    """Method `none`: keep what is visible. Methods without evidence do the same under their own name, with a note."""
     keep = tree.visible
     keep_runs = keep[tree.run_owner]
     return Verdict(
@@ -138,3 +112,57 @@ def keep_visible(tree: PageTree, *, method: str = "none", note: str | None = Non
         kind=np.zeros(len(tree), np.uint8),
         note=note,
     )
+
+
+def keep_by_reason(
+    tree: PageTree,
+    method: str,
+    run_reason: NDArray[np.integer],
+    kept: tuple[int, ...],
+    removed: int,
+    score: NDArray[np.float32],
+    *,
+    weight: NDArray[np.float32] | None = None,
+    add: NDArray[np.bool_] | None = None,
+    drop: NDArray[np.bool_] | None = None,
+) -> Verdict:
+    """The verdict that keeps the visible runs whose reason is one of `kept`.
+
+    Nodes without text of their own have the reason `kept[0]` or `removed`. `add` and `drop` are nodes to keep or to
+    remove besides; the weights are 1 and 0 unless given.
+    """
+    run_reason = np.where(tree.visible[tree.run_owner], run_reason, HIDDEN_REASON).astype(np.uint8)
+    keep_runs = np.isin(run_reason, kept)
+    keep = keep_around(tree, keep_runs)
+    if add is not None:
+        keep |= add
+    if drop is not None:
+        keep &= ~drop
+    reason = np.where(keep, kept[0], np.where(tree.visible, removed, HIDDEN_REASON)).astype(np.uint8)
+    owners, first = np.unique(tree.run_owner, return_index=True)
+    reason[owners] = run_reason[first]
+    return Verdict(
+        method=method,
+        keep=keep,
+        keep_runs=keep_runs,
+        reason=reason,
+        run_reason=run_reason,
+        score=score,
+        weight=keep.astype(np.float32) if weight is None else weight,
+        kind=np.zeros(len(tree), np.uint8),
+    )
+
+
+def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The nodes around kept text, hidden or not, and visible nodes without text (pictures, rules) inside those."""
+    has_text = ~blank_runs(tree.text, tree.run_start)
+    return kept_around(tree.parent, tree.text_start, tree.text_end, tree.run_start, has_text, keep_runs, tree.visible)
+
+
+def without_site(model: LearnedSite | None, needed: int) -> str | None:
+    """Why there is no evidence from the site: it was not learned, or from too few pages. None where there is."""
+    if model is None:
+        return "nothing is known of this site; the page was cleaned without it"
+    if model.pages < needed:
+        return f"too few pages of this site to see what repeats ({model.pages}, needed {needed})"
+    return None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleanpage import clean_page
+from webwinnow.cleaner import clean_page
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import check_apart, check_output, open_pages

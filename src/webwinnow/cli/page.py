@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from webwinnow.cleaning.kinds import with_kinds
+from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.page import PageSettings
-from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, for_task, task_of
-from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
+from webwinnow.cleanpage import CleanPage
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
 from webwinnow.crawl.fetch import fetch_page
 from webwinnow.errors import InputError, PageRefused, SettingsError
@@ -113,8 +112,7 @@ def page(
     if models is not None:
         key.check_sites("cleaning with models")
     model = None if models is None else _model(models, key, url)
-    clean = clean_page(tree, method, model, settings)
-    clean = replace(clean, verdict=for_task(tree, clean.verdict, wanted, model))
+    clean = Cleaner.of(method, settings, wanted, kinds=explain).clean(tree, model)
     if output is PageFormat.json:
         written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
     else:
@@ -125,8 +123,6 @@ def page(
     if output is not PageFormat.json and isinstance(outcome, Dropped) and not written.strip():
         sys.stderr.write(f"webwinnow: {file}: nothing to show: {outcome.reason}\n")
     if explain:
-        if clean.verdict.kind_score is None:
-            clean = replace(clean, verdict=with_kinds(tree, clean.verdict, model))
         _explain(clean)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleanpage import clean_page
+from webwinnow.cleaner import clean_page
 from webwinnow.errors import PageRefused
 from webwinnow.io import open_pages
 from webwinnow.parsing import parse

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaning import Verdict
-from webwinnow.cleaning.tasks import for_task
+from webwinnow.cleaner import Cleaner
+from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.cleanpage import CleanPage
 from webwinnow.collection.servedpage import KnownSites, PageDesk
 from webwinnow.collection.settings import RunSettings
@@ -24,8 +24,7 @@ from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.io.jsonl import record_line
 from webwinnow.io.schema import LINK_FIELDS
 from webwinnow.links import page_edges
-from webwinnow.methods import method_named
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import Dropped, PageRecord
@@ -52,7 +51,9 @@ class PageWorker:
 
     def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
         self.settings = RunSettings.from_plain(settings)
-        self.method = method_named(self.settings.method)
+        task = None if self.settings.links is not None else self.settings.task
+        self.cleaner = Cleaner.of(self.settings.method, self.settings.cleaning, task or TASKS[DEFAULT_TASK])
+        self.method = self.cleaner.method
         self.categories = (
             None if self.settings.categories is None else CategoryModel.load(Path(self.settings.categories))
         )
@@ -168,12 +169,10 @@ class PageWorker:
         site: str,
         page_id: str | None,
     ) -> tuple[Any, ...]:
-        if evidence is None and self.method.scores:
-            evidence = PageEvidence.of(tree)
-        verdict = self.method.clean(tree, model, self.settings.cleaning, evidence)
+        evidence = self.cleaner.evidence(tree) if evidence is None else evidence
+        clean = self.cleaner.clean(tree, model, evidence)
         if self.settings.links is not None:
-            return self._linked(tree, verdict, model, site, page_id)
-        clean = CleanPage(tree, for_task(tree, verdict, self.settings.task, model))
+            return self._linked(clean, site, page_id)
         view = self.settings.view
         record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
         record |= {"page_id": page_id, "site": site}
@@ -197,15 +196,12 @@ class PageWorker:
         )
         return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
 
-    def _linked(
-        self, tree: PageTree, verdict: Verdict, model: LearnedSite | None, site: str, page_id: str | None
-    ) -> tuple[Any, ...]:
+    def _linked(self, clean: CleanPage, site: str, page_id: str | None) -> tuple[Any, ...]:
         """The lines of a page's links in the place of its record."""
-        clean = CleanPage(tree, verdict)
-        outcome = clean.outcome
+        verdict, outcome = clean.verdict, clean.outcome
         dropped = outcome.reason if isinstance(outcome, Dropped) else None
         about = {"page_id": page_id, "site": site}
-        edges = page_edges(tree, verdict, self.settings.task, model)
+        edges = page_edges(PageContext(clean.tree, blocks=clean.blocks), verdict, self.settings.task, clean.model)
         lines = [
             record_line(edge._asdict() | about, LINK_FIELDS)
             for edge in edges
@@ -248,7 +244,7 @@ class PageWorker:
             return model, []
         pages = model.block_table.pages_that_say(evidence.text)
         repeated = np.flatnonzero(pages > 1)
-        blocks = cut(self._page(refs[-1])[0])
+        blocks = evidence.blocks(self._page(refs[-1])[0])
         texts = [" ".join(blocks.text(b).split()) for b in evidence.said[repeated].tolist()]
         return model, _most_repeated(texts, pages[repeated])
 

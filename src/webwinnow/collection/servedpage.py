@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
-from webwinnow.cleaning.kinds import with_kinds
-from webwinnow.cleaning.tasks import TASKS, for_task
-from webwinnow.cleanpage import CleanPage, clean_page
+from webwinnow.cleaner import Cleaner
+from webwinnow.cleaning.tasks import TASKS
+from webwinnow.cleanpage import CleanPage
 from webwinnow.io.schema import ordered
 from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits, parse
@@ -59,8 +58,9 @@ class PageDesk:
         site_by = SiteKey.parse(asked["site_by"])
         site = site_by.of(PageRecord(url=url, body=b""))
         model = self.known.model(site) if asked["models"] and site else None
-        clean = clean_page(tree, asked["method"], model, CleaningSettings.from_plain(asked["cleaning"]))
-        clean = replace(clean, verdict=for_task(tree, clean.verdict, TASKS[asked["task"]], model))
+        settings = CleaningSettings.from_plain(asked["cleaning"])
+        cleaner = Cleaner.of(asked["method"], settings, TASKS[asked["task"]], kinds=asked["explain"])
+        clean = cleaner.clean(tree, model)
         record = ordered(clean.record(also=tuple(asked["also"])) | {"site": site_by.name(site, url)})
         if not asked["explain"]:
             return _json(record)
@@ -68,8 +68,6 @@ class PageDesk:
 
 
 def _decisions(clean: CleanPage) -> list[dict[str, Any]]:
-    if clean.verdict.kind_score is None:
-        clean = replace(clean, verdict=with_kinds(clean.tree, clean.verdict, clean.model))
     return [
         decision._asdict() | {"because": [{"push": round(push, 3), "says": says} for push, says in decision.because]}
         for decision in clean.decisions(explain=True)

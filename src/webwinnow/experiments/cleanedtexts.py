@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.blocks import said_in
+from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
 from webwinnow.io.tablefiles import TableFile
-from webwinnow.methods import CleaningSettings, method_named
-from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
@@ -56,15 +55,14 @@ def telling_texts(
             sites[site_by.of(page)].append((page.page_id, _tree(page)))
         tell("parse", done, None)
     texts: dict[str, str] = {}
-    chosen, settings = method_named(cleaning), CleaningSettings()
+    cleaner = Cleaner.of(cleaning)
     for site, members in sorted(sites.items()):
-        model = (
-            learn([tree for _, tree in members], site, chosen.parts) if chosen.learns and site_by.has_sites else None
-        )
+        learns = cleaner.method.learns and site_by.has_sites
+        model = learn([tree for _, tree in members], site, cleaner.method.parts) if learns else None
         for page_id, tree in members:
             if page_id in wanted:
-                evidence = PageEvidence.of(tree) if chosen.scores else None
-                verdict = chosen.clean(tree, model, settings, evidence)
+                evidence = cleaner.evidence(tree)
+                verdict = cleaner.clean(tree, model, evidence).verdict
                 texts[page_id] = said_in(tree, distinctive_runs(tree, verdict, evidence, model))
                 tell("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())

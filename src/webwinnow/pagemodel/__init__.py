@@ -1,10 +1,20 @@
-"""The page model: what one page alone tells of each of its blocks. The weights ship as arrays; see CARD.md."""
+"""The page model: what a page alone shows about each of its blocks. The weights ship as arrays; see CARD.md."""
 
 from __future__ import annotations
 
-from webwinnow.pagemodel.evidence import PageEvidence
+from webwinnow.pagemodel.evidence import PageContext, PageEvidence
 from webwinnow.pagemodel.features import GENRES
 from webwinnow.pagemodel.model import Favor, PageModel, PageScores, best_cut, expected_f
 from webwinnow.pagemodel.posts import PostModel
 
-__all__ = ["GENRES", "Favor", "PageEvidence", "PageModel", "PageScores", "PostModel", "best_cut", "expected_f"]
+__all__ = [
+    "GENRES",
+    "Favor",
+    "PageContext",
+    "PageEvidence",
+    "PageModel",
+    "PageScores",
+    "PostModel",
+    "best_cut",
+    "expected_f",
+]

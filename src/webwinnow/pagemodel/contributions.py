@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, read_array
 from webwinnow.errors import ModelError
-from webwinnow.pagemodel.features import CONTEXTS, FEATURES, GENRES, context_features
+from webwinnow.pagemodel.features import GENRES, context_features
 from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagemodel.model import PageModel, PageScores
+from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
 
 __all__ = ["GROUPS", "TYPICAL", "WIDTH", "pushes"]
 

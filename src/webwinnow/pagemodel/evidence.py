@@ -1,32 +1,35 @@
-"""`PageEvidence`: what the page model says of a page's blocks, with keys that the rest of the site can be asked about.
+"""`PageEvidence`: the page model's result for each block of a page, with keys to look up the rest of the site.
 
-It is small, so a run keeps it beside the page's tree: a page is scored once, and a site is learned without its trees.
+It is small, so a run stores it beside the page's tree: a page is cut into blocks and scored once, and a site is learned
+without its trees. `PageContext` derives it from a tree.
 """
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import way_keys
-from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.model import PageModel
+from webwinnow.blocks import Blocks, cut
+from webwinnow.pagemodel.features import GENRES, Reading, read
+from webwinnow.pagemodel.forest import log_odds
+from webwinnow.pagemodel.model import PageModel, PageScores
 from webwinnow.pagemodel.posts import POST_ABOVE, PostModel
 from webwinnow.pagetree import PageTree
 
-__all__ = ["PageEvidence"]
-
-_HEAD = struct.Struct("<I")
+_HEAD = struct.Struct("<II")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageEvidence:
-    """For each block that says something: its number, words, what it says (`text`), where it stands (`way`: the styles
-    of its element and of the two around), the probability that it is main content, and that of being a reader's post
-    (`post`); for the page the probability of each genre.
+    """For each block with text: its number (`said`), words, a key of its text and of its place (`way`: the styles of
+    its element and of the two around), the probability of being main content and of being a reader's post (`post`); for
+    the page the probability of each genre. `first_run` and `owner` are those of `Blocks`.
     """
 
     said: NDArray[np.int32]
@@ -36,6 +39,8 @@ class PageEvidence:
     probability: NDArray[np.float64]
     post: NDArray[np.float64]
     genre_probability: NDArray[np.float64]
+    first_run: NDArray[np.int32]
+    owner: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.said)
@@ -43,13 +48,11 @@ class PageEvidence:
     @property
     def logit(self) -> NDArray[np.float64]:
         """The probabilities as log odds, finite."""
-        p = np.clip(self.probability, 1e-6, 1.0 - 1e-6)
-        odds: NDArray[np.float64] = np.log(p / (1.0 - p))
-        return odds
+        return log_odds(self.probability)
 
     @property
     def genre(self) -> str | None:
-        """The likeliest genre; None for a page that says nothing."""
+        """The most probable genre; None for a page without text."""
         return GENRES[int(np.argmax(self.genre_probability))] if len(self.said) else None
 
     @property
@@ -60,44 +63,100 @@ class PageEvidence:
 
     @classmethod
     def of(cls, tree: PageTree, model: PageModel | None = None) -> PageEvidence:
-        """Score a page, with the weights that ship with the package if no others are given."""
-        scores = (model or PageModel.load()).score(tree)
-        reading = scores.reading
-        return cls(
-            said=reading.said.astype(np.int32),
-            words=reading.words.astype(np.int32),
-            text=reading.text_key,
-            way=way_keys(tree.parent, tree.style)[1][reading.owner],
-            probability=scores.probability,
-            post=PostModel.load().probability(reading),
-            genre_probability=scores.genre_probability,
-        )
+        """Score a page, with the shipped weights unless others are given."""
+        return PageContext(tree, model=model).evidence
+
+    def blocks(self, tree: PageTree) -> Blocks:
+        """The blocks of the page that this is the evidence of."""
+        return Blocks(tree=tree, first_run=self.first_run.astype(np.int64), owner=self.owner)
 
     def to_bytes(self) -> bytes:
         """Plain bytes that `from_bytes` reads back."""
-        columns = (self.said, self.words, self.text, self.way, self.probability, self.post, self.genre_probability)
-        return _HEAD.pack(len(self)) + b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
+        columns = (np.ascontiguousarray(getattr(self, name)).tobytes() for name in _columns(0, 0))
+        return _HEAD.pack(len(self), len(self.owner)) + b"".join(columns)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PageEvidence:
         """Read what `to_bytes` wrote. Raises `ValueError` for anything else."""
-        (blocks,) = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0,)
-        types = (np.int32, np.int32, np.uint64, np.uint64, np.float64, np.float64)
-        sizes = [blocks * np.dtype(dtype).itemsize for dtype in types]
-        if len(data) != _HEAD.size + sum(sizes) + 8 * len(GENRES):
+        columns = _columns(*_HEAD.unpack_from(data)) if len(data) >= _HEAD.size else {}
+        if len(data) != _HEAD.size + sum(count * np.dtype(dtype).itemsize for dtype, count in columns.values()):
             raise ValueError("this is no evidence of a page")
+        found: dict[str, NDArray[Any]] = {}
         at = _HEAD.size
-        columns = []
-        for dtype, size in zip(types, sizes, strict=True):
-            columns.append(np.frombuffer(data, dtype, blocks, at))
-            at += size
-        said, words, text, way, probability, post = columns
-        return cls(
-            said=said,
-            words=words,
-            text=text,
-            way=way,
-            probability=probability,
-            post=post,
-            genre_probability=np.frombuffer(data, np.float64, len(GENRES), at),
+        for name, (dtype, count) in columns.items():
+            found[name] = np.frombuffer(data, dtype, count, at)
+            at += found[name].nbytes
+        return cls(**found)
+
+
+def _columns(said: int, blocks: int) -> dict[str, tuple[type[np.generic], int]]:
+    """Type and length of each array, wide types first."""
+    return {
+        "text": (np.uint64, said),
+        "way": (np.uint64, said),
+        "probability": (np.float64, said),
+        "post": (np.float64, said),
+        "genre_probability": (np.float64, len(GENRES)),
+        "said": (np.int32, said),
+        "words": (np.int32, said),
+        "first_run": (np.int32, blocks + 1),
+        "owner": (np.int32, blocks),
+    }
+
+
+class PageContext:
+    """A page's tree with what cleaning derives from it, each computed at most once: blocks, reading, scores, evidence.
+
+    Evidence or blocks that are known already can be given.
+    """
+
+    def __init__(
+        self,
+        tree: PageTree,
+        evidence: PageEvidence | None = None,
+        blocks: Blocks | None = None,
+        model: PageModel | None = None,
+    ) -> None:
+        self.tree = tree
+        self.model = model
+        if evidence is not None:
+            self.evidence = evidence
+            blocks = evidence.blocks(tree) if blocks is None else blocks
+        if blocks is not None:
+            self.blocks = blocks
+
+    @property
+    def known_blocks(self) -> Blocks | None:
+        """The blocks, if they have been computed."""
+        return self.__dict__.get("blocks")
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The page cut into blocks."""
+        return cut(self.tree)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Counts, tokens and places of the blocks."""
+        return read(self.tree, self.blocks)
+
+    @cached_property
+    def scores(self) -> PageScores:
+        """The page model's scores."""
+        return (self.model or PageModel.load()).score(self.reading)
+
+    @cached_property
+    def evidence(self) -> PageEvidence:
+        """What of the scores the rest of cleaning uses."""
+        reading, scores, blocks = self.reading, self.scores, self.blocks
+        return PageEvidence(
+            said=reading.said.astype(np.int32),
+            words=reading.words.astype(np.int32),
+            text=reading.text_key,
+            way=way_keys(self.tree.parent, self.tree.style)[1][reading.owner],
+            probability=scores.probability,
+            post=PostModel.load().probability(reading),
+            genre_probability=scores.genre_probability,
+            first_run=blocks.first_run.astype(np.int32),
+            owner=blocks.owner,
         )

@@ -13,29 +13,8 @@ from webwinnow._nodes import nearest
 from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import _scoring
-from webwinnow.pagemodel.schema import CONTEXTS, COUNTS, FEATURES, MARK, TOKEN_BITS, WORD_BITS
+from webwinnow.pagemodel.schema import COUNTS, MARK, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import Head, PageTree
-
-__all__ = [
-    "CONTEXTS",
-    "FEATURES",
-    "GENRES",
-    "HEADING_BITS",
-    "HEAD_BITS",
-    "LINEAR_SCALE",
-    "TOKEN_BITS",
-    "WORD_BITS",
-    "Linear",
-    "Reading",
-    "block_features",
-    "context_features",
-    "head_tokens",
-    "linear_scores",
-    "name_scores",
-    "page_features",
-    "page_tokens",
-    "read",
-]
 
 GENRES: tuple[str, ...] = tuple("article collection documentation forum listing product service".split())
 HEAD_BITS, HEADING_BITS = 12, 14
@@ -87,9 +66,9 @@ class Reading:
         return self.counts[:, _WORDS]
 
 
-def read(tree: PageTree) -> Reading:
-    """Read a page, once over its text and once over its class names; no weights are needed yet."""
-    blocks = cut(tree)
+def read(tree: PageTree, blocks: Blocks | None = None) -> Reading:
+    """Read a page, once over its text and once over its class names. No weights are needed."""
+    blocks = cut(tree) if blocks is None else blocks
     marks = _scoring.node_marks(tree.tag, tree.parent)
     run_marks = marks[tree.run_owner]
     told = _told_by(tree.head)

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from webwinnow.pagemodel._scoring import forest_sums
 from webwinnow.pagemodel.schema import MOST_LEVELS
 
-__all__ = ["LEAF_SCALE", "Forest", "sigmoid"]
-
 LEAF_SCALE = 8192.0
 """Leaves are integers over this: sums do not depend on their order."""
 
@@ -20,6 +18,13 @@ def sigmoid(logit: NDArray[np.float64]) -> NDArray[np.float64]:
     """Logits as probabilities, rounded to 1e-6: they are compared later."""
     probability: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logit, -30.0, 30.0))), 6)
     return probability
+
+
+def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities as log odds, finite."""
+    p = np.clip(probability, 1e-6, 1.0 - 1e-6)
+    odds: NDArray[np.float64] = np.log(p / (1.0 - p))
+    return odds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -23,14 +23,10 @@ from webwinnow.errors import ModelError
 from webwinnow.pagemodel._scoring import best_cut as _best_cut
 from webwinnow.pagemodel._scoring import distinct_sums
 from webwinnow.pagemodel.features import (
-    CONTEXTS,
-    FEATURES,
     GENRES,
     HEAD_BITS,
     HEADING_BITS,
     LINEAR_SCALE,
-    TOKEN_BITS,
-    WORD_BITS,
     Linear,
     Reading,
     block_features,
@@ -41,6 +37,7 @@ from webwinnow.pagemodel.features import (
     read,
 )
 from webwinnow.pagemodel.forest import Forest, sigmoid
+from webwinnow.pagemodel.schema import CONTEXTS, FEATURES, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import PageTree
 
 Favor = Literal["precision", "recall"]
@@ -96,13 +93,6 @@ class PageScores:
         return self.reading.words
 
     @property
-    def logit(self) -> NDArray[np.float64]:
-        """The probabilities as log odds, finite."""
-        p = np.clip(self.probability, 1e-6, 1.0 - 1e-6)
-        odds: NDArray[np.float64] = np.log(p / (1.0 - p))
-        return odds
-
-    @property
     def genre(self) -> str | None:
         """The likeliest genre; None for a page that says nothing."""
         return GENRES[int(np.argmax(self.genre_probability))] if len(self.probability) else None
@@ -129,9 +119,9 @@ class PageModel:
         """The weights of a file, or those that ship with the package, which are read once."""
         return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
 
-    def score(self, tree: PageTree) -> PageScores:
-        """What the model says of each block of a page."""
-        reading = read(tree)
+    def score(self, page: PageTree | Reading) -> PageScores:
+        """Score each block of a page, given as its tree or as read already."""
+        reading = page if isinstance(page, Reading) else read(page)
         if not len(reading.said):
             none = np.zeros(0)
             empty = np.zeros((len(FEATURES) + len(GENRES) + len(CONTEXTS), 0), np.float32)

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
-from webwinnow.pagemodel.features import LINEAR_SCALE, TOKEN_BITS, Reading, name_scores
+from webwinnow.pagemodel.features import LINEAR_SCALE, Reading, name_scores
 from webwinnow.pagemodel.forest import sigmoid
+from webwinnow.pagemodel.schema import TOKEN_BITS
 
 __all__ = ["POOLED", "POSTS_SHIPPED", "POST_ABOVE", "PostModel", "pooled"]
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow._words import word_hashes
-from webwinnow.blocks import cut, said_in
+from webwinnow.blocks import said_in
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
 from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
@@ -273,7 +273,7 @@ def distinctive_runs(
 ) -> NDArray[np.bool_]:
     """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
     if evidence is not None:
-        blocks = cut(tree)
+        blocks = evidence.blocks(tree)
         shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
         kept = _content(evidence) & (shown | (evidence.probability >= HIDDEN_ABOVE))
         said = int(evidence.words[kept].sum())

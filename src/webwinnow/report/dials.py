@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
+from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning import Verdict, combined
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.cst import block_weights
-from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.page import HIDDEN_ABOVE, headed
 from webwinnow.fingerprints import page_fingerprint
-from webwinnow.methods import CleaningSettings, method_named
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
@@ -106,7 +106,7 @@ def read_dial(
     name: str, tree: PageTree, model: LearnedSite | None, evidence: PageEvidence | None = None
 ) -> DialReading:
     """Clean a page with a method and find its decisions at every position of the dial."""
-    verdict = with_kinds(tree, method_named(name).clean(tree, model, CleaningSettings(), evidence), model)
+    verdict = Cleaner.of(name, kinds=True).clean(tree, model, evidence).verdict
     reader = _READERS.get(name)
     if reader is None or (verdict.note is not None and name in _NEED_A_SITE):
         return _without_dial(tree, verdict)

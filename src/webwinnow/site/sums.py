@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.blocks import Blocks, cut
+from webwinnow.blocks import Blocks
 from webwinnow.errors import ModelError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import canonical_class
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.archive import Column, pack, unpack, within, write_whole
 from webwinnow.site.blocktable import BlockRows
@@ -93,11 +93,12 @@ class SiteSums:
 
     def add(self, tree: PageTree, evidence: PageEvidence | None = None) -> None:
         """Add one page; what the page model says of it is asked for where it is wanted and not given."""
+        page = PageContext(tree, evidence)
         self.keys.append(page_fingerprint(tree))
         if BLOCKS in self.parts:
-            self.rows.append(BlockRows.of_page(self.keys[-1], evidence or PageEvidence.of(tree)))
+            self.rows.append(BlockRows.of_page(self.keys[-1], page.evidence))
         if TEXTS in self.parts:
-            self.said.update(np.unique(block_keys(cut(tree))).tolist())
+            self.said.update(np.unique(block_keys(page.blocks)).tolist())
         if PAGELETS in self.parts:
             self.cut_up.update(np.unique(pagelets_of(tree).fingerprint).tolist())
         if SEGMENTS in self.parts:

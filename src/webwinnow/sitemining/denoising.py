@@ -18,9 +18,9 @@ from typing import Final, Literal, NamedTuple, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.sitepages import DEFAULT_LANGUAGE, SitePages
 from webwinnow.sitemining.sitetree import NOTHING, BlockTree
@@ -139,12 +139,11 @@ def similarity(site: SitePages, topics: TopicWords) -> Floats:
 
 def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> Mask:
     """The nodes that a cleaning method keeps, with the site learned from these pages (ours)."""
-    chosen, settings = method_named(cleaning), CleaningSettings()
-    model = learn(trees, "", chosen.parts) if chosen.learns else None
+    cleaner = Cleaner.of(cleaning)
+    model = learn(trees, "", cleaner.method.parts) if cleaner.method.learns else None
     kept = [np.zeros(0, np.bool_)]
     for tree in trees:
-        evidence = PageEvidence.of(tree) if chosen.scores else None
-        runs = chosen.clean(tree, model, settings, evidence).keep_runs
+        runs = cleaner.clean(tree, model).verdict.keep_runs
         nodes = BlockTree.of(tree)
         of_block = np.bincount(nodes.blocks.of_run(), weights=runs, minlength=len(nodes.blocks)) > 0
         stays = nodes.block == NOTHING

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128
 
 from webwinnow._words import word_spans
+from webwinnow.cleaner import Cleaner
 from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.experiments.answercache import Kept, key_of
 from webwinnow.experiments.jobpool import Workers
 from webwinnow.experiments.mining.minedmethods import Mined
-from webwinnow.methods import CleaningSettings, method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
@@ -182,9 +182,9 @@ def site_words(job: SiteJob) -> dict[str, SiteWords]:
 
 def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[str, Keys, Values]]:
     """Page by page and method by method the words of a site."""
-    cleaners = {mined.letter: method_named(mined.cleaning) for mined in job.methods if mined.cleaning is not None}
-    scored = any(cleaner.scores for cleaner in cleaners.values())
-    parts = frozenset[str]().union(*(cleaner.parts for cleaner in cleaners.values()))
+    cleaners = {mined.letter: Cleaner.of(mined.cleaning) for mined in job.methods if mined.cleaning is not None}
+    scored = any(cleaner.method.scores for cleaner in cleaners.values())
+    parts = frozenset[str]().union(*(cleaner.method.parts for cleaner in cleaners.values()))
     sums = SiteSums(parts=parts)
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
@@ -195,14 +195,13 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
         if mined.weighting is not None
     }
     weights = learn_weights(map(tree_at, job.chosen), VectorSettings().weights) if builders else None
-    settings = CleaningSettings()
     for _, ref in job.pages:
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
         wanted = _wanted(tree)
         hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
         for letter, cleaner in cleaners.items():
-            verdict = cleaner.clean(tree, model, settings, evidence)
+            verdict = cleaner.clean(tree, model, evidence).verdict
             kept = verdict.keep_runs & verdict.keep[tree.run_owner]
             words, counts = np.unique(hashes[kept[runs]], return_counts=True)
             inside = np.isin(words, wanted)

@@ -1,0 +1,85 @@
+"""Settings of cleaning methods: each field states its default, its meaning and its valid values, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from webwinnow.errors import SettingsError
+
+
+class Setting(NamedTuple):
+    """One setting of a method, as help texts show it: its name (`sst.threshold`), default, values and meaning."""
+
+    name: str
+    default: Any
+    expected: str
+    help: str
+
+
+def setting(
+    default: Any, help: str, expected: str, read: Callable[[str], Any], valid: Callable[[Any], bool] | None = None
+) -> Any:
+    """A field of a `MethodSettings`; `read` parses it from text. A setting whose default is None accepts `none`."""
+    return field(default=default, metadata={"help": help, "expected": expected, "read": read, "valid": valid})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodSettings:
+    """The settings of one method, validated on construction."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, valid = getattr(self, one.name), one.metadata["valid"]
+            if not (value is None and one.default is None) and valid is not None and not valid(value):
+                raise SettingsError(f"{one.name} is {value!r}: expected {_expected(one)}")
+
+    @classmethod
+    def listed(cls, group: str) -> tuple[Setting, ...]:
+        """The settings with their full names."""
+        return tuple(
+            Setting(f"{group}.{one.name}", one.default, _expected(one), one.metadata["help"]) for one in fields(cls)
+        )
+
+    @classmethod
+    def read(cls, name: str, text: str) -> Any:
+        """The value that a text gives for a setting of this name. Raises `SettingsError`."""
+        one = next(one for one in fields(cls) if one.name == name)
+        if one.default is None and text.lower() == "none":
+            return None
+        try:
+            return one.metadata["read"](text)
+        except ValueError:
+            raise SettingsError(f"{name} is {text!r}: expected {_expected(one)}") from None
+
+
+def _expected(one: Field[Any]) -> str:
+    assert one.default is not MISSING
+    return f"{one.metadata['expected']}, or none" if one.default is None else str(one.metadata["expected"])
+
+
+def absolute_path(text: str) -> str:
+    """A file name that means the same in every working directory."""
+    return str(Path(text).absolute())
+
+
+def yes_or_no(text: str) -> bool:
+    """The truth value of `true`, `yes`, `false` or `no`."""
+    known = {"true": True, "yes": True, "false": False, "no": False}
+    if text.lower() not in known:
+        raise ValueError(text)
+    return known[text.lower()]
+
+
+def share(value: float) -> bool:
+    """Whether a number is from 0 to 1."""
+    return 0.0 <= value <= 1.0
+
+
+def min_pages() -> Any:
+    """The setting of methods that need several pages of a site."""
+    return setting(
+        3, "below this number of learned pages the method keeps everything", "1 or more", int, lambda v: v >= 1
+    )
