@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from webwinnow._words import count_words
 from webwinnow.blocks import Blocks
 from webwinnow.cleaning import REASONS, Verdict
@@ -16,7 +14,6 @@ from webwinnow.cleaning.kinds import KIND_CODE, KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
 from webwinnow.errors import SettingsError
-from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.methods import METHODS
 from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagemodel import PageContext
@@ -25,7 +22,6 @@ from webwinnow.parsing import language_of
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
 from webwinnow.site.learned import LearnedSite
-from webwinnow.urls import is_web_link
 
 OUTPUTS = ("text", "markdown", "html")
 
@@ -81,17 +77,8 @@ class CleanPage:
 
     @property
     def links(self) -> list[str]:
-        """Where the kept links point: absolute http(s) addresses, each once, in page order."""
-        tree = self.tree
-        is_link = self.verdict.keep & (tree.tag == TAG_CODE["a"])
-        at = np.flatnonzero((tree.attr_name == ATTRIBUTE_CODE["href"]) & is_link[tree.attr_node])
-        found: dict[str, None] = {}
-        for start, end in zip(tree.attr_start[at].tolist(), tree.attr_start[at + 1].tolist(), strict=True):
-            href = tree.attr_text[start:end]
-            target = tree.resolve(href) if not href.startswith("#") else None
-            if target is not None and is_web_link(target):
-                found.setdefault(target)
-        return list(found)
+        """The distinct http(s) URLs that the kept links point at, in page order."""
+        return self.tree.links(self.verdict.keep).urls()
 
     @property
     def outcome(self) -> Outcome:

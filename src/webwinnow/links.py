@@ -14,11 +14,10 @@ from webwinnow._words import blank_runs
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict
-from webwinnow.markup import TAG_CODE
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
-from webwinnow.urls import canonical, is_web_link
+from webwinnow.urls import canonical
 
 __all__ = ["STRUCTURE", "Edge", "page_edges"]
 
@@ -44,9 +43,9 @@ class Edge(NamedTuple):
 def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page that lead to other pages, in page order, each text to each address once."""
     tree = page.tree
-    nodes, hrefs = tree.values("href")
-    is_link = tree.tag[nodes] == TAG_CODE["a"]
-    if not is_link.any():
+    links = tree.links()
+    nodes = links.node
+    if not len(nodes):
         return []
     found = recognise(page, verdict, site)
     wanted = for_task(page, verdict, task, site, found=found)
@@ -57,14 +56,11 @@ def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSit
     last_run = np.searchsorted(tree.run_start[:-1], tree.text_end[nodes])
     source = canonical(tree.url)
     edges: dict[tuple[str, str, str | None, bool], Edge] = {}
-    for k in np.flatnonzero(is_link).tolist():
-        node = int(nodes[k])
-        target = tree.resolve(hrefs[k]) if not hrefs[k].startswith("#") else None
-        if target is None or not is_web_link(target):
-            continue
-        target = canonical(target)
+    for k, url in enumerate(links.targets()):
+        target = source if url is None else canonical(url)
         if target == source:
             continue
+        node = int(nodes[k])
         at = int(np.searchsorted(said, first_run[k]))
         run = int(said[at]) if at < len(said) and said[at] < last_run[k] else -1
         code, score = _kind(run, node, verdict, region, found.kind, found.score, node_kind)

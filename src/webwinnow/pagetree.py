@@ -190,9 +190,27 @@ class PageTree:
         starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
         return self.attr_node[at], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)]
 
+    @property
+    def base(self) -> str:
+        """The URL that relative links are resolved against: the page's `<base>`, or its own."""
+        return self.head.base or self.url
+
     def resolve(self, href: str) -> str | None:
-        """`href` as an absolute URL, by the page's `<base>` or address."""
-        return urls.resolve(self.head.base or self.url, href)
+        """Return `href` as an absolute URL."""
+        return urls.resolve(self.base, href)
+
+    def links(self, among: Mask | None = None, *, areas: bool = False) -> Links:
+        """The `<a href>` elements among some nodes, hidden ones too; with `areas` those of image maps as well."""
+        at = np.flatnonzero(self.attr_name == ATTRIBUTE_CODE["href"])
+        node = self.attr_node[at]
+        is_link = self.tag[node] == TAG_CODE["a"]
+        if areas:
+            is_link |= self.tag[node] == TAG_CODE["area"]
+        if among is not None:
+            is_link &= among[node]
+        at = at[is_link]
+        starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
+        return Links(self, node[is_link], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)])
 
     def xpath(self, i: int) -> str:
         """Where node i stands in the page, as an XPath over the elements of the tree."""
@@ -206,6 +224,29 @@ class PageTree:
             steps.append(f"{self.tag_name(i)}[{same}]" if i > 1 else self.tag_name(i))
             i = up
         return "/".join(["/html", *reversed(steps)]) if steps else "/html"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Links of a page in page order: their nodes, and their `href` as written."""
+
+    tree: PageTree
+    node: NDArray[np.int32]
+    href: list[str]
+
+    def targets(self, *, fragments: bool = False) -> list[str | None]:
+        """The absolute http(s) URL of each link; None for other schemes and invalid URLs.
+
+        A link within the page (`#top`) has the page's URL with `fragments`, otherwise None.
+        """
+        base = self.tree.base
+        return [urls.resolve_web(base, href) if fragments or not href.startswith("#") else None for href in self.href]
+
+    def urls(self) -> list[str]:
+        """The distinct targets, without links within the page."""
+        hrefs = dict.fromkeys(href for href in self.href if not href.startswith("#"))
+        base = self.tree.base
+        return list(dict.fromkeys(url for href in hrefs if (url := urls.resolve_web(base, href)) is not None))
 
 
 @dataclass(frozen=True, slots=True)

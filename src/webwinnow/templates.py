@@ -8,7 +8,7 @@ pagelet. Copies of a page count once in both.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of
 from webwinnow.site.sampling import page_key
 from webwinnow.site.styletree import pair_key
-from webwinnow.urls import is_web_link
 
 __all__ = ["Collection", "Template", "TemplateList", "pagelet_text"]
 
@@ -59,7 +58,8 @@ class Collection:
             return
         self.seen.add(content)
         self.pagelets.append(np.unique(pagelets_of(tree).fingerprint))
-        targets = np.unique(np.fromiter(map(page_key, _targets(tree)), np.uint64))
+        linked = filter(None, tree.links(areas=True).targets(fragments=True))
+        targets = np.unique(np.fromiter(map(page_key, linked), np.uint64))
         self.links.append(targets if self.known is None else targets[np.isin(targets, self.known)])
 
     def templates(self, *, linked: bool = True) -> list[Template]:
@@ -125,16 +125,6 @@ def _table(rows: list[Keys]) -> tuple[Keys, NDArray[np.int64]]:
     if not rows:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     return np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-
-
-def _targets(tree: PageTree) -> Iterator[str]:
-    """Where the links of a page point."""
-    nodes, hrefs = tree.values("href")
-    wanted = tree.tagged("a", "area")[nodes]
-    for href, is_wanted in zip(hrefs, wanted.tolist(), strict=True):
-        target = tree.resolve(href) if is_wanted else None
-        if target is not None and is_web_link(target):
-            yield target
 
 
 def pagelet_text(tree: PageTree, fingerprint: int) -> str:

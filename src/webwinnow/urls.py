@@ -9,7 +9,6 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
@@ -21,7 +20,7 @@ from webwinnow.records import PageRecord
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve", "web_links"]
+__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve", "resolve_web"]
 
 DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
@@ -125,23 +124,10 @@ def resolve(base: str, href: str) -> str | None:
     return _resolve_anything(base, href)
 
 
-def web_links(base: str, hrefs: Iterable[str]) -> list[str]:
-    """The absolute http(s) addresses that some links on the page `base` point at, each once, in order."""
-    parent = _base(base)
-    origin = parent.origin if parent is not None and is_web_link(parent.origin) else None
-    found: dict[str, None] = {}
-    for href in dict.fromkeys(hrefs):
-        target: str | None
-        if "/." not in href and _READY.fullmatch(href):
-            target = href
-        elif origin is not None and "/." not in href and _ROOTED.fullmatch(href):
-            target = origin + href
-        else:
-            target = resolve(base, href)
-            if target is None or not is_web_link(target):
-                continue
-        found.setdefault(target)
-    return list(found)
+def resolve_web(base: str, href: str) -> str | None:
+    """Resolve `href` on the page `base`; None if the result is not http or https."""
+    url = resolve(base, href)
+    return url if url is not None and is_web_link(url) else None
 
 
 def _resolve_anything(base: str, href: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import json
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_a_name_that_turns_to_a_private_address_later_wins_nothing(
     patched = tmp_path / "patched"
     patched.mkdir()
     (patched / "sitecustomize.py").write_text(f"NOTES = {str(tmp_path / 'notes')!r}\n{REBINDING}", encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(patched))
+    monkeypatch.setenv("PYTHONPATH", str(patched), prepend=os.pathsep)
     with (
         WebServer({"/": PAGE, "/b": PAGE, "/c": PAGE}, keep_alive=False) as server,
         WebServer({"/b": PAGE, "/c": PAGE}, address="127.0.0.2", port=server.port) as inner,

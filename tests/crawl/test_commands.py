@@ -51,11 +51,11 @@ def test_page_takes_an_address_and_follows_its_redirects() -> None:
     assert server.paths == ["/", "/guide/"]
 
 
-def test_page_says_why_an_address_could_not_be_had() -> None:
+def test_page_says_why_an_address_could_not_be_fetched() -> None:
     with WebServer(answer=site) as server:
         done = webwinnow("page", f"http://127.0.0.1:{server.port}/")
     assert isinstance(done.exception, InputError)
-    assert str(done.exception).endswith("could not be had: 127.0.0.1 is a loopback address")
+    assert str(done.exception).endswith("could not be fetched: 127.0.0.1 is a loopback address")
     assert server.log == []
 
 

@@ -226,7 +226,7 @@ def watched_memory() -> Iterator[list[int]]:
                         command = Path(f"/proc/{number}/cmdline").read_bytes()
                         status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
                         peak = re.search(r"VmHWM:\s+([0-9]+) kB", status)
-                        if b"webwinnow.crawl.child" in command and peak:
+                        if b"webwinnow.crawl.crawlprocess" in command and peak:
                             seen.append(int(peak[1]) * 1024)
 
     thread = threading.Thread(target=watch)

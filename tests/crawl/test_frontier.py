@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore, Fate
 from webwinnow.crawl.frontier import GIVE_UP_AFTER, LEAST_REQUESTS, REQUESTS_PER_PAGE, Frontier, Visit
 from webwinnow.crawl.robots import Rules
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.crawl.store import CrawlStore, Fate
 
 START = "http://a.test/docs/"
 
@@ -219,7 +219,7 @@ def test_a_page_that_does_not_come_is_tried_again_later_and_then_failed(frontier
         visit = crawl.next()
         assert visit is not None
         waits.append(visit.ready_at - clock.now)
-        if not crawl.again(visit):
+        if not crawl.retry(visit):
             crawl.settle(visit, Fate.FAILED, "cut off")
         crawl.leave(visit, failed=True)
     assert waits == [-100.0, 1.0, 2.0]
@@ -260,7 +260,7 @@ def test_robots_txt_is_asked_first_and_obeyed_for_each_origin(frontier: Callable
     assert visit is not None and visit.page is None
     assert visit.url == "http://a.test/robots.txt"
     body = b"User-agent: *\nDisallow: /docs/secret\nCrawl-delay: 3\n"
-    crawl.rule(visit, Rules.of(200, body))
+    crawl.set_rules(visit, Rules.of(200, body))
     crawl.leave(visit)
     links = {START: [f"{START}open", f"{START}secret/x"]}
     assert read_all(crawl, links) == [START, f"{START}open"]
@@ -272,7 +272,7 @@ def test_robots_txt_may_ask_for_a_longer_delay(frontier: Callable[..., Frontier]
     crawl = frontier(START, robots=True, delay=1.0, clock=clock)
     visit = crawl.next()
     assert visit is not None
-    crawl.rule(visit, Rules.of(200, b"User-agent: *\nCrawl-delay: 3\n"))
+    crawl.set_rules(visit, Rules.of(200, b"User-agent: *\nCrawl-delay: 3\n"))
     crawl.leave(visit)
     visit = crawl.next()
     assert visit is not None and visit.ready_at == clock.now + 3.0

@@ -16,7 +16,7 @@ import pytest
 from webserver import Asked, Reply, WebServer
 
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
-from webwinnow.crawl.run import stored_crawl
+from webwinnow.crawl.crawling import stored_crawl
 from webwinnow.errors import InputError, SettingsError
 
 PAGES = 60

@@ -11,15 +11,16 @@ from typing import Any
 
 import pytest
 
+from webwinnow.crawl.crawlmessages import Answer, FetchedPage
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore
 from webwinnow.crawl.exchange import Exchange, FetchFailed
-from webwinnow.crawl.session import Answer, CrawlSession, PageToJudge
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.crawl.store import CrawlStore
+from webwinnow.crawl.session import CrawlSession
 from webwinnow.crawl.warcfile import WarcFile
 
 START = "http://a.test/"
 Reply = Callable[[str], Exchange | FetchFailed]
-Judge = Callable[[PageToJudge], Answer]
+Judge = Callable[[FetchedPage], Answer]
 
 
 def response(status: int = 200, body: bytes = b"<!doctype html><p>Page", **headers: str) -> Exchange:
@@ -28,9 +29,9 @@ def response(status: int = 200, body: bytes = b"<!doctype html><p>Page", **heade
     return Exchange(b"GET / HTTP/1.1\r\n\r\n", whole, "192.0.2.1", "2026-01-02T03:04:05Z")
 
 
-def more(page: PageToJudge) -> Answer:
+def more(page: FetchedPage) -> Answer:
     """Every page leads to ten more."""
-    return Answer([f"{page.about['url']}{k}" for k in range(10)], [], False)
+    return Answer(page.number, [f"{page.url}{k}" for k in range(10)], [], False)
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def session(tmp_path: Path) -> Iterator[Callable[..., CrawlSession]]:
     opened: list[CrawlSession] = []
 
     def make(judge: Judge = more, *, starts: tuple[str, ...] = (START,), **settings: Any) -> CrawlSession:
-        async def ask(page: PageToJudge) -> Answer:
+        async def ask(page: FetchedPage) -> Answer:
             return judge(page)
 
         given = {"delay": 0.0, "robots": False, "strategy": "breadth"} | settings
@@ -100,10 +101,10 @@ def test_a_server_that_asks_for_patience_gets_it(session: Callable[..., CrawlSes
 
 
 def test_who_follows_may_add_sites_and_leave_one(session: Callable[..., CrawlSession]) -> None:
-    def judge(page: PageToJudge) -> Answer:
-        if page.about["url"] == START:
-            return Answer([f"{START}1", f"{START}2"], ["http://b.test/x", "nonsense"], False)
-        return Answer([f"{START}3"], [], page.about["url"] == f"{START}1")
+    def judge(page: FetchedPage) -> Answer:
+        if page.url == START:
+            return Answer(page.number, [f"{START}1", f"{START}2"], ["http://b.test/x", "nonsense"], False)
+        return Answer(page.number, [f"{START}3"], [], page.url == f"{START}1")
 
     asked = run(session(judge), lambda _: response())
     assert asked == [START, f"{START}1", "http://b.test/x"]
@@ -119,15 +120,15 @@ def test_a_redirect_may_be_written_in_utf8(session: Callable[..., CrawlSession],
 def test_pages_are_told_to_who_follows_with_where_they_stand(session: Callable[..., CrawlSession]) -> None:
     seen = []
 
-    def judge(page: PageToJudge) -> Answer:
+    def judge(page: FetchedPage) -> Answer:
         seen.append(page)
-        return Answer([f"{START}b"], [], False)
+        return Answer(page.number, [f"{START}b"], [], False)
 
     run(session(judge), lambda _: response(Content_Type="text/html; charset=utf-8"))
-    assert [page.about["depth"] for page in seen] == [0, 1]
-    assert [page.about["referrer"] for page in seen] == [None, START]
+    assert [page.depth for page in seen] == [0, 1]
+    assert [page.referrer for page in seen] == [None, START]
     assert seen[0].body == b"<!doctype html><p>Page"
-    assert seen[0].about["content_type"] == "text/html; charset=utf-8"
+    assert seen[0].content_type == "text/html; charset=utf-8"
 
 
 @pytest.mark.parametrize("name", ["webwinnow", "WebWinnow", "*"])

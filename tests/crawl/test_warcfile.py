@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from webwinnow.crawl.crawlmessages import FetchedPage, Go, Message, read_message, write_message
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.downloads import _final_response
 from webwinnow.crawl.exchange import Exchange, claims_another_type, headers_of
-from webwinnow.crawl.handler import _final_response
-from webwinnow.crawl.messages import Message, read_message, write_message
-from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.warcfile import WarcFile
 from webwinnow.errors import SettingsError
 
@@ -38,7 +38,7 @@ def test_what_stands_behind_the_last_whole_record_can_be_cut(
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 10)
     warc = WarcFile(path)
-    warc.cut(end)
+    warc.truncate(end)
     warc.append("http://a.test/c", EXCHANGE)
     warc.close()
     assert stored_pages(path) == Counter(["http://a.test/", "http://a.test/c"])
@@ -65,7 +65,7 @@ def test_the_content_type_tells_what_is_no_page(content_type: str, another: bool
 
 def test_messages_come_through_a_stream_and_its_end_is_seen() -> None:
     stream = io.BytesIO()
-    messages = [Message("page", {"url": "http://a.test/\n"}, b"\n\0<p>"), Message("go", {})]
+    messages: list[Message] = [FetchedPage(1, "http://a.test/\n", b"\n\0<p>", None, "", 1, 0, None), Go()]
     for message in messages:
         write_message(stream, message)
     whole = stream.getvalue()

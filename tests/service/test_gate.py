@@ -20,7 +20,7 @@ import uvicorn
 from starlette.exceptions import HTTPException
 from webserver import Reply, WebServer
 
-from webwinnow.crawl.fetch import fetch_page
+from webwinnow.crawl.crawling import fetch_page
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.service import parts as parts_module
 from webwinnow.service import server as server_module

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey, is_web_link
+from webwinnow.urls import SiteKey, resolve_web
 
 __all__ = ["IMAGE_NUMBERS", "ITEM_KINDS", "LINK_NUMBERS", "UNKNOWN", "Items", "items_of"]
 
@@ -111,37 +111,35 @@ Row = tuple[int, list[float], Iterator[str]]
 
 
 def _links(tree: PageTree, base: _Address) -> Iterator[Row]:
-    nodes, hrefs = tree.values("href")
-    wanted = tree.tagged("a")[nodes] & tree.visible[nodes]
+    links = tree.links(tree.visible)
     pictures = np.concatenate(([0], np.cumsum(tree.tagged("img"))))
     address = _known(tree)
-    total = float(wanted.sum())
-    for k in np.flatnonzero(wanted).tolist():
-        node = int(nodes[k])
+    for node, href in zip(links.node.tolist(), links.href, strict=True):
         end = int(tree.end[node])
-        target = address(hrefs[k])
+        target = address(href)
         words = _WORD.findall(tree[node].text[:LONGEST_TEXT].lower())
         numbers = [
             float(len(words)),
             float(pictures[end] > pictures[node]),
             UNKNOWN if target is None else float(target.host == base.host),
             UNKNOWN if target is None else float(target.domain == base.domain),
-            float(hrefs[k].startswith("#") or (target is not None and _page(target.url) == _page(base.url))),
+            float(href.startswith("#") or (target is not None and _page(target.url) == _page(base.url))),
             UNKNOWN if target is None else float(_shared(target.folders, base.folders)),
             UNKNOWN if target is None else float(len(target.folders)),
-            float("?" in hrefs[k]),
-            total,
+            float("?" in href),
+            float(len(links.href)),
         ]
-        yield node, numbers, _phrases(text=words, dest=_url_words(hrefs[k]))
+        yield node, numbers, _phrases(text=words, dest=_url_words(href))
 
 
 def _images(tree: PageTree, base: _Address) -> Iterator[Row]:
     values = {
         name: dict(zip(*_plain(tree, name), strict=True)) for name in ("src", "data-src", "alt", "height", "width")
     }
-    hrefs = dict(zip(*_plain(tree, "href"), strict=True))
+    links = tree.links()
+    hrefs = dict(zip(links.node.tolist(), links.href, strict=True))
     bears = np.zeros(len(tree), np.bool_)
-    bears[[node for node in hrefs if tree.tag_name(node) == "a"]] = True
+    bears[links.node] = True
     link = nearest(tree.parent, bears)
     address = _known(tree)
     for node in np.flatnonzero(tree.tagged("img") & tree.visible).tolist():
@@ -179,8 +177,8 @@ def _known(tree: PageTree) -> Callable[[str], _Address | None]:
 
     def address(written: str) -> _Address | None:
         if written not in seen:
-            target = tree.resolve(written)
-            seen[written] = _Address.of(target) if target is not None and is_web_link(target) else None
+            target = resolve_web(tree.base, written)
+            seen[written] = None if target is None else _Address.of(target)
         return seen[written]
 
     return address

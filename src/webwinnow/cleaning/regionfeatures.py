@@ -205,13 +205,9 @@ class _Page:
     def links(self) -> None:
         """The links of the page, in page order: node, target, words of the anchor."""
         tree = self.tree
-        nodes, hrefs = tree.values("href")
-        page = Page(tree.url)
-        is_link = tree.tagged("a")[nodes]
-        self.link_node = nodes[is_link].astype(np.int64)
-        self.link: list[Target] = [
-            page.target(href, tree.resolve(href)) for href, own in zip(hrefs, is_link.tolist(), strict=True) if own
-        ]
+        links, page = tree.links(), Page(tree.url)
+        self.link_node = links.node.astype(np.int64)
+        self.link: list[Target] = [page.target(href, tree.resolve(href)) for href in links.href]
         self.link_words = [tree[int(i)].text.split() for i in self.link_node.tolist()]
 
     def _input_sums(self) -> dict[str, NDArray[np.int64]]:

@@ -16,8 +16,8 @@ import typer
 from webwinnow.cli.progress import ProgressShown, shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings, FollowAll, FollowKept, Route
 from webwinnow.crawl import crawl as crawl_sites
-from webwinnow.crawl.run import stored_crawl
-from webwinnow.crawl.settings import USER_AGENT, ScopeKind
+from webwinnow.crawl.crawling import stored_crawl
+from webwinnow.crawl.crawlsettings import USER_AGENT, ScopeKind
 from webwinnow.errors import InputError
 from webwinnow.io.outputs import STDOUT
 from webwinnow.urls import is_web_link

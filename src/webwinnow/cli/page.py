@@ -15,7 +15,7 @@ from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
 from webwinnow.cleanpage import CleanPage
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
-from webwinnow.crawl.fetch import fetch_page
+from webwinnow.crawl.crawling import fetch_page
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io.schema import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page

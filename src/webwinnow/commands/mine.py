@@ -20,10 +20,10 @@ from webwinnow.commands.mineseeds import Seeds, read_seeds
 from webwinnow.commands.minestate import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.commands.sites import NOTHING_READ, site_record
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
+from webwinnow.crawl.crawling import stored_crawl
+from webwinnow.crawl.crawlsettings import ScopeKind
 from webwinnow.crawl.follow import asks_not_to
-from webwinnow.crawl.run import stored_crawl
-from webwinnow.crawl.scope import page_address, start_address
-from webwinnow.crawl.settings import ScopeKind
+from webwinnow.crawl.scope import page_url, start_url
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.outputs import whole_file, write_lines
@@ -249,8 +249,7 @@ class _Mine:
     def _add_seeds(self) -> None:
         given, stored = self.seeds.starts, self.seeds.stored
         starts = {
-            site: start_address(given[site]) if site in given else stored[site][0].url
-            for site in sorted(self.seeds.topics)
+            site: start_url(given[site]) if site in given else stored[site][0].url for site in sorted(self.seeds.topics)
         }
         self.store.add_round(0, [(site, start, self.seeds.topics[site], ()) for site, start in starts.items()])
         for site, pages in sorted(stored.items()):
@@ -326,14 +325,14 @@ class _Mine:
         sites = list(self.store.sites())
         read = sum(1 for site in sites if site.label is None)
         found = candidates(self.graph, relevance, self.known)
-        chosen = [one for one in found if page_address(one.start) is not None]
+        chosen = [one for one in found if page_url(one.start) is not None]
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         if not chosen and self.settings.search and read < mining.sites and self._search_on():
             return None
         why = why_stop(DiscoveryProgress(read, self.since_found, len(chosen)), mining)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
-            rows = [(one.site, start_address(one.start), None, one.linked_by) for one in chosen]
+            rows = [(one.site, start_url(one.start), None, one.linked_by) for one in chosen]
             self.store.add_round(number, rows)
             self.known.update(one.site for one in chosen)
         return why

@@ -1,14 +1,14 @@
-"""Crawling: pages of sites into a WARC file, politely, within limits, from where a killed crawl was (extra `crawl`).
+"""Crawl pages of sites into a WARC file, politely, within limits, and resumable after a kill (extra `crawl`).
 
-`guard` stands by itself: which addresses a connection may go to.
+`guard`, which decides where a connection may go, can be used on its own.
 """
 
 from __future__ import annotations
 
+from webwinnow.crawl.crawling import CrawlSummary, crawl, fetch_page
+from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, FollowKept, FollowNone, Next
 from webwinnow.crawl.guard import AddressGuard, AddressRefused, Route
-from webwinnow.crawl.run import CrawlSummary, crawl
-from webwinnow.crawl.settings import CrawlSettings
 
 __all__ = [
     "AddressGuard",
@@ -23,4 +23,5 @@ __all__ = [
     "Next",
     "Route",
     "crawl",
+    "fetch_page",
 ]

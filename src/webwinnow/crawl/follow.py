@@ -1,14 +1,4 @@
-"""`Follow`: which links of a page are read next. A small protocol, so that a crawl can be steered by what it finds.
-
-    class Follow(Protocol):
-        learns: bool
-        def next(self, page: CrawledPage) -> Next: ...
-
-`next` is asked once for each page that was stored, in the order of storing, before another page of that site is drawn.
-It is asked in the process that called `crawl`, so it may hold what it likes: a model, a growing tree, a queue of sites.
-One that `learns` is shown the pages of an earlier run first, when a crawl is resumed; what it answers to those is not
-used.
-"""
+"""`Follow`: which links of a page to follow, so that a crawl can be steered by what it finds."""
 
 from __future__ import annotations
 
@@ -19,25 +9,21 @@ from typing import Final, Protocol
 
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
-from webwinnow.sitemining.sitetree import links_of
 from webwinnow.sitemodel import SiteCleaner
-from webwinnow.urls import SiteKey, is_web_link
-
-__all__ = ["CrawledPage", "Follow", "FollowAll", "FollowKept", "FollowNone", "Next"]
+from webwinnow.urls import SiteKey, resolve_web
 
 MOST_LINKS: Final = 20_000
-"""Links of one page that are looked at. Ours: a page of nothing but links has some thousands."""
+"""Links of one page that are used. Ours: a page of nothing but links has some thousands."""
 _REFRESH: Final = re.compile(r"\s*[0-9.]+\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 ENOUGH_PAGES: Final = 10
-"""Pages of a site from which on `FollowKept` leaves links out. Ours: what repeats shows on a few pages; a few more, as
-the first pages are hubs near the start page, whose links are their content.
-"""
+"""Pages of a site after which `FollowKept` skips links. Ours: repetition shows on a few pages; a few more, because the
+first pages are hubs near the start page, whose links are their content."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrawledPage:
-    """A page that was stored: as a record and as a tree, with all its links, the start page of its site, how many links
-    it is away from there, and the address of the page that led to it.
+    """A fetched page as a record and as a tree, with all its links, the start page of its site, its distance from there
+    in links, and the URL of the page that linked to it.
     """
 
     record: PageRecord
@@ -50,8 +36,8 @@ class CrawledPage:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Where to go from a page: `links` to follow as far as they are in scope; `sites`, start pages of further sites;
-    `leave_site` to read no more of this one.
+    """What to do after a page: follow `links` if they are in scope; add `sites` by their start pages; with `leave_site`
+    fetch no more pages of this site.
     """
 
     links: Sequence[str] = ()
@@ -60,12 +46,16 @@ class Next:
 
 
 class Follow(Protocol):
-    """Says where to go from a page."""
+    """Chooses the links to follow, in the process that called `crawl`: it may hold a model or a queue of sites.
+
+    `next` is called once per page, in the order of storing, before another page of that site is chosen. When a crawl is
+    resumed, a `Follow` that `learns` is first shown the pages of the earlier run; its answers to those are ignored.
+    """
 
     learns: bool
 
     def next(self, page: CrawledPage) -> Next:
-        """Where to go from this page."""
+        """Return the links to follow from this page."""
         ...
 
 
@@ -75,7 +65,7 @@ class FollowAll:
     learns = False
 
     def next(self, page: CrawledPage) -> Next:
-        """All links of the page."""
+        """Return all links of the page."""
         return Next(()) if asks_not_to(page.tree) else Next(page.links)
 
 
@@ -85,14 +75,14 @@ class FollowNone:
     learns = False
 
     def next(self, page: CrawledPage) -> Next:  # noqa: ARG002
-        """No links."""
+        """Return no links."""
         return Next(())
 
 
 class FollowKept:
-    """Follows the links in the blocks that the default cleaner keeps, by what was learned of the site so far.
+    """Follows the links in the blocks that the default cleaner keeps, with the site model learned so far.
 
-    While fewer than `enough` pages of a site were seen, all links are followed.
+    All links are followed until `enough` pages of a site were seen.
     """
 
     learns = True
@@ -102,7 +92,7 @@ class FollowKept:
         self.enough = enough
 
     def next(self, page: CrawledPage) -> Next:
-        """The links of the page that stand in what is kept of it."""
+        """Return the links in the kept content of the page."""
         clean = self.cleaner.add(page.tree)
         if asks_not_to(page.tree):
             return Next(())
@@ -112,18 +102,17 @@ class FollowKept:
 
 
 def asks_not_to(tree: PageTree) -> bool:
-    """Whether a page asks that its links are not followed."""
+    """Whether a page asks not to follow its links."""
     return not tree.head.robots.isdisjoint({"nofollow", "none"})
 
 
 def crawled(record: PageRecord, tree: PageTree, start: str, depth: int, referrer: str | None) -> CrawledPage:
-    """A page with its links, that of a refresh in its head among them; not more than anybody would write."""
-    links = [*_refreshes(tree), *links_of(tree)][:MOST_LINKS]
+    """Return a page with its links, including a refresh in its head, at most `MOST_LINKS`."""
+    links = [*_refreshes(tree), *filter(None, tree.links(areas=True).targets())][:MOST_LINKS]
     return CrawledPage(record, tree, links, start, depth, referrer)
 
 
 def _refreshes(tree: PageTree) -> list[str]:
-    """Where the page sends its readers by itself (`<meta http-equiv=refresh>`)."""
+    """Return where the page redirects its readers (`<meta http-equiv=refresh>`)."""
     found = (_REFRESH.match(content) for name, content in tree.head.metas if name == "refresh")
-    targets = (tree.resolve(match[1].strip()) for match in found if match)
-    return [target for target in targets if target is not None and is_web_link(target)]
+    return list(filter(None, (resolve_web(tree.base, match[1].strip()) for match in found if match)))

@@ -1,41 +1,38 @@
-"""`Frontier`: which page is read next. Knows limits, manners and strategies; speaks to no network.
+"""`Frontier`: which page is fetched next. It knows limits, politeness and strategies, but not the network.
 
-`next` hands out a `Visit`; each must come back by `settle` or `again` (a page) or `rule` (a robots.txt), then `leave`.
-A host that has a visit out gets no other, and none before its delay has passed.
+`next` returns a `Visit`. Each must be answered by `settle` or `retry` (a page) or `set_rules` (a robots.txt), and then
+by `leave`. A host has at most one visit under way, and none before its delay has passed.
 """
 
 from __future__ import annotations
 
-import heapq
 import random
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore, Fate, KnownPage, KnownSite, Link
 from webwinnow.crawl.robots import MOST_REDIRECTS, Rules
-from webwinnow.crawl.scope import Scope, host_of, origin_of, page_address
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.crawl.store import CrawlStore, Fate, KnownPage, KnownSite, Link
-
-__all__ = ["Frontier", "Visit"]
+from webwinnow.crawl.scope import Scope, host_of, origin_of, page_url
 
 GIVE_UP_AFTER: Final = 15
-"""Requests to a host without a response, one after the other, after which it is taken for dead. Ours."""
+"""Consecutive requests without a response after which a host counts as dead. Ours."""
 REQUESTS_PER_PAGE: Final = 10
-"""Requests that a site may cost for each page wanted: one that has no pages, but addresses without end, ends. Ours."""
+"""Requests allowed per wanted page, so that a site with endless URLs but no pages ends. Ours."""
 LEAST_REQUESTS: Final = 100
 MOST_WAITING: Final = 200_000
-"""Addresses of one site that may wait: a trap does not fill the disk. Ours: 400 for each of 500 pages."""
+"""Waiting URLs of one site, so that a trap does not fill the disk. Ours: 400 for each of 500 pages."""
 MOST_REMEMBERED: Final = 20_000
-"""Links of a site that are remembered as they are written; all are known by their address in the store."""
+"""Links of a site that are remembered as written; the store knows all of them by their canonical URL."""
 RULES_LAST: Final = 86_400.0
-"""Seconds after which a robots.txt is asked for again (RFC 9309, 2.4)."""
+"""Seconds after which a robots.txt is fetched again (RFC 9309, 2.4)."""
 LONGEST_BACKOFF: Final = 120.0
-"""Seconds that a host is left alone at most, whatever it or our doubling asks for. Ours."""
+"""Maximum seconds that a host is left alone, whatever it or our doubling asks for. Ours."""
 PAGE_REDIRECTS: Final = 10
-"""Redirects in a row that are followed. Ours; browsers stop at 20."""
+"""Consecutive redirects that are followed. Ours; browsers stop at 20."""
 
 
 class Visit(NamedTuple):
@@ -48,54 +45,22 @@ class Visit(NamedTuple):
     origin: str
 
 
-class _Queue(Protocol):
-    """Ids of pages that wait, of one site on one host."""
+class _Queue:
+    """The waiting pages of one site on one host, sorted so that a random draw depends on the contents alone."""
 
-    def __len__(self) -> int: ...
-
-    def put(self, number: int, depth: int) -> None: ...
-
-    def first(self) -> tuple[int, int]: ...
-
-    def take(self, draw: random.Random) -> int: ...
-
-
-class _Urn:
-    """Draws at random; in order of ids, so that what is drawn depends on what is in it and on nothing else."""
-
-    def __init__(self) -> None:
-        self.numbers: list[int] = []
+    def __init__(self, *, is_random: bool) -> None:
+        self.is_random = is_random
+        self.pages: list[tuple[int, int]] = []  # depth (0 if random), id
 
     def __len__(self) -> int:
-        return len(self.numbers)
-
-    def put(self, number: int, depth: int) -> None:  # noqa: ARG002
-        insort(self.numbers, number)
-
-    def first(self) -> tuple[int, int]:
-        return (0, self.numbers[0])
-
-    def take(self, draw: random.Random) -> int:
-        return self.numbers.pop(draw.randrange(len(self.numbers)))
-
-
-class _Levels:
-    """Gives the page nearest to the start, of those the one found first."""
-
-    def __init__(self) -> None:
-        self.heap: list[tuple[int, int]] = []
-
-    def __len__(self) -> int:
-        return len(self.heap)
+        return len(self.pages)
 
     def put(self, number: int, depth: int) -> None:
-        heapq.heappush(self.heap, (depth, number))
+        insort(self.pages, (0 if self.is_random else depth, number))
 
-    def first(self) -> tuple[int, int]:
-        return self.heap[0]
-
-    def take(self, draw: random.Random) -> int:  # noqa: ARG002
-        return heapq.heappop(self.heap)[1]
+    def take(self, draw: random.Random) -> int:
+        """Remove and return a random page, or the one nearest to the start page, of those the one found first."""
+        return self.pages.pop(draw.randrange(len(self.pages)) if self.is_random else 0)[1]
 
 
 @dataclass(slots=True)
@@ -118,7 +83,7 @@ class _Site:
     out: int = 0
     queues: dict[str, _Queue] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)
-    """Links that were seen lately and need not be looked at again: the menu of every page."""
+    """Links seen lately that need not be examined again, such as the menu of every page."""
 
     @property
     def requests(self) -> int:
@@ -137,7 +102,7 @@ class _RobotsFile:
 
 
 class Frontier:
-    """The pages of a crawl that wait, and the hosts that they are on."""
+    """The waiting pages of a crawl, and the hosts that they are on."""
 
     def __init__(self, settings: CrawlSettings, store: CrawlStore, clock: Callable[[], float]) -> None:
         self.settings = settings
@@ -145,25 +110,25 @@ class Frontier:
         self.clock = clock
         self.stopped: str | None = None
         self.links_over = 0
-        """Links that were in scope and got no place: too deep, or more than may wait."""
+        """Links in scope that were not added: too deep, or too many waiting."""
+        self._is_random = settings.strategy == "random"
         self._hosts: dict[str, _Host] = {}
         self._rules: dict[str, tuple[Rules, float]] = {}
         self._robots_files: dict[str, _RobotsFile] = {}
         self._sites = {known.id: self._site(known) for known in store.sites()}
         self._turns = deque(self._sites)
-        self._queue: Callable[[], _Queue] = _Urn if settings.strategy == "random" else _Levels
         self._out = 0
         for page in store.waiting():
-            self._put(page.id, page.url, page.site, page.depth)
+            self._put(page)
 
     def _site(self, known: KnownSite) -> _Site:
         scope = Scope.of(self.settings.scope, known.base)
         return _Site(known.id, scope, known.closed, known.stored, known.settled, known.attempts)
 
-    # What comes in
+    # Adding sites and pages
 
     def add_site(self, start: str) -> bool:
-        """One more site, by the canonical address of its start page; False if that is known."""
+        """Add a site by the canonical URL of its start page; False if it is known."""
         number = self.store.add_site(start)
         if number is None:
             return False
@@ -173,57 +138,65 @@ class Frontier:
         return True
 
     def add_links(self, page: KnownPage, urls: Iterable[str]) -> None:
-        """The links to follow of a page that was read; those out of scope are passed over."""
+        """Add the links of a stored page that are in scope."""
         site = self._sites[page.site]
         depth = page.depth + 1
         waiting = site.waiting
         if len(site.links) > MOST_REMEMBERED:
             site.links.clear()
-        for url in urls:
-            if url in site.links:
+        for written in urls:
+            if written in site.links:
                 continue
-            address = page_address(url)
-            if address is not None and site.scope.holds(address):
+            url = page_url(written)
+            if url is not None and site.scope.contains(url):
                 if (self.settings.depth is not None and depth > self.settings.depth) or waiting >= MOST_WAITING:
                     self.links_over += 1
                     continue
-                waiting += self._add(site, Link(address, depth, page.id))
-            site.links.add(url)
+                waiting += self._add(site, Link(url, depth, page.id))
+            site.links.add(written)
 
     def redirect(self, page: KnownPage, target: str) -> str | None:
-        """Follow a redirect; None, or why not. Where the start page was redirected, the site is what is below there."""
+        """Follow a redirect and return None, or return why not. A redirected start page moves the scope of its site."""
         site = self._sites[page.site]
-        address = page_address(target)
-        if address is None:
+        url = page_url(target)
+        if url is None:
             return "redirects to what is no web address"
-        if address == page.url:
+        if url == page.url:
             return "redirects to itself"
         if page.redirects >= PAGE_REDIRECTS:
             return f"redirects more than {PAGE_REDIRECTS} times"
         if page.depth == 0 and site.stored == 0:
-            site.scope = Scope.of(self.settings.scope, address)
+            site.scope = Scope.of(self.settings.scope, url)
             site.links.clear()
-            self.store.move_site(site.number, address)
-        elif not site.scope.holds(address):
+            self.store.move_site(site.number, url)
+        elif not site.scope.contains(url):
             return "redirects out of scope"
-        self._add(site, Link(address, page.depth, page.referrer, page.redirects + 1))
+        self._add(site, Link(url, page.depth, page.referrer, page.redirects + 1))
         return None
 
     def close_site(self, number: int, reason: str) -> None:
-        """Read no more pages of a site."""
+        """Fetch no more pages of a site."""
         self._sites[number].closed = reason
         self.store.close_site(number, reason)
 
     def stop(self, reason: str) -> None:
-        """Read no more at all."""
+        """Fetch no more pages at all."""
         self.stopped = self.stopped or reason
 
-    # What goes out
+    def _add(self, site: _Site, link: Link) -> bool:
+        number = self.store.add_page(site.number, link)
+        if number is not None:
+            self._put(KnownPage(number, link.url, site.number, link.depth, link.referrer, link.redirects, 0))
+        return number is not None
 
-    @property
-    def waiting(self) -> int:
-        """Pages that wait and may be read."""
-        return sum(site.waiting for site in self._sites.values() if self._why_closed(site) is None)
+    def _put(self, page: KnownPage) -> None:
+        queues = self._sites[page.site].queues
+        host = host_of(page.url)
+        if host not in queues:
+            queues[host] = _Queue(is_random=self._is_random)
+        queues[host].put(page.id, page.depth)
+
+    # Choosing visits
 
     @property
     def stored(self) -> int:
@@ -232,7 +205,7 @@ class Frontier:
 
     @property
     def wanted(self) -> int:
-        """Pages that will be stored at most, of all sites."""
+        """Maximum number of pages to store, of all sites."""
         return self.settings.pages * len(self._sites)
 
     @property
@@ -244,7 +217,7 @@ class Frontier:
         return ", ".join(sorted(map(str, reasons))) or "every page in scope was read"
 
     def has_work(self) -> bool:
-        """Whether there is a visit to make, now or when one that is out comes back."""
+        """Whether there is a visit to make, now or when one under way comes back."""
         if self._out:
             return True
         return self.stopped is None and any(
@@ -252,7 +225,7 @@ class Frontier:
         )
 
     def next(self) -> Visit | None:
-        """The next visit; None where all that could be made must wait for one that is out, or none is left."""
+        """Return the next visit; None if every possible one must wait for one under way, or none is left."""
         for _ in range(len(self._turns)):
             if self.stopped is not None:
                 return None
@@ -285,7 +258,7 @@ class Frontier:
                 del site.queues[host]
             rules = self._rules_for(page)
             if rules is None:
-                self._put(page.id, page.url, page.site, page.depth)
+                self._put(page)
                 return self._visit_robots(page)
             why_not = self._hosts[host].dead or rules.why_not(page.url, self.settings.user_agent)
             if why_not is None:
@@ -297,30 +270,29 @@ class Frontier:
         return None
 
     def _free_host(self, site: _Site, draw: random.Random) -> str | None:
-        """The host of the next page, of those that nobody speaks to: by chance or by level, as pages are drawn."""
+        """Return the host of the next page, of those without a visit: at random or by depth, as pages are chosen."""
         free = [host for host in site.queues if not self._host(host).busy]
         if len(free) < 2:
             return free[0] if free else None
-        if self.settings.strategy == "random":
+        if self._is_random:
             return draw.choices(free, [len(site.queues[host]) for host in free])[0]
-        return min(free, key=lambda host: site.queues[host].first())
+        return min(free, key=lambda host: site.queues[host].pages[0])
 
     def _rules_for(self, page: KnownPage) -> Rules | None:
-        """What robots.txt says of a page's origin; None where it must be asked, for the first time or again."""
+        """Return the robots.txt rules of a page's origin; None if they must be fetched, for the first time or again."""
         if not self.settings.robots or self._host(host_of(page.url)).dead is not None:
             return Rules()
-        rules, told_at = self._rules.get(origin_of(page.url), (None, 0.0))
-        return rules if self.clock() - told_at < RULES_LAST else None
+        rules, fetched_at = self._rules.get(origin_of(page.url), (None, 0.0))
+        return rules if self.clock() - fetched_at < RULES_LAST else None
 
     def _visit_robots(self, page: KnownPage) -> Visit | None:
-        """The visit to a page's robots.txt; None while somebody speaks to the host that it was redirected to."""
+        """Return the visit to a page's robots.txt; None while the host that it was redirected to is busy."""
         origin = origin_of(page.url)
         file = self._robots_files.setdefault(origin, _RobotsFile(f"{origin}/robots.txt"))
-        host = host_of(file.url)
-        there = self._host(host)
-        return None if there.busy else Visit(file.url, host, there.ready_at, None, origin)
+        host = self._host(host_of(file.url))
+        return None if host.busy else Visit(file.url, host_of(file.url), host.ready_at, None, origin)
 
-    # What comes back
+    # Results of visits
 
     def settle(
         self,
@@ -332,7 +304,7 @@ class Frontier:
         fetched_at: str | None = None,
         warc_end: int | None = None,
     ) -> None:
-        """What became of a page that was visited."""
+        """Record the fate of a page that was visited."""
         assert visit.page is not None
         site = self._sites[visit.page.site]
         site.out -= 1
@@ -340,8 +312,8 @@ class Frontier:
         site.stored += fate is Fate.STORED
         self.store.settle(visit.page.id, fate, reason, size=size, fetched_at=fetched_at, warc_end=warc_end)
 
-    def again(self, visit: Visit) -> bool:
-        """Try a page that did not come once more, later; False if it was tried often enough."""
+    def retry(self, visit: Visit) -> bool:
+        """Try a failed page once more, later; False if it was tried often enough."""
         assert visit.page is not None
         if visit.page.attempts >= self.settings.retries:
             return False
@@ -349,40 +321,41 @@ class Frontier:
         site.out -= 1
         site.attempts += 1
         self.store.count_attempt(visit.page.id)
-        self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
+        self._put(visit.page)
         return True
 
     def take_back(self, visit: Visit) -> None:
-        """A visit that was handed out is not made; its page waits on."""
+        """Cancel a visit; its page keeps waiting."""
         self._host(visit.host).busy = False
         self._out -= 1
         if visit.page is not None:
             self._sites[visit.page.site].out -= 1
-            self._put(visit.page.id, visit.page.url, visit.page.site, visit.page.depth)
+            self._put(visit.page)
 
-    def rule(self, visit: Visit, rules: Rules) -> None:
-        """What a robots.txt says."""
+    def set_rules(self, visit: Visit, rules: Rules) -> None:
+        """Set the rules of the origin whose robots.txt was visited."""
         self._rules[visit.origin] = (rules, self.clock())
         del self._robots_files[visit.origin]
 
     def redirect_rules(self, visit: Visit, target: str) -> bool:
-        """Look for the robots.txt elsewhere; False if it was redirected often enough."""
+        """Follow the redirect of a robots.txt; False if it was redirected often enough."""
         file = self._robots_files[visit.origin]
-        address = page_address(target)
-        if address is None or file.redirects >= MOST_REDIRECTS:
+        url = page_url(target)
+        if url is None or file.redirects >= MOST_REDIRECTS:
             return False
-        file.url, file.redirects = address, file.redirects + 1
+        file.url, file.redirects = url, file.redirects + 1
         return True
 
-    def rules_again(self, visit: Visit) -> bool:
-        """Ask for a robots.txt once more, later; False if it was tried often enough."""
+    def retry_rules(self, visit: Visit) -> bool:
+        """Try a robots.txt once more, later; False if it was tried often enough."""
         file = self._robots_files[visit.origin]
         file.attempts += 1
         return file.attempts <= self.settings.retries
 
     def leave(self, visit: Visit, *, failed: bool = False, silent: bool = False, wait: float = 0.0) -> None:
-        """The visit is over. `failed`: the host did not answer as it should, or at all (`silent`), and is left alone
-        for a while, for `wait` seconds if it asked for that.
+        """End a visit. After a failure the host is left alone for a while, for `wait` seconds if it asked for that.
+
+        `silent`: it gave no response at all.
         """
         host = self._host(visit.host)
         host.busy = False
@@ -400,16 +373,3 @@ class Frontier:
 
     def _host(self, name: str) -> _Host:
         return self._hosts.setdefault(name, _Host())
-
-    def _add(self, site: _Site, link: Link) -> bool:
-        number = self.store.add_page(site.number, link)
-        if number is not None:
-            self._put(number, link.url, site.number, link.depth)
-        return number is not None
-
-    def _put(self, number: int, url: str, site: int, depth: int) -> None:
-        queues = self._sites[site].queues
-        host = host_of(url)
-        if host not in queues:
-            queues[host] = self._queue()
-        queues[host].put(number, depth)

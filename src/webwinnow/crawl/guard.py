@@ -1,8 +1,8 @@
-"""`AddressGuard`: which addresses a connection may go to. Needs no crawler: whoever fetches for strangers can ask it.
+"""`AddressGuard`: which IP addresses a connection may go to. It can be used without the crawler.
 
-A name is resolved once, what came back is checked, and the connection goes to that very address: a name that answers
-otherwise the second time (DNS rebinding) wins nothing. The same holds for each redirect, for robots.txt, and for
-addresses that are written as numbers of any form.
+A name is resolved once, the addresses are checked, and the connection goes to a checked address: a name that resolves
+differently the second time (DNS rebinding) gains nothing. The same applies to redirects, to robots.txt, and to
+numeric hosts in any notation.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from webwinnow.errors import InputError, SettingsError
-
-__all__ = ["AddressGuard", "AddressRefused", "Peer", "Route", "why_refused"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -29,27 +27,27 @@ BAD_PORTS: Final = frozenset(
         """.split(),
     )
 )
-"""Ports of other services, which a browser does not speak HTTP to either (WHATWG Fetch, port blocking)."""
+"""Ports of other services, which browsers block too (WHATWG Fetch, port blocking)."""
 NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
-"""IPv4 addresses as a network without IPv4 writes them (RFC 6052): as good as the address inside."""
+"""IPv4 addresses embedded in IPv6 (RFC 6052): equivalent to the address inside."""
 MOST_ADDRESSES: Final = 4
-"""Addresses of one name that are tried."""
+"""Addresses of one name to try."""
 _ROUTE: Final = re.compile(r"(\*\.)?([^\s=:/*]+)=(?:\[([^\]]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")
 
 
 class AddressRefused(InputError):
-    """A connection that may not be made, and why."""
+    """A connection that is not allowed, and why."""
 
 
 class Peer(NamedTuple):
-    """Where a connection goes: an address in numbers that was checked, and a port."""
+    """The target of a connection: a checked numeric address, and a port."""
 
     address: str
     port: int
 
 
 class Route(NamedTuple):
-    """Where to connect for a host, in place of what its name resolves to: `port` None for the port of the URL.
+    """Where to connect for a host instead of resolving its name; `port` None means the port of the URL.
 
     `host` may begin with "*." for all names below.
     """
@@ -76,16 +74,16 @@ class Route(NamedTuple):
         return cls((found[1] or "") + found[2].lower(), address, port)
 
     def serves(self, host: str) -> bool:
-        """Whether connections for this host go here."""
+        """Whether this route applies to a host."""
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddressGuard:
-    """Resolves hosts and refuses what is not on the public Internet.
+    """Resolves hosts and refuses addresses that are not on the public Internet.
 
-    `allow_private` allows everything; `allow` only these networks more ("10.1.0.0/16", "127.0.0.1"). `routes` say where
-    to connect for some hosts, as curl's --resolve and --connect-to; what they name is checked like any address.
+    `allow_private` allows everything; `allow` adds networks ("10.1.0.0/16", "127.0.0.1"). `routes` override where to
+    connect for some hosts, like curl's --resolve and --connect-to; their addresses are checked like any other.
     """
 
     allow_private: bool = False
@@ -100,9 +98,9 @@ class AddressGuard:
                 raise SettingsError(f"{network!r} is no network ({error}); expected one such as 10.1.0.0/16") from None
 
     def peers(self, host: str, port: int) -> tuple[Peer, ...]:
-        """The checked addresses of a host, to be tried in this order; `AddressRefused` where there is none.
+        """Return the checked addresses of a host, in the order to try them; `AddressRefused` if none is allowed.
 
-        Blocks for as long as the name server takes. An `OSError` where the name has no address.
+        Blocks while the name is resolved. `OSError` if the name has no address.
         """
         route = next((route for route in self.routes if route.serves(host.lower())), None)
         if route is not None:
@@ -118,7 +116,7 @@ class AddressGuard:
         return tuple(Peer(address, port) for address in allowed[:MOST_ADDRESSES])
 
     def permits(self, address: str) -> bool:
-        """Whether a connection to an address in numbers may be made, or kept."""
+        """Whether a connection to a numeric address is allowed."""
         return self.allow_private or why_refused(address) is None or self._is_allowed(address)
 
     def _is_allowed(self, address: str) -> bool:
@@ -130,7 +128,7 @@ class AddressGuard:
 
 
 def resolved(host: str, port: int) -> list[str]:
-    """The addresses of a host in numbers, each once; numbers in whatever form become the usual one."""
+    """Return the distinct numeric addresses of a host; numeric hosts are normalised."""
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     except UnicodeError as error:  # a label that is empty or too long
@@ -147,7 +145,7 @@ def _is_number(host: str) -> bool:
 
 
 def why_refused(address: str) -> str | None:
-    """Why an address is not one of the public Internet; None where it is."""
+    """Return why an address is not on the public Internet; None if it is."""
     try:
         found: Address = ipaddress.ip_address(address)
     except ValueError:
@@ -160,7 +158,7 @@ def why_refused(address: str) -> str | None:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The IPv4 address that an IPv6 address stands for: mapped, 6to4 or NAT64."""
+    """Return the IPv4 address embedded in an IPv6 address: mapped, 6to4 or NAT64."""
     if address in NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour

@@ -1,4 +1,4 @@
-"""`Rules`: what a robots.txt allows (RFC 9309). Protego, which Scrapy brings, reads it."""
+"""`Rules`: what a robots.txt allows (RFC 9309), read by Protego, a dependency of Scrapy."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import Final
 
 from protego import Protego
 
-__all__ = ["MOST_REDIRECTS", "ROBOTS_BYTES", "Rules"]
-
 ROBOTS_BYTES: Final = 500 * 1024
-"""How much of a robots.txt is read: what RFC 9309, 2.5 asks for."""
+"""Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
 MOST_REDIRECTS: Final = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
 LONGEST_DELAY: Final = 60.0
-"""Seconds of Crawl-delay that are obeyed. Ours: a host that asks for more would never be read."""
+"""Maximum Crawl-delay in seconds. Ours: with a longer one a site would never be finished."""
 FORBIDDEN: Final = "robots.txt forbids it"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Which addresses of an origin may be read, and how fast.
+    """Which URLs of an origin may be fetched, and how fast.
 
-    `closed` gives the reason where none may: RFC 9309 asks for that if the server cannot say what it allows.
+    `closed` is the reason if none may: RFC 9309 requires that if the server cannot deliver its robots.txt.
     """
 
     parsed: Protego | None = None
@@ -31,7 +29,7 @@ class Rules:
 
     @classmethod
     def of(cls, status: int, body: bytes) -> Rules:
-        """The rules that a response gives: none there, all is allowed; a server that fails, nothing is."""
+        """Return the rules of a response: a missing file allows everything, a failing server nothing."""
         if 200 <= status < 300:
             return cls(Protego.parse(body[:ROBOTS_BYTES].decode("utf-8", "replace")))
         if status >= 500 or status == 429:
@@ -39,7 +37,7 @@ class Rules:
         return cls()
 
     def why_not(self, url: str, user_agent: str) -> str | None:
-        """Why an address may not be read; None where it may."""
+        """Return why a URL may not be fetched; None if it may."""
         if self.closed is not None:
             return self.closed
         if self.parsed is None or self.parsed.can_fetch(url, user_agent):
@@ -47,6 +45,6 @@ class Rules:
         return FORBIDDEN
 
     def delay(self, user_agent: str) -> float:
-        """Seconds that the origin wants between requests."""
+        """Return the seconds that the origin wants between requests."""
         asked = None if self.parsed is None else self.parsed.crawl_delay(user_agent)
         return min(float(asked or 0.0), LONGEST_DELAY)

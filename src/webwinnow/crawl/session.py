@@ -1,75 +1,60 @@
-"""`CrawlSession`: what is done with a response: rules, redirects, retries, pages to the WARC file. Knows no Scrapy."""
+"""`CrawlSession`: handle responses: robots.txt, redirects, retries, pages to the WARC file. Independent of Scrapy."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Final
+from typing import Final
 
+from webwinnow.crawl.crawlmessages import Answer, FetchedPage
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore, Fate
 from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type
 from webwinnow.crawl.frontier import Frontier, Visit
 from webwinnow.crawl.robots import ROBOTS_BYTES, Rules
-from webwinnow.crawl.scope import page_address
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.crawl.store import CrawlStore, Fate
+from webwinnow.crawl.scope import page_url
 from webwinnow.crawl.warcfile import WarcFile
 from webwinnow.errors import InputError, PageRefused
+from webwinnow.io import ReadLimits
 from webwinnow.io.httpbody import decode_http_body, media_type
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html
-from webwinnow.io.unpacking import ReadLimits
 from webwinnow.urls import resolve
-
-__all__ = ["Answer", "CrawlSession", "PageToJudge"]
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 TIME_IS_OVER: Final = "the limit of time is reached"
-MAY_PASS: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
-"""Status codes after which another attempt makes sense; those from 520 on are what reverse proxies send."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageToJudge:
-    """A page whose links somebody else chooses."""
-
-    about: dict[str, Any]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The choice: see `follow.Next`."""
-
-    links: list[str]
-    sites: list[str]
-    leave_site: bool
+TEMPORARY: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
+"""Status codes after which another attempt makes sense; those from 520 on are sent by reverse proxies."""
 
 
 class CrawlSession:
-    """One run of a crawl. `next` gives a visit to make, `finish` takes what came of it."""
+    """One run of a crawl. `next` returns a visit to make, `finish` takes its result.
+
+    `ask` returns the links of a page to follow; `on_progress` gets the pages stored and wanted.
+    """
 
     def __init__(
         self,
         settings: CrawlSettings,
         store: CrawlStore,
         warc: WarcFile,
-        ask: Callable[[PageToJudge], Awaitable[Answer]],
-        tell: Callable[[int, int], None],
+        ask: Callable[[FetchedPage], Awaitable[Answer]],
+        on_progress: Callable[[int, int], None],
     ) -> None:
         self.settings = settings
         self.store = store
         self.warc = warc
         self.ask = ask
-        self.tell = tell
+        self.on_progress = on_progress
         self.frontier = Frontier(settings, store, time.monotonic)
         self.limits = ReadLimits(max_page_bytes=settings.max_size)
         self.stored_before = self.frontier.stored
         self.started = time.monotonic()
         self.received = 0
+        self.pages = 0
 
     def next(self) -> Visit | None:
-        """The next visit to make, if there is one now."""
+        """Return the next visit to make, if there is one now."""
         self._check_limits()
         visit = self.frontier.next()
         if visit is not None and self._is_late(visit.ready_at):
@@ -93,7 +78,7 @@ class CrawlSession:
         return self.settings.seconds is not None and moment - self.started >= self.settings.seconds
 
     async def finish(self, visit: Visit, result: Exchange | FetchFailed) -> None:
-        """Settle a visit, and what it brought, as one transaction."""
+        """Settle a visit and its result as one transaction."""
         if isinstance(result, Exchange):
             self.received += len(result.response)
         if visit.page is None:
@@ -104,36 +89,36 @@ class CrawlSession:
             failed, wait = await self._read_page(visit, result)
         self.frontier.leave(visit, failed=failed, silent=failed and isinstance(result, FetchFailed), wait=wait)
         self.store.commit()
-        self.tell(self.frontier.stored, self.frontier.wanted)
+        self.on_progress(self.frontier.stored, self.frontier.wanted)
 
     # robots.txt
 
     def _read_rules(self, visit: Visit, result: Exchange | FetchFailed) -> tuple[bool, float]:
+        """Read a robots.txt; return whether the host failed, and the seconds that it asked us to wait."""
         if isinstance(result, FetchFailed):
-            if result.may_pass and self.frontier.rules_again(visit):
+            if result.may_pass and self.frontier.retry_rules(visit):
                 return True, 0.0
-            told = result.reason if result.refused else f"robots.txt could not be read ({result.reason})"
-            self.frontier.rule(visit, Rules(closed=told, failed=not result.refused))
+            reason = result.reason if result.refused else f"robots.txt could not be read ({result.reason})"
+            self.frontier.set_rules(visit, Rules(closed=reason, failed=not result.refused))
             return result.may_pass, 0.0
         if result.status in REDIRECTS and (target := resolve(visit.url, result.location)) is not None:
-            if self.frontier.redirect_rules(visit, target):
-                return False, 0.0
-            self.frontier.rule(visit, Rules())
+            if not self.frontier.redirect_rules(visit, target):
+                self.frontier.set_rules(visit, Rules())
             return False, 0.0
-        if result.status in MAY_PASS and self.frontier.rules_again(visit):
+        if result.status in TEMPORARY and self.frontier.retry_rules(visit):
             return True, _retry_after(result)
         try:
             body = decode_http_body(result.headers, result.body, ReadLimits(max_page_bytes=4 * ROBOTS_BYTES))
-            self.frontier.rule(visit, Rules.of(result.status, body))
+            self.frontier.set_rules(visit, Rules.of(result.status, body))
         except PageRefused as refusal:
-            self.frontier.rule(visit, Rules(closed=f"robots.txt could not be read ({refusal})", failed=True))
+            self.frontier.set_rules(visit, Rules(closed=f"robots.txt could not be read ({refusal})", failed=True))
         return False, 0.0
 
     # Pages
 
     def _fail(self, visit: Visit, result: FetchFailed) -> bool:
-        """A page that did not come: again, or never; whether the host is to blame."""
-        if not result.may_pass or not self.frontier.again(visit):
+        """Retry or settle a page that could not be fetched; return whether the host is to blame."""
+        if not result.may_pass or not self.frontier.retry(visit):
             self.frontier.settle(visit, Fate.REFUSED if result.refused else Fate.FAILED, result.reason)
         return result.may_pass
 
@@ -141,13 +126,13 @@ class CrawlSession:
         status = exchange.status
         if status in REDIRECTS and exchange.location:
             self._redirect(visit, exchange)
-        elif status in MAY_PASS:
+        elif status in TEMPORARY:
             self._fail(visit, FetchFailed(f"status {status}", may_pass=True))
             return True, _retry_after(exchange)
         elif status != 200:
             self.frontier.settle(visit, Fate.FAILED, f"status {status}", fetched_at=exchange.fetched_at)
         else:
-            await self._keep(visit, exchange)
+            await self._store_page(visit, exchange)
         return False, 0.0
 
     def _redirect(self, visit: Visit, exchange: Exchange) -> None:
@@ -158,10 +143,10 @@ class CrawlSession:
             self.frontier.settle(visit, Fate.REFUSED, why_not, fetched_at=exchange.fetched_at)
             return
         end = self.warc.append(visit.url, exchange)
-        self.frontier.settle(visit, Fate.REDIRECTED, page_address(target), fetched_at=exchange.fetched_at, warc_end=end)
+        self.frontier.settle(visit, Fate.REDIRECTED, page_url(target), fetched_at=exchange.fetched_at, warc_end=end)
 
-    async def _keep(self, visit: Visit, exchange: Exchange) -> None:
-        page = visit.page
+    async def _store_page(self, visit: Visit, exchange: Exchange) -> None:
+        page, fetched_at = visit.page, exchange.fetched_at
         assert page is not None
         content_type = exchange.header("content-type")
         try:
@@ -170,35 +155,28 @@ class CrawlSession:
             body = decode_http_body(exchange.headers, exchange.body, self.limits)
             _check_html(body, content_type)
         except NotHtml as other:
-            self.frontier.settle(visit, Fate.SKIPPED, str(other), fetched_at=exchange.fetched_at)
+            self.frontier.settle(visit, Fate.SKIPPED, str(other), fetched_at=fetched_at)
             return
         except PageRefused as refusal:
-            self.frontier.settle(visit, Fate.REFUSED, str(refusal), fetched_at=exchange.fetched_at)
+            self.frontier.settle(visit, Fate.REFUSED, str(refusal), fetched_at=fetched_at)
             return
-        about = {
-            "url": page.url,
-            "content_type": content_type or None,
-            "fetched_at": exchange.fetched_at,
-            "site": page.site,
-            "depth": page.depth,
-            "referrer": self.store.url(page.referrer),
-        }
-        answer = await self.ask(PageToJudge(about, body))
-        end = self.warc.append(page.url, exchange)
-        self.frontier.settle(
-            visit, Fate.STORED, size=len(exchange.response), fetched_at=exchange.fetched_at, warc_end=end
+        self.pages += 1
+        referrer = self.store.url(page.referrer)
+        fetched = FetchedPage(
+            self.pages, page.url, body, content_type or None, fetched_at, page.site, page.depth, referrer
         )
+        answer = await self.ask(fetched)
+        end = self.warc.append(page.url, exchange)
+        self.frontier.settle(visit, Fate.STORED, size=len(exchange.response), fetched_at=fetched_at, warc_end=end)
         self.frontier.add_links(page, answer.links)
-        for start in answer.sites:
-            address = page_address(start)
-            if address is not None:
-                self.frontier.add_site(address)
+        for start in filter(None, map(page_url, answer.sites)):
+            self.frontier.add_site(start)
         if answer.leave_site:
             self.frontier.close_site(page.site, "left: enough was seen of the site")
 
 
 class NotHtml(InputError):
-    """A response that is no page, by its type or by its bytes."""
+    """A response that is not a page, by its type or by its bytes."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(f"not HTML ({kind})")
@@ -219,7 +197,7 @@ def _check_html(body: bytes, content_type: str) -> None:
 
 
 def _retry_after(exchange: Exchange) -> float:
-    """Seconds that a server asks to be left alone (RFC 9110, 10.2.3)."""
+    """Return the seconds that a server asks us to wait (RFC 9110, 10.2.3)."""
     asked = exchange.header("retry-after").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:6])

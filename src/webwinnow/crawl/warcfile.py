@@ -14,21 +14,19 @@ from pathlib import Path
 from typing import Final
 
 from webwinnow import _version
+from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.exchange import Exchange, head_end
-from webwinnow.crawl.settings import CrawlSettings
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when it is imported
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import WarcRecord, WarcRecordType
-
-__all__ = ["WarcFile"]
 
 GZIP_LEVEL: Final = 6
 CONFORMS_TO: Final = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 
 
 class WarcFile:
-    """Appends exchanges. What was appended is in the file when `append` returns; `cut` takes the rest off."""
+    """Appends exchanges. They are in the file when `append` returns."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,16 +39,16 @@ class WarcFile:
 
     @property
     def length(self) -> int:
-        """Bytes that are in the file."""
+        """The size of the file in bytes."""
         return self._file.tell()
 
-    def cut(self, length: int) -> None:
-        """Take off all that stands behind `length`: a record that was being written when the crawl was killed."""
+    def truncate(self, length: int) -> None:
+        """Remove everything after `length`."""
         self._file.truncate(length)
         self._file.seek(0, io.SEEK_END)
 
     def begin(self, settings: CrawlSettings) -> int:
-        """Write the record that says who made the file; returns the length of the file."""
+        """Write the record about the file itself; returns the length of the file."""
         fields = {
             "software": f"webwinnow/{_version.__version__} Python/{platform.python_version()}",
             "format": "WARC File Format 1.1",

@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
-from webwinnow.docview._view import heaviest, hrefs, kept_and_shown, like_blocks, of_words, offered_blocks
+from webwinnow.docview._view import heaviest, kept_and_shown, like_blocks, of_words, offered_blocks
 from webwinnow.docview.abstract import MOST_UNITS, UNITS_PER_SENTENCE, KeySentences
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.pagetype import METHOD, central_blocks, guiding_nodes, may_be_images, page_type
 from webwinnow.docview.tagtree import HUB, TOPIC, TYPES, TagTree
 from webwinnow.docview.weights import FeatureVector, WeightSettings, feature_vector, stop_keys
 from webwinnow.errors import SettingsError
-from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
+from webwinnow.markup import HIDDEN
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
-from webwinnow.urls import web_links
 
 
 def relevant_blocks(
@@ -45,19 +44,8 @@ def relevant_blocks(
 
 
 def link_targets(blocks: TagTree, wanted: NDArray[np.bool_]) -> list[str]:
-    """Where the links among some nodes point: absolute http(s) addresses of other pages, each once, in page order."""
-    tree = blocks.tree
-    written = hrefs(
-        tree.tag,
-        TAG_CODE["a"],
-        wanted,
-        tree.attr_node,
-        tree.attr_name,
-        ATTRIBUTE_CODE["href"],
-        tree.attr_start,
-        tree.attr_text,
-    )
-    return web_links(tree.head.base or tree.url, written)
+    """The distinct http(s) URLs that the links among some nodes point at, in page order."""
+    return blocks.tree.links(wanted).urls()
 
 
 LEAST_TERMS = 30

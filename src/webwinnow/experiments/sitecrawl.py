@@ -15,7 +15,7 @@ from typing import Any
 
 from webwinnow.commands.mine import PrunedFollow
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
-from webwinnow.crawl.scope import host_of, start_address
+from webwinnow.crawl.scope import host_of, start_url
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.experiments.cleanedtexts import read_rows
 from webwinnow.parsing import parse
@@ -201,7 +201,7 @@ def _read(data: Path, label: str, site: str, most: int, note: Callable[[str], No
         stored = SitePages.of_pages(pages, name, None if first is None else str(first["url"]))
         tree = stored.page_tree.page.tolist()
         start = stored.urls[next(page for page in tree if page >= 0)] if first is None else str(first["url"])
-        found.append(_Labelled(name, labels.pop(), start_address(start), stored))
+        found.append(_Labelled(name, labels.pop(), start_url(start), stored))
     if len(found) < 3:
         raise InputError(f"{data}: {len(found)} labelled sites; expected 3 at least, for each is told by the others")
     return found

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from webwinnow.crawl import CrawlSettings
-from webwinnow.crawl.fetch import fetch_page
+from webwinnow.crawl.crawling import fetch_page
 from webwinnow.crawl.guard import AddressGuard
 from webwinnow.errors import WebwinnowError
 from webwinnow.service.desk import PageCounter, PageFailed, WorkerFailed

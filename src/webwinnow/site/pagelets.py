@@ -63,10 +63,8 @@ def pagelets_of(tree: PageTree, links: int = PAGELET_LINKS) -> Pagelets:
 
 def _small(tree: PageTree, links: int) -> NDArray[np.bool_]:
     """The elements none of whose children holds so many visible links. The virtual root is none."""
-    bears, _ = tree.values("href")
     is_link = np.zeros(len(tree), np.bool_)
-    is_link[bears] = True
-    is_link &= tree.tagged("a", "area") & tree.visible
+    is_link[tree.links(tree.visible, areas=True).node] = True
     before = np.concatenate(([0], np.cumsum(is_link)))
     holds = before[tree.end] - before[:-1]
     small = np.ones(len(tree), np.bool_)

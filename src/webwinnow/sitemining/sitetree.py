@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks, cut
 from webwinnow.errors import InputError
-from webwinnow.markup import TAG_CODE
 from webwinnow.pagetree import PageTree
-from webwinnow.urls import canonical, is_web_link
+from webwinnow.urls import canonical
 
 __all__ = ["NOTHING", "BlockTree", "LinkTree", "MultiscaleTree", "links_of"]
 
@@ -196,15 +195,8 @@ class MultiscaleTree:
 
 
 def links_of(tree: PageTree) -> list[str]:
-    """Where the links of a page point, whether shown or not: absolute web addresses, in page order."""
-    nodes, hrefs = tree.values("href")
-    of_links = (tree.tag[nodes] == TAG_CODE["a"]) | (tree.tag[nodes] == TAG_CODE["area"])
-    found = []
-    for k in np.flatnonzero(of_links).tolist():
-        target = None if hrefs[k].startswith("#") else tree.resolve(hrefs[k])
-        if target is not None and is_web_link(target):
-            found.append(target)
-    return found
+    """Where the links of a page point, visible or not: absolute http(s) URLs, in page order."""
+    return list(filter(None, tree.links(areas=True).targets()))
 
 
 def _branches(tree: PageTree, owner: list[int]) -> list[int]:

@@ -1,10 +1,7 @@
-"""The process that crawls: `python -m webwinnow.crawl.child`, started by `crawl`, which it talks to over its pipes.
+"""The process that crawls: `python -m webwinnow.crawl.crawlprocess`, started by `crawl`, which it talks to over pipes.
 
-A Twisted reactor cannot be started twice, and a crawl may be killed: so it has a process of its own. It ends when the
+A Twisted reactor cannot be started twice, and a crawl may be killed, so it has its own process. It ends when the
 process that started it does.
-
-    in:   begin (settings, paths, start pages), then go, answer (to a page), stop
-    out:  ready, page (with its body, to be answered), progress, end or problem
 """
 
 from __future__ import annotations
@@ -25,77 +22,82 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from webwinnow.crawl.crawlmessages import (
+    Answer,
+    Begin,
+    Done,
+    Ended,
+    FetchedPage,
+    Message,
+    Problem,
+    Ready,
+    Stop,
+    read_message,
+    write_message,
+)
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore
+from webwinnow.crawl.downloads import RESULT, VISIT
 from webwinnow.crawl.exchange import Exchange, FetchFailed
 from webwinnow.crawl.frontier import Visit
-from webwinnow.crawl.handler import RESULT, VISIT
-from webwinnow.crawl.messages import Message, read_message, write_message
-from webwinnow.crawl.session import Answer, CrawlSession, PageToJudge
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.crawl.store import CrawlStore
+from webwinnow.crawl.session import CrawlSession
 from webwinnow.crawl.warcfile import WarcFile
 from webwinnow.errors import InputError, WebwinnowError
 
-__all__ = ["main"]
-
-HANDLER = "webwinnow.crawl.handler.GuardedHandler"
+HANDLER = "webwinnow.crawl.downloads.GuardedHandler"
 
 
 def main() -> int:
-    """Read what to do, do it, tell what was done."""
-    link = Link(FileIO(0, closefd=False), FileIO(1, "w", closefd=False))
+    """Read what to do from standard input, do it, and report the result on standard output."""
+    link = ParentLink(FileIO(0, closefd=False), FileIO(1, "w", closefd=False))
     begin = read_message(link.inward)
-    if begin is None or begin.kind != "begin":
+    if not isinstance(begin, Begin):
         return 2
+    end: Message | None
     try:
-        end = _crawl(begin.about, link)
+        end = _crawl(begin, link)
     except (WebwinnowError, OSError, sqlite3.Error) as error:
-        end = Message("problem", {"problem": str(error)})
+        end = Problem(str(error))
     if end is not None:
         write_message(link.outward, end)
     return 0
 
 
-def _crawl(about: dict[str, Any], link: Link) -> Message | None:
-    settings = CrawlSettings.from_plain(about["settings"])
-    create = bool(about["create"])
-    with CrawlStore(Path(about["state"]), create=create) as store:
-        warc = WarcFile(Path(about["out"]))
+def _crawl(begin: Begin, link: ParentLink) -> Ended | None:
+    settings = CrawlSettings.from_plain(begin.settings)
+    with CrawlStore(Path(begin.state), create=begin.create) as store:
+        warc = WarcFile(Path(begin.out))
         settled = store.warc_end(warc.length)
-        if settled:
-            warc.cut(settled)  # what was being written when the crawl was killed
-        else:
-            warc.cut(0)
+        warc.truncate(settled)  # removes a record that was being written when the crawl was killed
+        if not settled:
             warc.begin(settings)
-        store.note("settings", about["settings"])
-        store.note("follow", about["follow"])
-        session = CrawlSession(settings, store, warc, link.ask, link.tell)
-        for start in about["starts"]:
+        store.note("settings", begin.settings)
+        store.note("follow", begin.follow)
+        session = CrawlSession(settings, store, warc, link.ask, link.report)
+        for start in begin.starts:
             session.frontier.add_site(start)
         if not store.sites():
-            raise InputError(f"{store.path} knows no start page: it was killed before it began; start the crawl again")
+            raise InputError(f"{store.path} has no start page: it was killed before it began; start the crawl again")
         store.commit()
-        write_message(link.outward, Message("ready", {}))
+        write_message(link.outward, Ready())
         if read_message(link.inward) is None:
             return None
         _run(session, link)
         link.done = True
         warc.close()
-        return Message(
-            "end",
-            {
-                "ended": session.frontier.why_ended,
-                "finished": session.frontier.stopped is None,
-                "counts": store.counts(),
-                "reasons": store.reasons(),
-                "sites": len(store.sites()),
-                "links_over": session.frontier.links_over,
-                "received": session.received,
-                "fresh": session.frontier.stored - session.stored_before,
-            },
+        return Ended(
+            reason=session.frontier.why_ended,
+            finished=session.frontier.stopped is None,
+            counts=store.counts(),
+            reasons=store.reasons(),
+            sites=len(store.sites()),
+            links_over=session.frontier.links_over,
+            received=session.received,
+            fresh=session.frontier.stored - session.stored_before,
         )
 
 
-def _run(session: CrawlSession, link: Link) -> None:
+def _run(session: CrawlSession, link: ParentLink) -> None:
     process = CrawlerProcess(_scrapy_settings(session.settings))
     link.session = session
     crawling = process.crawl(_Spider, session=session, link=link)
@@ -104,7 +106,7 @@ def _run(session: CrawlSession, link: Link) -> None:
 
 
 def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
-    """Scrapy with its engine alone: rules, retries, redirects, limits and manners are the session's."""
+    """Use only Scrapy's engine: the session handles rules, retries, redirects, limits and politeness."""
     return {
         "SCHEDULER": _Scheduler,
         "DOWNLOAD_HANDLERS_BASE": {"http": HANDLER, "https": HANDLER},
@@ -113,7 +115,7 @@ def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
         "EXTENSIONS_BASE": {},
         "CONCURRENT_REQUESTS": settings.hosts,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-        "CONCURRENT_ITEMS": 1,  # Scrapy starts so many tasks for each response, and there are no items
+        "CONCURRENT_ITEMS": 1,  # Scrapy starts this many tasks per response, and there are no items
         "DOWNLOAD_DELAY": 0,
         "RANDOMIZE_DOWNLOAD_DELAY": False,
         "COOKIES_ENABLED": False,
@@ -123,37 +125,37 @@ def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
 
 
 class _Spider(Spider):
-    """Hands each response to the session."""
+    """Passes each response to the session."""
 
     name = "webwinnow"
 
-    def __init__(self, *, session: CrawlSession, link: Link) -> None:
+    def __init__(self, *, session: CrawlSession, link: ParentLink) -> None:
         super().__init__()
         self.session = session
         self.link = link
 
     async def start(self) -> Any:
-        """Nothing: the scheduler has the start pages. The pipes are read from now on."""
+        """Yield nothing, as the scheduler has the start pages, and start reading the pipe."""
         self.link.open()
         nothing: tuple[Request, ...] = ()
         for request in nothing:
             yield request
 
     async def parse(self, response: Response, **_: Any) -> None:
-        """Take what came."""
+        """Handle a response."""
         assert response.request is not None
         meta = response.request.meta
         await self._finish(meta[VISIT], meta[RESULT])
 
     async def failed(self, failure: Failure) -> None:
-        """Take what should not be: a fault of ours, or Scrapy's, costs the page and not the crawl."""
+        """Handle a bug of ours or Scrapy's: it costs the page but not the crawl."""
         problem: Any = failure
         await self._finish(problem.request.meta[VISIT], FetchFailed(f"error ({type(failure.value).__name__})"))
 
     async def _finish(self, visit: Visit, result: Exchange | FetchFailed) -> None:
         try:
             await self.session.finish(visit, result)
-        except Exception as problem:  # a full disk, a fault: nothing is settled, and the crawl can be resumed
+        except Exception as problem:  # a full disk or a bug: nothing is settled, and the crawl can be resumed
             self.link.give_up(f"{type(problem).__name__}: {problem}")
 
 
@@ -170,15 +172,13 @@ class _Scheduler(BaseScheduler):
         return cls(spider.session, spider)
 
     def has_pending_requests(self) -> bool:
-        """Whether the crawl goes on."""
         return self.session.has_work()
 
     def enqueue_request(self, request: Request) -> bool:  # noqa: ARG002
-        """Nobody but the session makes requests."""
+        """Refuse: only the session makes requests."""
         return False
 
     def next_request(self) -> Request | None:
-        """The next visit as a request."""
         visit = self.session.next()
         if visit is None:
             return None
@@ -187,8 +187,8 @@ class _Scheduler(BaseScheduler):
         return Request(visit.url, callback=spider.parse, errback=spider.failed, meta=meta, dont_filter=True)
 
 
-class Link:
-    """The pipes to the process that started this one. Read in a thread of its own; written where we are."""
+class ParentLink:
+    """The pipes to the process that started this one. A thread reads; the reactor's thread writes."""
 
     def __init__(self, inward: IO[bytes], outward: IO[bytes]) -> None:
         self.inward = inward
@@ -196,46 +196,41 @@ class Link:
         self.session: CrawlSession | None = None
         self.done = False
         self._asked: dict[int, Deferred[Answer]] = {}
-        self._number = 0
 
     def open(self) -> None:
-        """Listen from now on."""
+        """Start reading."""
         Thread(target=self._listen, daemon=True).start()
 
-    async def ask(self, page: PageToJudge) -> Answer:
-        """Show a page; the links to follow come back."""
-        self._number += 1
+    async def ask(self, page: FetchedPage) -> Answer:
+        """Send a page and wait for the links to follow."""
         answer: Deferred[Answer] = Deferred()
-        self._asked[self._number] = answer
-        write_message(self.outward, Message("page", page.about | {"number": self._number}, page.body))
+        self._asked[page.number] = answer
+        write_message(self.outward, page)
         return await maybe_deferred_to_future(answer)
 
-    def tell(self, done: int, total: int) -> None:
-        """Tell how far the crawl is."""
-        write_message(self.outward, Message("progress", {"done": done, "total": total}))
+    def report(self, stored: int, wanted: int) -> None:
+        """Send the progress of the crawl."""
+        write_message(self.outward, Done(stored, wanted))
 
     def give_up(self, problem: str) -> None:
-        """End at once. What is settled is on disk; Scrapy would wait for answers that nobody gives any more."""
+        """End at once: settled pages are on disk, and Scrapy would wait for answers that will not come."""
         with suppress(OSError):
-            write_message(self.outward, Message("problem", {"problem": problem}))
+            write_message(self.outward, Problem(problem))
         os._exit(1)
 
     def _listen(self) -> None:
-        from twisted.internet import reactor  # noqa: PLC0415 (there is none before Scrapy has installed it)
+        from twisted.internet import reactor  # noqa: PLC0415 (does not exist before Scrapy has installed it)
 
         loop: Any = reactor
         while (message := read_message(self.inward)) is not None:
-            loop.callFromThread(self._take, message)
+            loop.callFromThread(self._receive, message)
         if not self.done:
             self.give_up("the process that started the crawl has gone")
 
-    def _take(self, message: Message) -> None:
-        """An answer, or the wish to stop."""
-        if message.kind == "answer":
-            about = message.about
-            found = self._asked.pop(about["number"])
-            found.callback(Answer(about["links"], about["sites"], about["leave_site"]))
-        elif message.kind == "stop" and self.session is not None:
+    def _receive(self, message: Message) -> None:
+        if isinstance(message, Answer):
+            self._asked.pop(message.number).callback(message)
+        elif isinstance(message, Stop) and self.session is not None:
             self.session.frontier.stop("stopped")
 
 

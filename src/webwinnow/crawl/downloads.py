@@ -1,4 +1,4 @@
-"""How Scrapy downloads here: over connections that go to checked addresses, every byte recorded, all of it bounded."""
+"""Scrapy download handler: connections go to checked addresses, every byte is recorded, all sizes are bounded."""
 
 from __future__ import annotations
 
@@ -36,29 +36,27 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer
 
+from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type, head_end, status_of
 from webwinnow.crawl.frontier import Visit
 from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.robots import ROBOTS_BYTES
-from webwinnow.crawl.settings import CrawlSettings
-
-__all__ = ["RESULT", "VISIT", "GuardedHandler"]
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
-"""Under these names of a request's `meta` the visit goes in, and the `Exchange` or `FetchFailed` comes out."""
+"""Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
 MOST_HEADER_BYTES: Final = 1 << 18
-"""Bytes of a response's header. Ours: servers themselves take 8 to 64 KB of a request's."""
+"""Maximum size of a response's header. Ours: servers accept request headers of 8 to 64 KB."""
 IDLE_CONNECTION: Final = 60
-"""Seconds that a connection is kept for the next request."""
+"""Seconds that a connection stays open for the next request."""
 Key = tuple[bytes, bytes, int]
 
 
 class GuardedHandler(BaseDownloadHandler):
-    """A Scrapy download handler for http and https. A response always comes: what went wrong is in the meta."""
+    """Download handler for http and https. It always returns a response: failures are in the request's `meta`."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        from twisted.internet import reactor  # noqa: PLC0415 (there is none before Scrapy has installed it)
+        from twisted.internet import reactor  # noqa: PLC0415 (does not exist before Scrapy has installed it)
 
         spider: Any = crawler.spider
         self.settings: CrawlSettings = spider.session.settings
@@ -70,7 +68,7 @@ class GuardedHandler(BaseDownloadHandler):
         self.pool.cachedConnectionTimeout = IDLE_CONNECTION
 
     async def download_request(self, request: Request) -> Response:
-        """Wait until the host may be asked, then fetch."""
+        """Wait until the host may be contacted, then fetch."""
         visit: Visit = request.meta[VISIT]
         wait = visit.ready_at - time.monotonic()
         if wait > 0:
@@ -79,14 +77,14 @@ class GuardedHandler(BaseDownloadHandler):
         return Response(request.url, request=request)
 
     async def close(self) -> None:
-        """Close the connections that are open."""
+        """Close all connections."""
         for connection in list(self.connections.values()):
             connection.abort()
 
 
 @implementer(IAgentEndpointFactory)
 class Fetch:
-    """One request: its limits, its timers, and the connection that it goes over."""
+    """One request: its limits, timers and connection."""
 
     def __init__(self, handler: GuardedHandler, visit: Visit) -> None:
         self.handler = handler
@@ -98,7 +96,7 @@ class Fetch:
         self.cause: FetchFailed | None = None
 
     def run(self) -> Deferred[Exchange | FetchFailed]:
-        """Fetch; what goes wrong is the result, never an exception."""
+        """Fetch; a failure is returned, never raised."""
         open_already = self.handler.connections.get(self.key)
         if open_already is not None:
             open_already.begin(self)
@@ -116,19 +114,19 @@ class Fetch:
         return running.addBoth(end)
 
     def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:  # noqa: N802
-        """What the HTTP client connects with, if it has no open connection to the host."""
+        """Return the endpoint for a new connection to a host."""
         secure = self.handler.tls.creatorForNetloc(uri.host, uri.port) if uri.scheme == b"https" else None
         endpoint: Any = GuardedEndpoint(self, uri.host.decode("ascii"), uri.port, secure)
         found: IStreamClientEndpoint = endpoint
         return found
 
     def heard(self) -> None:
-        """Something came from the server."""
+        """Reset the timer of silence: the server sent something."""
         if self.idle.active():
             self.idle.reset(self.settings.timeout)
 
     def refuse_more(self, recorder: Recorder) -> None:
-        """More comes than is wanted."""
+        """Abort a response over the size limit."""
         self.cause = FetchFailed(f"has more than {self.limit:,} bytes", refused=True)
         recorder.abort()
 
@@ -169,7 +167,7 @@ class Fetch:
         )
 
     def _is_unwanted(self, response: Any) -> bool:
-        """Whether a response is no page, so that its body need not come: it may be a film."""
+        """Whether a response is not a page, so that its body, maybe a video, need not be received."""
         if self.visit.page is None or response.code != 200:
             return False
         types = response.headers.getRawHeaders(b"content-type", [b""])
@@ -204,17 +202,17 @@ class NameUnknown(Exception):
 
 
 class FetchOver(Exception):
-    """A fetch that we end; why stands in its `cause`."""
+    """A fetch that we aborted; its `cause` says why."""
 
 
 class _Body(Protocol):
-    """Waits for the end of a body; the recorder keeps what comes."""
+    """Waits for the end of a body; the recorder keeps the bytes."""
 
     def __init__(self, done: Deferred[None]) -> None:
         self.done = done
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802
-        """Nothing: it is kept already."""
+        """Do nothing: the recorder has the bytes."""
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802
         if self.done.called:
@@ -226,7 +224,7 @@ class _Body(Protocol):
 
 
 class Recorder(ProtocolWrapper):
-    """A connection whose bytes are kept, those of the present request; bounded."""
+    """A connection that records the bytes of the current request, within limits."""
 
     def __init__(self, factory: Any, wrapped: Any) -> None:
         super().__init__(factory, wrapped)
@@ -234,14 +232,14 @@ class Recorder(ProtocolWrapper):
         self.begin(factory.fetch)
 
     def begin(self, fetch: Fetch) -> None:
-        """The next request goes over this connection."""
+        """Start recording the next request."""
         self.sent, self.received = bytearray(), bytearray()
         self.fetch = fetch
         self.in_body = False
 
     def makeConnection(self, transport: Any) -> None:  # noqa: N802
         self.peer = transport.getPeer().host
-        if not self.fetch.settings.guard.permits(self.peer):  # the address was checked: a second lock on the door
+        if not self.fetch.settings.guard.permits(self.peer):  # checked before connecting; checked again here
             self.fetch.cause = FetchFailed(f"{self.peer} is {why_refused(self.peer)}", refused=True)
             transport.abortConnection()
         self.fetch.handler.connections[self.fetch.key] = self
@@ -268,7 +266,7 @@ class Recorder(ProtocolWrapper):
         super().dataReceived(data)
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close the connection at once."""
         if self.transport is not None:
             self.transport.abortConnection()
 
@@ -280,7 +278,7 @@ class Recorder(ProtocolWrapper):
 
 
 class RecordingFactory(WrappingFactory):
-    """Puts a `Recorder` around the connection that the HTTP client makes."""
+    """Wraps the connections of the HTTP client in a `Recorder`."""
 
     protocol: Any = Recorder
     noisy = False
@@ -292,7 +290,7 @@ class RecordingFactory(WrappingFactory):
 
 @implementer(IStreamClientEndpoint)
 class GuardedEndpoint:
-    """Resolves and checks a host, and connects to what was checked, one address after the other."""
+    """Resolves and checks a host, and connects to the checked addresses one after the other."""
 
     def __init__(self, fetch: Fetch, host: str, port: int, secure: Any) -> None:
         self.fetch = fetch
@@ -302,7 +300,7 @@ class GuardedEndpoint:
 
     @inlineCallbacks
     def connect(self, protocol_factory: IProtocolFactory) -> Generator[Deferred[Any], Any, Any]:
-        """Connect; gives the HTTP client's own protocol."""
+        """Connect and return the HTTP client's own protocol."""
         guard = self.fetch.settings.guard
         try:
             peers: tuple[Peer, ...] = yield deferToThread(guard.peers, self.host, self.port)
@@ -325,7 +323,7 @@ class GuardedEndpoint:
 
 
 def _final_response(received: bytes) -> bytes:
-    """The response itself, without interim ones (1xx) before it."""
+    """Return the response without interim ones (1xx) before it."""
     start = 0
     while 100 <= status_of(received, start) < 200:
         start = head_end(received, start)

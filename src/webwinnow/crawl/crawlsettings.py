@@ -1,15 +1,14 @@
-"""What a crawl may be told, as one frozen object."""
+"""The settings of a crawl."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from webwinnow import _version
 from webwinnow.crawl.guard import AddressGuard, Route
 from webwinnow.errors import SettingsError
-
-__all__ = ["CrawlSettings", "ScopeKind", "Strategy"]
 
 Strategy = Literal["random", "breadth"]
 ScopeKind = Literal["below", "host", "domain", "any"]
@@ -22,19 +21,19 @@ MB: Final = 1 << 20
 class CrawlSettings:
     """How to crawl. A site is what is reached from one start page.
 
-    - `pages`: pages stored of each site (thesis 4.2.4: k pages; 500 are enough, 5.3).
-    - `strategy`: `random` draws the next page from all that are known and not read yet, with `seed`; `breadth` reads
-      them in the order of their distance from the start page (Sites, Definition 1).
+    - `pages`: pages stored per site (thesis 4.2.4: k pages; 500 are enough, 5.3).
+    - `strategy`: `random` takes a random sample of the known pages, with `seed`; `breadth` fetches pages in the order
+      of their distance from the start page (Sites, Definition 1).
     - `scope`: `below` the folder of the start page (Definition 1), same `host`, same registered `domain`, or `any`.
-    - `depth`: links from the start page at most; None for no limit.
+    - `depth`: maximum number of links from the start page; None for no limit.
     - `delay`: seconds between the end of a response and the next request to that host; robots.txt may ask for more.
-    - `hosts`: hosts spoken to at the same time; to one host there is never more than one request.
-    - `timeout`: seconds of silence after which a server is given up; `page_seconds`: seconds for a whole response.
-    - `retries`: further attempts at a page after a failure that may pass; `backoff`: seconds that a host is left alone
-      after one, doubled with each.
-    - `max_size`: bytes of a page as sent, and unpacked; `max_bytes`: bytes received in all; `seconds`: time in all.
-    - `robots`: whether robots.txt is asked and obeyed.
-    - `guard`: which addresses connections may go to.
+    - `hosts`: hosts contacted at the same time; one host never gets more than one request at a time.
+    - `timeout`: seconds of silence after which a request fails; `page_seconds`: seconds for a whole response.
+    - `retries`: further attempts after a temporary failure; `backoff`: seconds that a host is left alone after one,
+      doubled with each.
+    - `max_size`: bytes of a page as sent, and unpacked; `max_bytes`: bytes received in total; `seconds`: total time.
+    - `robots`: whether robots.txt is obeyed.
+    - `guard`: which IP addresses connections may go to.
     """
 
     pages: int = 500
@@ -64,20 +63,20 @@ class CrawlSettings:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise SettingsError(f"{name} is {value}: expected 0 or more")
-        if self.strategy not in get_args(Strategy):
-            raise SettingsError(f"no strategy {self.strategy!r}; expected {', '.join(get_args(Strategy))}")
-        if self.scope not in get_args(ScopeKind):
-            raise SettingsError(f"no scope {self.scope!r}; expected {', '.join(get_args(ScopeKind))}")
+        for name, kind in (("strategy", Strategy), ("scope", ScopeKind)):
+            if getattr(self, name) not in get_args(kind):
+                raise SettingsError(f"no {name} {getattr(self, name)!r}; expected {', '.join(get_args(kind))}")
         if not self.user_agent.isascii() or not self.user_agent.isprintable() or not self.user_agent.strip():
             raise SettingsError(f"user_agent is {self.user_agent!r}: expected a line of ASCII")
 
     def to_plain(self) -> dict[str, Any]:
-        """Plain values that `from_plain` reads back."""
-        return asdict(self)
+        """Return plain values that `from_plain` reads."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> CrawlSettings:
-        """Read what `to_plain` wrote, or its JSON."""
+        """Read what `to_plain` returned, or its JSON."""
         guard = plain["guard"]
         routes = tuple(Route(*route) for route in guard["routes"])
         return cls(**plain | {"guard": AddressGuard(**guard | {"allow": tuple(guard["allow"]), "routes": routes})})

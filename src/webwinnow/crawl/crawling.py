@@ -1,0 +1,341 @@
+"""`crawl`: pages of sites into a WARC file. A child process (`crawlprocess`) fetches; links are chosen here."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import IO, Final, NamedTuple
+
+from webwinnow.crawl.crawlmessages import (
+    Answer,
+    Begin,
+    Done,
+    Ended,
+    FetchedPage,
+    Go,
+    Message,
+    Problem,
+    Ready,
+    Stop,
+    read_message,
+    write_message,
+)
+from webwinnow.crawl.crawlsettings import CrawlSettings
+from webwinnow.crawl.crawlstore import CrawlStore, Fate
+from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, FollowNone, Next, crawled
+from webwinnow.crawl.scope import start_url
+from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
+from webwinnow.io import open_pages
+from webwinnow.io.outputs import write_lines
+from webwinnow.parsing import parse
+from webwinnow.progress import Progress, no_progress
+from webwinnow.records import PageRecord
+
+WARC_NAMES: Final = (".warc.gz", ".warc")
+SECONDS_TO_STOP: Final = 5.0
+"""How long a child may take to end by itself after `Stop`."""
+SHOWN_REASONS: Final = 8
+PIPE_BYTES: Final = 1 << 20
+"""Large enough for a page, so that the child need not wait until it is read. Linux only."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSummary:
+    """The result of a crawl. Every URL in scope is `stored`, `redirected`, `skipped` (no HTML), `refused` (robots.txt,
+    the guard, a limit), `failed`, or still `waiting` when the crawl `ended`; they add up to `known`.
+
+    `fresh` pages were stored by this run if it resumed another; `received` are its bytes. `finished` is False if it was
+    stopped by a limit of time or bytes, or by hand. `links_over` are links that were too deep or too many.
+    """
+
+    sites: int
+    stored: int
+    redirected: int
+    skipped: int
+    refused: int
+    failed: int
+    waiting: int
+    reasons: tuple[tuple[str, str, int], ...]
+    links_over: int
+    fresh: int
+    received: int
+    seconds: float
+    ended: str
+    finished: bool
+
+    @property
+    def known(self) -> int:
+        """All URLs that were found in scope."""
+        return self.stored + self.redirected + self.skipped + self.refused + self.failed + self.waiting
+
+    def lines(self) -> list[str]:
+        """Return the summary as text."""
+        speed = self.fresh / self.seconds if self.seconds > 0 else 0.0
+        lines = [
+            f"{self.fresh:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
+            f"{self.received / 1e6:.1f} MB received",
+            f"  known {self.known:,}: stored {self.stored:,}, redirected {self.redirected:,}, "
+            f"skipped {self.skipped:,}, refused {self.refused:,}, failed {self.failed:,}, waiting {self.waiting:,}",
+            f"  ended: {self.ended}",
+        ]
+        if self.links_over:
+            lines.append(f"  {self.links_over:,} links were too deep or too many and are not counted above")
+        return lines + [f"  {count:,} {fate}: {reason}" for fate, reason, count in self.reasons[:SHOWN_REASONS]]
+
+
+def crawl(
+    starts: Sequence[str],
+    out: str | Path,
+    settings: CrawlSettings | None = None,
+    *,
+    follow: Follow | None = None,
+    resume: bool = False,
+    state: str | Path | None = None,
+    log: str | Path | None = None,
+    on_progress: Progress | None = None,
+    on_problem: Callable[[str], None] | None = None,
+) -> CrawlSummary:
+    """Crawl from each start page and write requests and responses to the WARC file `out`.
+
+    `follow` chooses the links to follow (default: all). The state of an unfinished crawl is kept in the folder `state`,
+    or beside the output, where it is removed when the crawl has finished. With `resume` an unfinished crawl continues,
+    and the WARC file then contains each page once; without `settings` it uses those it had, and further start pages may
+    be given. `log` gets one line of JSON per URL: its fate and how it was found.
+    """
+    _check_can_crawl()
+    began = time.monotonic()
+    path = Path(out).absolute()
+    folder = _state_folder(path, state)
+    urls = list(dict.fromkeys(map(start_url, starts)))
+    follow = follow or FollowAll()
+    _prepare(path, folder, urls, resume=resume)
+    if resume and settings is None:
+        settings = stored_crawl(path, state).settings
+    plain = (settings or CrawlSettings()).to_plain()
+    run = _Run(path, folder, follow, on_progress or no_progress, on_problem or (lambda _: None))
+    end = run.run(Begin(plain, str(path), str(folder), not resume, urls, type(follow).__name__))
+    if log is not None:
+        with CrawlStore(folder, create=False) as store:
+            write_lines((json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in store.log()), log)
+    summary = CrawlSummary(
+        sites=end.sites,
+        **{str(fate): end.counts.get(fate, 0) for fate in Fate},
+        reasons=tuple((fate, reason, count) for fate, reason, count in end.reasons),
+        links_over=end.links_over,
+        fresh=end.fresh,
+        received=end.received,
+        seconds=time.monotonic() - began,
+        ended=end.reason,
+        finished=end.finished,
+    )
+    if summary.finished and state is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return summary
+
+
+def fetch_page(url: str, settings: CrawlSettings | None = None) -> PageRecord:
+    """Fetch one page, after redirects, with the guard and limits of a crawl; `InputError` if that fails.
+
+    Only the settings of a single request count. robots.txt, which is for crawlers, is not fetched.
+    """
+    wanted = replace(settings or CrawlSettings(), pages=1, delay=0.0, robots=False, scope="any")
+    with tempfile.TemporaryDirectory(prefix="webwinnow-") as folder:
+        out = Path(folder) / "page.warc.gz"
+        found = crawl([url], out, wanted, follow=FollowNone())
+        if not found.stored:
+            why = ", ".join(reason for _, reason, _ in found.reasons) or found.ended
+            raise InputError(f"{url} could not be fetched: {why}")
+        return next(page for page in open_pages([out], on_problem=lambda _: None))
+
+
+class StoredCrawl(NamedTuple):
+    """The settings of a crawl that can be resumed, and the name of the class that chose its links."""
+
+    settings: CrawlSettings
+    follow: str
+
+
+def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCrawl:
+    """Return the settings of a crawl that can be resumed; `InputError` if there is none."""
+    path = Path(out).absolute()
+    folder = _state_folder(path, state)
+    _prepare(path, folder, [], resume=True)
+    with CrawlStore(folder, create=False) as store:
+        plain, follow = store.noted("settings"), store.noted("follow")
+    return StoredCrawl(CrawlSettings() if plain is None else CrawlSettings.from_plain(plain), str(follow))
+
+
+def _check_can_crawl() -> None:
+    if os.name == "nt":
+        raise SettingsError("crawling needs Linux or macOS; on Windows fetch pages by other means and give files")
+    if importlib.util.find_spec("scrapy") is None:
+        raise MissingExtra("crawling", "crawl")
+
+
+def _state_folder(out: Path, state: str | Path | None) -> Path:
+    if state is None:
+        return out.with_name(f".{out.name}.webwinnow-crawl")
+    return Path(state).absolute() / f"crawl-{hashlib.sha256(str(out).encode()).hexdigest()[:16]}"
+
+
+def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> None:
+    """Check that the crawl can begin or continue before any request is made."""
+    if not out.name.lower().endswith(WARC_NAMES):
+        raise SettingsError(f"{out.name}: a crawl writes WARC; expected a name that ends in .warc.gz or .warc")
+    if not out.parent.is_dir():
+        raise SettingsError(f"{out}: the folder {out.parent} does not exist; make it first")
+    if resume:
+        if not folder.is_dir():
+            raise InputError(f"{out} has no crawl to go on with ({folder} is missing); start one without --resume")
+        return
+    if not starts:
+        raise SettingsError("no start page given; expected URLs such as https://example.org/")
+    if folder.exists():
+        raise SettingsError(f"{out} has an unfinished crawl: --resume goes on with it; to start anew remove {folder}")
+    if out.exists():
+        raise SettingsError(f"{out} exists; a crawl does not write over what was fetched: remove it or give a new name")
+    folder.mkdir(parents=True)
+
+
+class _Run:
+    """Starts the child process and answers it."""
+
+    def __init__(
+        self, out: Path, folder: Path, follow: Follow, on_progress: Progress, on_problem: Callable[[str], None]
+    ) -> None:
+        self.out = out
+        self.folder = folder
+        self.follow = follow
+        self.on_progress = on_progress
+        self.on_problem = on_problem
+        self.starts: dict[int, str] = {}
+        self.messages: SimpleQueue[Message | None] = SimpleQueue()
+
+    def run(self, begin: Begin) -> Ended:
+        """Start the child, answer it, and return its last message."""
+        with (self.folder / "child.log").open("wb") as errors:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "webwinnow.crawl.crawlprocess"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # Ctrl-C reaches only this process, which sends Stop
+                pipesize=PIPE_BYTES if sys.platform == "linux" else -1,
+            )
+        assert child.stdin is not None
+        assert child.stdout is not None
+        listener = Thread(target=self._listen, args=(child.stdout,), daemon=True)
+        listener.start()
+        try:
+            _send(child.stdin, begin)
+            end = self._talk(child.stdin)
+        except _ChildGone:
+            end = None
+        except KeyboardInterrupt:
+            with suppress(_ChildGone, Empty):  # requests under way may still be settled
+                _send(child.stdin, Stop())
+                self._talk(child.stdin, SECONDS_TO_STOP)
+            raise
+        finally:
+            _end(child, listener)
+        if end is None:
+            errors_text = (self.folder / "child.log").read_text(encoding="utf-8", errors="replace")
+            why = errors_text.strip().rpartition("\n")[2] or "killed"
+            raise InputError(f"the crawl ended unexpectedly ({why}); --resume goes on with it")
+        return end
+
+    def _listen(self, stream: IO[bytes]) -> None:
+        """Read the child's messages as they come, so that neither process waits for the other to read."""
+        while (message := read_message(stream)) is not None:
+            self.messages.put(message)
+        self.messages.put(None)
+
+    def _talk(self, stream: IO[bytes], seconds: float | None = None) -> Ended | None:
+        """Answer until the child has ended; `Empty` if it sends nothing for this many seconds."""
+        while (message := self.messages.get(timeout=seconds)) is not None:
+            match message:
+                case Ready():
+                    self._replay()
+                    _send(stream, Go())
+                case FetchedPage():
+                    found = self._links_to_follow(message)
+                    answer = Answer(message.number, list(found.links), list(found.sites), found.leave_site)
+                    _send(stream, answer)
+                case Done():
+                    self.on_progress("crawl", message.stored, message.wanted)
+                case Problem():
+                    raise InputError(f"the crawl could not go on: {message.text}")
+                case Ended():
+                    return message
+        return None
+
+    def _links_to_follow(self, page: FetchedPage) -> Next:
+        record = PageRecord(url=page.url, body=page.body, content_type=page.content_type, fetched_at=page.fetched_at)
+        found = self._crawled(record, page.site, page.depth, page.referrer)
+        return Next() if found is None else self.follow.next(found)
+
+    def _crawled(self, record: PageRecord, site: int, depth: int, referrer: str | None) -> CrawledPage | None:
+        """Parse a page and find its links; None if it is over a limit of the parser."""
+        try:
+            tree = parse(record.body, url=record.url, content_type=record.content_type)
+        except PageRefused as refusal:
+            self.on_problem(f"{record.url}: its links could not be read: {refusal}")
+            return None
+        if site not in self.starts:
+            with CrawlStore(self.folder, create=False) as store:
+                self.starts = {known.id: known.start for known in store.sites()}
+        return crawled(record, tree, self.starts[site], depth, referrer)
+
+    def _replay(self) -> None:
+        """Show the pages of an earlier run to a `Follow` that learns."""
+        if not self.follow.learns:
+            return
+        with CrawlStore(self.folder, create=False) as store:
+            known = {line["url"]: line for line in store.log() if line["fate"] == Fate.STORED}
+            numbers = {site.start: site.id for site in store.sites()}
+        if not known:
+            return
+        for record in open_pages([self.out], on_problem=self.on_problem):
+            line = known.get(record.url)
+            if line is not None and record.refused is None:
+                page = self._crawled(record, numbers[line["site"]], line["depth"], line["referrer"])
+                if page is not None:
+                    self.follow.next(page)
+
+
+class _ChildGone(Exception):
+    """The child has closed its pipe."""
+
+
+def _send(stream: IO[bytes], message: Message) -> None:
+    try:
+        write_message(stream, message)
+    except BrokenPipeError:
+        raise _ChildGone from None
+
+
+def _end(child: subprocess.Popen[bytes], listener: Thread) -> None:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with suppress(BrokenPipeError):
+        child.stdin.close()  # the child ends when its standard input is closed
+    try:
+        child.wait(SECONDS_TO_STOP)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+    listener.join()
+    child.stdout.close()
