@@ -106,7 +106,7 @@ def test_chi_square_by_hand():
     assert chi_square(*(np.array([count]) for count in (2.0, 8.0, 8.0, 2.0))).tolist() == [0.0]
 
 
-def test_the_telling_terms_of_a_topic_stand_on_two_of_its_sites():
+def test_the_distinctive_terms_of_a_topic_are_on_two_of_its_sites():
     shares = [{"quark": 0.9, "cern": 1.0}, {"quark": 0.5, "fermilab": 1.0}, {"gene": 0.5, "quark": 0.1}, {"gene": 1.0}]
     found = distinctive_terms(shares, ["physics", "physics", "biology", "biology"], 10)
     assert found == {"biology": ["gene"], "physics": ["quark"]}

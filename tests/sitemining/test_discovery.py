@@ -7,13 +7,11 @@ import pytest
 from webwinnow.errors import SettingsError
 from webwinnow.sitemining.discovery import (
     MOST_TARGETS,
-    DiscoveryProgress,
     DiscoverySettings,
     Judgement,
     SiteGraph,
     candidates,
     neighbours_of,
-    why_stop,
 )
 from webwinnow.urls import SiteKey
 
@@ -41,9 +39,9 @@ def test_a_site_begins_at_the_linked_address_nearest_to_the_top() -> None:
     graph.add(
         "a.test", ["http://x.test/docs/deep/page.html", "http://x.test/docs/", "http://x.test/docs/?utm_source=1"]
     )
-    assert graph.address("x.test") == "http://x.test/docs/"
+    assert graph.start_url("x.test") == "http://x.test/docs/"
     graph.add("b.test", ["https://x.test/"])
-    assert graph.address("x.test") == "https://x.test/"
+    assert graph.start_url("x.test") == "https://x.test/"
 
 
 def test_links_within_a_site_and_to_nowhere_make_no_neighbours() -> None:
@@ -68,10 +66,10 @@ def test_neighbours_are_the_linked_sites_whose_topics_are_known() -> None:
 
 def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found() -> None:
     settings = DiscoverySettings(sites=10, fruitless=4)
-    assert why_stop(DiscoveryProgress(read=3, since_found=3, waiting=1), settings) is None
-    assert "links to" in str(why_stop(DiscoveryProgress(3, 0, 0), settings))
-    assert "10 sites were read" in str(why_stop(DiscoveryProgress(10, 0, 5), settings))
-    assert "the last 4" in str(why_stop(DiscoveryProgress(5, 4, 5), settings))
+    assert settings.why_stop(read=3, since_found=3, waiting=1) is None
+    assert "links to" in str(settings.why_stop(read=3, since_found=0, waiting=0))
+    assert "10 sites were read" in str(settings.why_stop(read=10, since_found=0, waiting=5))
+    assert "the last 4" in str(settings.why_stop(read=5, since_found=4, waiting=5))
 
 
 def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:

@@ -32,13 +32,11 @@ from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.discovery import (
-    DiscoveryProgress,
     DiscoverySettings,
     Judgement,
     SiteGraph,
     candidates,
     neighbours_of,
-    why_stop,
 )
 from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.sitepages import PageWords, SitePages
@@ -329,7 +327,7 @@ class _Mine:
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         if not chosen and self.settings.search and read < mining.sites and self._search_on():
             return None
-        why = why_stop(DiscoveryProgress(read, self.since_found, len(chosen)), mining)
+        why = mining.why_stop(read=read, since_found=self.since_found, waiting=len(chosen))
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
             rows = [(one.site, start_url(one.start), None, one.linked_by) for one in chosen]

@@ -16,22 +16,21 @@ from numpy.typing import NDArray
 from webwinnow.blocks import Blocks, cut
 from webwinnow.errors import InputError
 from webwinnow.pagetree import PageTree
+from webwinnow.sitemining.arraychecks import frozen
 from webwinnow.urls import canonical
 
-__all__ = ["NOTHING", "BlockTree", "LinkTree", "MultiscaleTree", "links_of"]
-
 NOTHING = -1
-"""In place of a page or a block: a node at which nothing is observed."""
+"""Instead of a page or a block: a node without observation."""
 
 Indexes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkTree:
-    """The page tree T_P: breadth-first from the start page, so that parents stand before their children.
+    """The page tree T_P, breadth-first from the start page, so that parents come before their children.
 
-    Node u is page `page[u]` of those given; the first node that links to it is its `parent`. Pages that no known page
-    leads to hang, with the start page, from a virtual root, where `page` is NOTHING.
+    Node u is page `page[u]` of those given; its `parent` is the first node that links to it. Pages that no known page
+    links to are, with the start page, children of a virtual root, whose `page` is NOTHING.
     """
 
     page: Indexes
@@ -43,11 +42,11 @@ class LinkTree:
 
     @classmethod
     def of(cls, urls: Sequence[str], links: Sequence[Sequence[str]], start: str | None = None) -> Self:
-        """The tree of stored pages: `links[i]` are the addresses that page i links to, in page order.
+        """The tree of stored pages: `links[i]` are the URLs that page i links to, in page order.
 
-        `start` is the address of the start page; without it, of the pages in the folder nearest to the top, the one
-        at the folder's own address, else the one that most pages link to (right on 15 of the 16 sites of sites-docs).
-        Of pages with one address the first is meant by a link.
+        `start` is the URL of the start page. By default it is one of the pages in the folder nearest to the top: the
+        one at the folder's own URL, else the one with most links to it (correct on 15 of the 16 sites of sites-docs).
+        Of pages with the same URL a link means the first.
         """
         if len(urls) != len(links):
             raise InputError(f"{len(urls)} addresses and {len(links)} rows of links: expected one for each page")
@@ -61,7 +60,7 @@ class LinkTree:
 
     @classmethod
     def of_crawl(cls, urls: Sequence[str], referrers: Sequence[str | None]) -> Self:
-        """The tree of a crawl in the order of reading: each page below the one that led to it, None for a start."""
+        """The tree of a crawl in the order of reading: each page below its referrer, None for a start page."""
         if len(urls) != len(referrers):
             raise InputError(f"{len(urls)} addresses and {len(referrers)} referrers: expected one for each page")
         number: dict[str, int] = {}
@@ -75,56 +74,46 @@ class LinkTree:
 
     @classmethod
     def _grown(cls, targets: list[list[int]], start: int | None) -> Self:
-        """Breadth-first from the start page, then from pages that none leads to, then from what is left, in order."""
-        above = [NOTHING] * len(targets)
-        reached = [False] * len(targets)
-        order: list[int] = []
-        tops: list[int] = []
+        """Breadth-first from the start page, then from pages without links to them, then from the rest, in order."""
+        above: dict[int, int] = {}  # the page that led to each page, in the order of reading
 
         def read_from(top: int) -> None:
-            tops.append(top)
-            reached[top] = True
+            above[top] = NOTHING
             waiting = deque([top])
             while waiting:
                 page = waiting.popleft()
-                order.append(page)
                 for target in targets[page]:
-                    if not reached[target]:
-                        reached[target], above[target] = True, page
+                    if target not in above:
+                        above[target] = page
                         waiting.append(target)
 
         if start is not None:
             read_from(start)
-        linked = {target for page, row in enumerate(targets) if not reached[page] for target in row if target != page}
-        for page in (*(p for p in range(len(targets)) if p not in linked), *range(len(targets))):
-            if not reached[page]:
+        pages = range(len(targets))
+        linked = {target for page in pages if page not in above for target in targets[page] if target != page}
+        for page in (*(page for page in pages if page not in linked), *pages):
+            if page not in above:
                 read_from(page)
-        if len(tops) < 2:
-            return cls._numbered(order, above)
-        return cls._numbered([NOTHING, *order], above)
-
-    @classmethod
-    def _numbered(cls, order: list[int], above: list[int]) -> Self:
-        """Nodes in this order, those at depth 0 and 1 first and so on, so that the whole is breadth-first."""
+        virtual = [NOTHING] * (list(above.values()).count(NOTHING) > 1)
+        order = [*virtual, *above]
         place = {page: u for u, page in enumerate(order)}
-        root = NOTHING if place.get(NOTHING) is None else 0
-        parent = [NOTHING if page == NOTHING else (place[above[page]] if above[page] >= 0 else root) for page in order]
+        parent = [*virtual, *(place.get(up, NOTHING) for up in above.values())]
         depth: list[int] = []
         for up in parent:
             depth.append(0 if up < 0 else depth[up] + 1)
-        sorted_nodes = np.argsort(np.array(depth, np.int32), kind="stable")
+        by_depth = np.argsort(np.array(depth, np.int32), kind="stable")
         moved = np.empty(len(order) + 1, np.int32)
-        moved[sorted_nodes], moved[-1] = np.arange(len(order)), NOTHING
-        found = [np.array(column, np.int32)[sorted_nodes] for column in (order, parent, depth)]
-        return cls(_frozen(found[0]), _frozen(moved[found[1]]), _frozen(found[2]))
+        moved[by_depth], moved[-1] = np.arange(len(order)), NOTHING
+        found = [np.array(column, np.int32)[by_depth] for column in (order, parent, depth)]
+        return cls(frozen(found[0]), frozen(moved[found[1]]), frozen(found[2]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTree:
-    """The DOM tree of one page: its blocks are the leaves, the elements that part them the nodes above.
+    """The DOM tree of one page: its blocks are the leaves, the elements that separate them the inner nodes.
 
-    Node u is block `block[u]` of `blocks`, or a container, where `block` is NOTHING: an element whose blocks stand in
-    more than one child. `element[u]` is the element of a container, and the owner of a block. Node 0 is the page.
+    Node u is block `block[u]` of `blocks`, or a container, where `block` is NOTHING: an element with blocks in more
+    than one child. `element[u]` is the element of a container, or the owner of a block. Node 0 is the page.
     """
 
     blocks: Blocks
@@ -137,7 +126,7 @@ class BlockTree:
 
     @classmethod
     def of(cls, tree: PageTree, kept_runs: NDArray[np.bool_] | None = None) -> Self:
-        """The blocks of a page that say something; with `kept_runs` of a verdict, those that a cleaner kept."""
+        """The blocks of a page that have text; with `kept_runs` of a verdict, those that a cleaner kept."""
         runs = tree.visible[tree.run_owner] if kept_runs is None else kept_runs
         if runs.shape != (tree.run_count,):
             raise InputError(f"a mask of shape {runs.shape} for {tree.run_count} runs")
@@ -146,7 +135,7 @@ class BlockTree:
         said = [b for b, text in enumerate(blocks.texts()) if text and shown[b]]
         owner = blocks.owner[said].tolist()
         up, branches = tree.parent.tolist(), _branches(tree, owner)
-        top = next((element for element, count in enumerate(branches) if count > 1), 0)  # all blocks stand in it
+        top = next((element for element, count in enumerate(branches) if count > 1), 0)  # contains all blocks
         parent, containers, place = [NOTHING], [top], {top: 0}
         nearest = [top] * max(len(tree), 1)
         for element in range(top + 1, len(tree)):
@@ -158,9 +147,9 @@ class BlockTree:
                 nearest[element] = element
         return cls(
             blocks,
-            _frozen(np.array([*parent, *(place[nearest[element]] for element in owner)], np.int32)),
-            _frozen(np.array([*[NOTHING] * len(containers), *said], np.int32)),
-            _frozen(np.array([*containers, *owner], np.int32)),
+            frozen(np.array([*parent, *(place[nearest[element]] for element in owner)], np.int32)),
+            frozen(np.array([*[NOTHING] * len(containers), *said], np.int32)),
+            frozen(np.array([*containers, *owner], np.int32)),
         )
 
 
@@ -175,7 +164,7 @@ class MultiscaleTree:
     def of(
         cls, trees: Sequence[PageTree], start: str | None = None, kept_runs: Sequence[NDArray[np.bool_]] | None = None
     ) -> Self:
-        """The tree of a site from its stored pages; `kept_runs` of each page where a cleaner went before."""
+        """The tree of a site from its stored pages; `kept_runs` of each page if they were cleaned."""
         if kept_runs is not None and len(kept_runs) != len(trees):
             raise InputError(f"{len(kept_runs)} masks for {len(trees)} pages: expected one each")
         pages = LinkTree.of([tree.url for tree in trees], [links_of(tree) for tree in trees], start)
@@ -183,15 +172,16 @@ class MultiscaleTree:
         return cls(pages, tuple(BlockTree.of(tree, mask) for tree, mask in zip(trees, masks, strict=True)))
 
     def block_forest(self) -> tuple[Indexes, Indexes]:
-        """The trees of blocks of all pages as one: the parent of each node, and the page that it is in."""
-        firsts = np.cumsum([0, *map(len, self.blocks)])
-        parents = [
-            np.where(one.parent < 0, NOTHING, one.parent + first)
-            for one, first in zip(self.blocks, firsts, strict=False)
-        ]
-        sizes = [len(one) for one in self.blocks]
-        parent = np.concatenate(parents) if parents else np.zeros(0)
-        return _frozen(parent.astype(np.int32)), _frozen(np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+        """The block trees of all pages as one forest: the parent of each node, and the page of each node."""
+        page = np.repeat(np.arange(len(self.blocks), dtype=np.int32), [len(one) for one in self.blocks])
+        return joined_parents([one.parent for one in self.blocks]), frozen(page)
+
+
+def joined_parents(parents: Sequence[Indexes]) -> Indexes:
+    """The parents of several forests as those of one."""
+    firsts = np.cumsum([0, *map(len, parents)])
+    moved = [np.where(one < 0, NOTHING, one + first) for one, first in zip(parents, firsts, strict=False)]
+    return frozen(np.concatenate([np.zeros(0, np.int32), *moved]).astype(np.int32))
 
 
 def links_of(tree: PageTree) -> list[str]:
@@ -200,7 +190,7 @@ def links_of(tree: PageTree) -> list[str]:
 
 
 def _branches(tree: PageTree, owner: list[int]) -> list[int]:
-    """For each element its own blocks and its children that hold blocks, counted together."""
+    """For each element the number of its own blocks plus that of its children with blocks."""
     up = tree.parent.tolist()
     branches = [0] * max(len(tree), 1)
     for element in owner:
@@ -220,8 +210,3 @@ def _start_page(spelled: list[str], targets: list[list[int]], start: str | None)
     paths = [url.partition("?")[0] for url in spelled]
     near_the_top = [(path.count("/"), not path.endswith("/"), -linked[i], i) for i, path in enumerate(paths)]
     return min(near_the_top)[-1] if near_the_top else None
-
-
-def _frozen(column: Indexes) -> Indexes:
-    column.flags.writeable = False
-    return column

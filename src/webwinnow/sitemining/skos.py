@@ -1,8 +1,8 @@
-"""Labels of a SKOS thesaurus, read with rdflib from RDF/XML, Turtle or N-Triples. Needs the extra `thesaurus`.
+"""Labels of a SKOS thesaurus, read with rdflib from RDF/XML, Turtle or N-Triples. Requires the extra `thesaurus`.
 
-A thesaurus comes from a stranger. Nothing that it names is ever fetched, and JSON-LD, whose contexts would have to be,
-is not read. rdflib takes quadratic time over long texts, deep nesting and many prefixes, and forever over entities that
-expand to more entities; so a file is looked through first, in linear time, and refused where it holds any of these.
+A thesaurus is untrusted input. Nothing that it refers to is fetched, and JSON-LD, whose contexts would have to be, is
+not read. rdflib takes quadratic time for long texts, deep nesting and many prefixes, and does not end for entities that
+expand to more entities. So a file is scanned first, in linear time, and rejected if it has any of these.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from xml.sax import SAXException
 
 from webwinnow.errors import InputError, MissingExtra
 
-__all__ = ["LARGEST_THESAURUS", "Label", "needs_rdflib", "read_labels"]
-
 LARGEST_THESAURUS: Final = 64_000_000
-"""Bytes of a file, and characters that its entities may make of it."""
+"""Bytes of a file, and characters after its entities are expanded."""
 DEEPEST: Final = 100
-"""Elements within elements; SKOS needs some five."""
+"""Nested elements; SKOS needs about five."""
 LONGEST_TEXT: Final = 20_000
-"""Characters between two tags; a long note of a concept has some thousands."""
+"""Characters between two tags; a long note of a concept has a few thousand."""
 LARGEST_LITERAL: Final = 100
 MOST_IN_LITERALS: Final = 10_000
-"""Elements in one literal of XML and in all; labels are none, notes may be."""
+"""Elements in one XML literal and in all; notes may be such literals, labels are not."""
 MOST_PREFIXES: Final = 1_000
 MOST_ENTITIES: Final = 100
 LONGEST_ENTITY: Final = 300
-"""Characters of an entity; those of real files are the addresses of vocabularies."""
+"""Characters of an entity; in real files they are the URLs of vocabularies."""
 
 LONGEST_MESSAGE: Final = 200
 
@@ -49,36 +47,30 @@ _DAMAGED = (
     ArithmeticError,
     RecursionError,
 )
-"""What rdflib makes of files that are not what they should be, beside its own errors."""
+"""What rdflib raises for malformed files, beside its own errors."""
 
 
 class Label(NamedTuple):
-    """A preferred, alternative or hidden label of a concept, and its language, if it tells one."""
+    """A preferred, alternative or hidden label of a concept, and its language, if it has one."""
 
     text: str
     language: str | None
 
 
-def needs_rdflib() -> None:
-    """Raise `MissingExtra` where rdflib is not installed."""
+def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
+    """The labels of all concepts, in no order, from RDF/XML, or else Turtle or N-Triples. Raises `InputError`."""
     try:
-        import rdflib  # noqa: F401, PLC0415 (an optional extra)
+        from rdflib import Graph, Literal  # noqa: PLC0415 (an optional extra)
+        from rdflib.exceptions import Error  # noqa: PLC0415
+        from rdflib.namespace import SKOS  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra("reading a SKOS thesaurus", "thesaurus") from error
 
-
-def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
-    """The labels of all concepts, in no order: of RDF/XML, else of Turtle or N-Triples. Raises `InputError`."""
-    needs_rdflib()
-    from rdflib import Graph, Literal  # noqa: PLC0415
-    from rdflib.exceptions import Error  # noqa: PLC0415
-    from rdflib.namespace import SKOS  # noqa: PLC0415
-
-    logging.getLogger("rdflib").addHandler(_SILENT)  # else what it says of damaged addresses goes to stderr
+    logging.getLogger("rdflib").addHandler(_SILENT)  # otherwise its warnings about damaged URLs go to stderr
     if len(data) > LARGEST_THESAURUS:
         raise InputError(f"{name}: {len(data):,} bytes; a thesaurus may have {LARGEST_THESAURUS:,}")
     if xml:
-        _Look(name).through(data)
+        _Scan(name).check(data)
     elif len(_PREFIX.findall(data)) > MOST_PREFIXES:
         raise InputError(f"{name}: more than {MOST_PREFIXES:,} prefixes")
     graph = Graph(bind_namespaces="none")
@@ -93,16 +85,16 @@ def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
                 yield Label(str(label), label.language)
 
 
-class _Look:
-    """One pass over RDF/XML that raises `InputError` at what rdflib must not be given."""
+class _Scan:
+    """One pass over RDF/XML that raises `InputError` for anything that is not safe for rdflib."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.entities = self.prefixes = self.depth = self.text = self.written = 0
         self.literal_depth = self.literal_elements = self.in_literals = 0
 
-    def through(self, data: bytes) -> None:
-        """Look through a whole file."""
+    def check(self, data: bytes) -> None:
+        """Scan a whole file."""
         parser = expat.ParserCreate()
         parser.EntityDeclHandler = self._entity
         parser.StartElementHandler = self._start
@@ -116,21 +108,12 @@ class _Look:
     def _refuse(self, what: str) -> None:
         raise InputError(f"{self.name}: refused, it has {what}")
 
-    def _entity(
-        self,
-        entity: str,
-        is_parameter: bool,
-        value: str | None,
-        base: str | None,  # noqa: ARG002
-        system_id: str | None,  # noqa: ARG002
-        public_id: str | None,  # noqa: ARG002
-        notation: str | None,  # noqa: ARG002
-    ) -> None:
+    def _entity(self, entity: str, is_parameter: bool, value: str | None, *_others: str | None) -> None:
         self.entities += 1
         if is_parameter or value is None:
-            self._refuse(f"an entity {entity[:40]!r} that stands outside of it; write out what it means")
+            self._refuse(f"an entity {entity[:40]!r} that is outside of it; write it out")
         elif "&" in value or "%" in value or "<" in value:
-            self._refuse(f"an entity {entity[:40]!r} made of others; write out what it means")
+            self._refuse(f"an entity {entity[:40]!r} made of others; write it out")
         elif len(value) > LONGEST_ENTITY or self.entities > MOST_ENTITIES:
             self._refuse(f"an entity of more than {LONGEST_ENTITY} characters, or more than {MOST_ENTITIES} of them")
 
@@ -166,7 +149,7 @@ class _Look:
     def _count(self, characters: int) -> None:
         self.written += characters
         if self.written > LARGEST_THESAURUS:
-            self._refuse(f"entities that make more than {LARGEST_THESAURUS:,} characters of it")
+            self._refuse(f"entities that expand to more than {LARGEST_THESAURUS:,} characters")
 
 
 def _message(error: Exception) -> str:

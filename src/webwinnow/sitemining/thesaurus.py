@@ -1,7 +1,7 @@
-"""`Thesaurus`: the terms of the topics that are looked for (Sites 4.2), and how much of a text they cover.
+"""`Thesaurus`: the terms of the topics (Sites 4.2), and how many words of a text they cover.
 
-Terms come from a SKOS file, from a plain list, or from training sites by chi-square, as the paper enriches its
-thesaurus with keywords of a large text. Matching is Aho-Corasick over whole words. Needs the extra `thesaurus`.
+Terms come from a SKOS file, from a plain list, or from training sites by chi-square, as the paper extends its
+thesaurus with keywords of a large text. Matching is Aho-Corasick over whole words. Requires the extra `thesaurus`.
 """
 
 from __future__ import annotations
@@ -18,28 +18,26 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.sitemining.skos import LARGEST_THESAURUS, read_labels
 from webwinnow.words import stop_words, words
 
-__all__ = ["TERMS_PER_TOPIC", "SpelledText", "Thesaurus", "chi_square", "distinctive_terms", "needs_ahocorasick"]
-
 TERMS_PER_TOPIC: Final = 500
-"""Terms that training sites give each topic (ours; not tuned)."""
+"""Terms of each topic that are learned from training sites (ours; not tuned)."""
 LEAST_SITES: Final = 2
-"""A word of one site alone is its own, not its topic's (ours)."""
+"""A word of a single site belongs to the site, not to its topic (ours)."""
 MOST_TERMS: Final = 2_000_000
 LONGEST_TERM: Final = 16
-"""Words of a term; what is longer is a sentence."""
+"""Words of a term; longer ones are sentences."""
 XML_SUFFIXES: Final = (".rdf", ".xml", ".owl", ".skos")
 TURTLE_SUFFIXES: Final = (".ttl", ".turtle", ".nt")
 JSON_SUFFIXES: Final = (".json", ".jsonld")
 
 _OPEN, _CLOSE, _END = "\x02\x03\n"
-"""Around every word of a text and of a term, so that terms match whole words, and after a text; no word holds them."""
+"""Before and after every word, so that terms match whole words, and after a text; no word contains them."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SpelledText:
-    """Texts one after another in one string, every word as `words` spells it between two marks.
+    """Several texts in one string, every word spelled as by `words` and delimited.
 
     Text i is `text[start[i]:start[i + 1]]` and has `count[i]` words.
     """
@@ -50,7 +48,7 @@ class SpelledText:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Spell texts."""
+        """Spell some texts."""
         spelled, counts = [], []
         for text in texts:
             found = words(text)
@@ -69,7 +67,7 @@ class SpelledText:
 
 
 class Thesaurus:
-    """Terms, each one or more words, ready for matching; the same terms in any order make the same thesaurus."""
+    """Terms of one or more words, ready for matching; their order does not matter."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         found: set[tuple[str, ...]] = set()
@@ -90,15 +88,15 @@ class Thesaurus:
 
     @classmethod
     def read(cls, path: Path, languages: Sequence[str] | None = None) -> Self:
-        """A SKOS file (RDF/XML, Turtle, N-Triples) by its suffix, else a list with one term a line.
+        """Read a SKOS file (RDF/XML, Turtle, N-Triples), recognised by its suffix, or a list with one term per line.
 
-        Of SKOS all preferred, alternative and hidden labels; with `languages`, those in one of them or in none. A label
-        that is a stop word of its language is left out. Raises `InputError`.
+        Of SKOS all preferred, alternative and hidden labels are read; with `languages`, those in one of them or in
+        none. Labels that are stop words of their language are left out. Raises `InputError`.
         """
         suffix = path.suffix.lower()
         if suffix in JSON_SUFFIXES:
             raise InputError(
-                f"{path}: JSON-LD is not read, its contexts stand elsewhere; write it as Turtle or RDF/XML"
+                f"{path}: JSON-LD is not read, because its contexts are elsewhere; convert it to Turtle or RDF/XML"
             )
         with path.open("rb") as file:
             data = file.read(LARGEST_THESAURUS + 1)
@@ -111,14 +109,14 @@ class Thesaurus:
             try:
                 terms = data.decode("utf-8-sig").splitlines()
             except UnicodeDecodeError:
-                raise InputError(f"{path}: is no list of terms in UTF-8") from None
-            expected = "a term a line"
+                raise InputError(f"{path}: not a list of terms in UTF-8") from None
+            expected = "one term per line"
         if not any(words(term) for term in terms):
-            raise InputError(f"{path}: holds no terms; expected {expected}")
+            raise InputError(f"{path}: no terms; expected {expected}")
         return cls(terms)
 
     def covered(self, texts: SpelledText) -> NDArray[np.int64]:
-        """Of each text how many words belong to terms; of overlapping terms the first counts, of these the longest."""
+        """The number of words of each text that belong to terms; of overlapping terms the first and longest counts."""
         found = self._matcher.find_matches_as_indexes(texts.text)
         if not found:
             return np.zeros(len(texts), np.int64)
@@ -131,25 +129,24 @@ class Thesaurus:
 def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_without: Floats) -> Floats:
     """N (AD - CB)^2 / ((A + C)(B + D)(A + B)(C + D)), the chi-square of a word and a topic.
 
-    A and C are pages of the topic with and without the word, B and D those of other topics. 0 where the word tells
-    against the topic: its terms are those that speak for it.
+    A and C are pages of the topic with and without the word, B and D those of other topics. 0 for words that are less
+    frequent in the topic. Not scikit-learn's `chi2`, which leaves C and D out: its values are smaller by the share of
+    pages without the word.
     """
     a, b, c, d = with_word, others_with, without, others_without
-    total = a + b + c + d
     below = (a + c) * (b + d) * (a + b) * (c + d)
     cross = a * d - c * b
-    found: Floats = np.where((cross > 0) & (below > 0), total * cross * cross / np.where(below > 0, below, 1.0), 0.0)
-    return found
+    positive = (cross > 0) & (below > 0)
+    return np.divide((a + b + c + d) * cross * cross, below, out=np.zeros_like(cross), where=positive)
 
 
 def distinctive_terms(
     shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_PER_TOPIC
 ) -> dict[str, list[str]]:
-    """The words that tell of each topic, most telling first: the highest chi-square over training sites.
+    """The words with the highest chi-square for each topic over training sites, the highest first.
 
-    `shares[i]` has for each word of site i the share of its pages with it, so that each site counts alike however many
-    pages it has. Ours: a word must stand on two sites of its topic, if there are as many; else the names of the
-    sites themselves come first.
+    `shares[i]` is the share of pages of site i that have each word, so that each site has the same weight. Ours: a word
+    must be on two sites of its topic, if it has two; otherwise the names of the sites would come first.
     """
     if len(shares) != len(topics) or not shares:
         raise InputError(f"{len(shares)} sites and {len(topics)} topics: expected one each, and some")
@@ -163,19 +160,16 @@ def distinctive_terms(
         row, at = names.index(topic), [column[word] for word in share]
         held[row, at] += list(share.values())
         sites_with[row, at] += 1
-    sites = np.array([topics.count(name) for name in names])
-    found = {}
-    for row, name in enumerate(names):
-        others = held.sum(axis=0) - held[row]
-        value = chi_square(held[row], sites[row] - held[row], others, sites.sum() - sites[row] - others)
-        value[sites_with[row] < min(LEAST_SITES, sites[row])] = 0.0
-        best = np.argsort(-value, kind="stable")[:terms]
-        found[name] = [vocabulary[k] for k in best.tolist() if value[k] > 0]
-    return found
+    sites = np.array([[topics.count(name)] for name in names])
+    others = held.sum(axis=0) - held
+    value = chi_square(held, sites - held, others, len(topics) - sites - others)
+    value[sites_with < np.minimum(LEAST_SITES, sites)] = 0.0
+    best = np.argsort(-value, axis=1, kind="stable")[:, :terms].tolist()
+    return {name: [vocabulary[k] for k in best[row] if value[row, k] > 0] for row, name in enumerate(names)}
 
 
 def needs_ahocorasick() -> None:
-    """Raise `MissingExtra` where ahocorasick-rs is not installed."""
+    """Raise `MissingExtra` if ahocorasick-rs is not installed."""
     try:
         import ahocorasick_rs  # noqa: F401, PLC0415 (an optional extra)
     except ImportError as error:
