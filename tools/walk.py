@@ -2,9 +2,9 @@
 
     python tools/walk.py page|clean|learn|serve [--calls]
 
-A site of five small pages goes through the command as a user would run it, with one worker. Every process of the run
-is traced from its first page on: start-up (imports, command line, settings) does not count. `--calls` also lists the
-functions called.
+A site of five small pages goes through the command as a user would run it, with one worker, then a site of ten. Every
+process is traced. What the larger run does more is done for each page; the rest is done once per run: start-up,
+settings, loading models. `page` cleans one page and is traced from the parse on. `--calls` also lists the functions.
 """
 
 from __future__ import annotations
@@ -46,17 +46,16 @@ if folder:
     sys.setprofile(trace)
     threading.setprofile(trace)
 '''
-PAGES = 5
+FEW, MORE = 5, 10
+"""Pages of the two runs that are compared."""
 STARTUP = ("cli/", "__init__", "_version", "__main__", "errors")
 """The command line itself and module attributes are not part of a page's walk."""
-FIRST = ("io/jsonl", "parsing", "parse")
-"""A process has its first page when it reads or parses one."""
 
 
-def site(folder: Path) -> Path:
-    """Write a small site: one menu, five articles with a table, a list and links."""
+def site(folder: Path, pages: int) -> Path:
+    """Write a small site: one menu, articles with paragraphs, a table and links."""
     lines = []
-    for number in range(PAGES):
+    for number in range(pages):
         body = "".join(
             f"<p>Paragraph {k} of article {number} says something new, in a sentence of its own, on topic {number * k}."
             for k in range(6)
@@ -94,15 +93,15 @@ def serve(program: list[str], folder: Path, crawl: Path, env: dict[str, str]) ->
         server.terminate()
 
 
-def walk(command: str, folder: Path) -> list[tuple[str, str, str]]:
+def walk(command: str, folder: Path, pages: int) -> list[tuple[str, str, str]]:
     """Run a command under the tracer; returns (process and thread, module, function) of each call in order."""
     calls = folder / "calls"
-    calls.mkdir()
+    calls.mkdir(parents=True)
     (folder / "start").mkdir()
     (folder / "start" / "sitecustomize.py").write_text(TRACER, encoding="utf-8")
     paths = [str(folder / "start"), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = os.environ | {"WEBWINNOW_WALK": str(calls), "PYTHONPATH": os.pathsep.join(paths)}
-    crawl = site(folder)
+    crawl = site(folder, pages)
     program = [sys.executable, "-m", "webwinnow"]
     if command == "page":
         subprocess.run([*program, "page", str(folder / "page.html")], env=env, check=True, stdout=subprocess.DEVNULL)
@@ -118,32 +117,49 @@ def walk(command: str, folder: Path) -> list[tuple[str, str, str]]:
         serve(program, folder, crawl, env)
     found = []
     for file in sorted(calls.iterdir(), key=lambda path: path.stat().st_mtime_ns):
-        has_page = False
         for line in file.read_text(encoding="utf-8").splitlines():
             thread, module, function = line.split(" ", 2)
-            has_page = has_page or module.startswith(FIRST)
-            if has_page and not module.startswith(STARTUP):
+            if not module.startswith(STARTUP):
                 found.append((f"{file.stem}/{thread}", module, function))
     return found
 
 
-def report(calls: list[tuple[str, str, str]], pages: int, *, with_calls: bool) -> str:
-    """The walk as text: modules in the order of their first entry."""
+def entries(calls: list[tuple[str, str, str]]) -> tuple[Counter[str], Counter[str]]:
+    """How often each module is entered from another one, and how often each function is called."""
     entered: Counter[str] = Counter()
-    functions: Counter[tuple[str, str]] = Counter()
+    called: Counter[str] = Counter()
     last: dict[str, str] = {}
     for thread, module, function in calls:
-        functions[module, function] += 1
+        called[f"{module}.{function}"] += 1
         if last.get(thread) != module:
             entered[module] += 1
             last[thread] = module
-    lines = [f"{module:40} entered {times}" for module, times in entered.items()]
-    more = sum(times > 1 for times in entered.values())
-    lines.append(f"{len(entered)} modules, {more} of them entered more than once")
-    for module, function in (("parsing", "parse"), ("blocks", "cut")):
-        lines.append(f"{module}.{function} called {functions[module, function]} times for {pages} page(s)")
+    return entered, called
+
+
+def per_page(few: Counter[str], more: Counter[str]) -> dict[str, float]:
+    """What the larger run counts more, for each page more."""
+    return {name: (more[name] - few[name]) / (MORE - FEW) for name in more if more[name] > few[name]}
+
+
+def report(command: str, folder: Path, *, with_calls: bool) -> str:
+    """The walk as text: modules in the order of their first entry."""
+    if command == "page":
+        calls = walk(command, folder, 1)
+        first = next(at for at, (_, module, _) in enumerate(calls) if module == "parsing")
+        counted, called = entries(calls[first:])
+        modules, functions, once = dict(counted), dict(called), 0
+    else:
+        few, more = (entries(walk(command, folder / str(pages), pages)) for pages in (FEW, MORE))
+        modules, functions = per_page(few[0], more[0]), per_page(few[1], more[1])
+        once = len(more[0]) - len(modules)
+    lines = [f"{module:40} {times:.1f}" for module, times in modules.items()]
+    lines.append(f"{len(modules)} modules for each page, {sum(times > 1 for times in modules.values())} more than once")
+    if once:
+        lines.append(f"{once} more modules once per run")
+    lines += [f"{name} {functions.get(name, 0):.1f} times per page" for name in ("parsing.parse", "blocks.cut")]
     if with_calls:
-        lines += [f"{module}.{function} {times}" for (module, function), times in functions.items()]
+        lines += [f"{name} {times:.1f}" for name, times in functions.items()]
     return "\n".join(lines)
 
 
@@ -151,12 +167,10 @@ def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("page", "clean", "learn", "serve"))
-    parser.add_argument("--calls", action="store_true")
+    parser.add_argument("--calls", action="store_true", help="list the functions too")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="webwinnow-walk-") as folder:
-        print(
-            report(walk(given.command, Path(folder)), 1 if given.command == "page" else PAGES, with_calls=given.calls)
-        )
+        print(report(given.command, Path(folder), with_calls=given.calls))
 
 
 if __name__ == "__main__":
