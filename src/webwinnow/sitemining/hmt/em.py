@@ -1,4 +1,4 @@
-"""EM and incremental EM (Sites 3.1) for the parameters of a hidden Markov tree."""
+"""EM and incremental EM (Sites 3.1) for the parameters of a hidden Markov tree: start, steps and convergence."""
 
 from __future__ import annotations
 
@@ -16,18 +16,25 @@ from webwinnow.sitemining.hmt.inference import beliefs, check_fits, evidence_of,
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
 TOLERANCE = 1e-6
-"""Delta of Sites 4.2, the convergence parameter, which the paper leaves without a value: nats a node (ours)."""
+"""Delta of Sites 4.2, the convergence parameter, for which the paper gives no value: nats per node (ours)."""
 MOST_PASSES = 200
-"""Passes over the trees at most (ours)."""
+"""Maximum number of passes over the trees (ours)."""
 ROUNDING = 1e-9
-"""A fall by this share of the objective is rounding."""
+"""A decrease by this share of the objective is rounding."""
+BELIEF_IN_ABOVE = 0.5
+"""Weight of the nearest known ancestor's state in the first guess for a hidden node, before EM (ours)."""
+SMALLEST_COUNT = float(np.finfo(np.float64).tiny)
+
+Floats = NDArray[np.float64]
+Part = tuple[Forest, NDArray[np.int64]]
+"""Trees and their known states."""
 
 
 @dataclass(slots=True)
 class Convergence:
-    """Watches what learning raises, pass by pass: `history` holds the objective before each M-step.
+    """Watches the objective of learning; `history` is the objective before each M-step.
 
-    Done when a pass moves it by less than `tolerance` for each of `nodes`, or after `most` passes.
+    Done when a pass changes it by less than `tolerance` for each of `nodes`, or after `most` passes.
     """
 
     tolerance: float = TOLERANCE
@@ -40,22 +47,22 @@ class Convergence:
             raise SettingsError(f"tolerance {self.tolerance}, {self.most} passes: expected 0 or more, 1 or more")
 
     def report(self, objective: float) -> None:
-        """Take what one more pass found."""
+        """Add the objective of one more pass."""
         self.history.append(objective)
 
     @property
     def gain(self) -> float:
-        """What the last pass gained; infinite before the second."""
+        """The gain of the last pass; infinite before the second."""
         return self.history[-1] - self.history[-2] if len(self.history) > 1 else float("inf")
 
     @property
     def converged(self) -> bool:
-        """Whether the last pass moved next to nothing; a fall, which incremental EM may have, is no end."""
+        """Whether the last pass changed almost nothing; a larger decrease, possible in incremental EM, does not count."""
         return abs(self.gain) < self.tolerance * max(self.nodes, 1)
 
     @property
     def fell(self) -> bool:
-        """Whether a pass ever lost more than rounding does: EM cannot, incremental EM may."""
+        """Whether a pass ever lost more than rounding: impossible in EM, possible in incremental EM."""
         return any(after < before - ROUNDING * max(abs(before), 1.0) for before, after in pairwise(self.history))
 
     @property
@@ -64,60 +71,48 @@ class Convergence:
         return self.converged or len(self.history) >= self.most
 
 
-BELIEF_IN_ABOVE = 0.5
-"""How far a hidden node is taken for its nearest known ancestor where learning starts, before EM decides (ours)."""
-
-SMALLEST_COUNT = float(np.finfo(np.float64).tiny)
-
-Floats = NDArray[np.float64]
-Part = tuple[Forest, NDArray[np.int64]]
-"""Trees and their known states."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """Expected counts, all that the M-step needs: states of roots, pairs of parent and child, symbols by state."""
+class ExpectedCounts:
+    """Expected counts for the M-step: states of roots, pairs of parent and child states, symbols by state."""
 
     root: Floats
     transition: Floats
     emission: Floats
 
-    def __add__(self, other: Counts) -> Self:
+    def __add__(self, other: ExpectedCounts) -> Self:
         return type(self)(self.root + other.root, self.transition + other.transition, self.emission + other.emission)
 
     @classmethod
     def constant(cls, count: float, states: int, symbols: int) -> Self:
-        """The same count everywhere, as smoothing adds it."""
+        """The same count everywhere, for smoothing."""
         return cls(np.full(states, count), np.full((states, states), count), np.full((states, symbols), count))
 
     def log_probability(self, parameters: TreeParameters) -> float:
         """Log of the product of all parameters, each raised to its count; 0 log 0 is 0.
 
-        Counts below `SMALLEST_COUNT` are taken as 0: their share may underflow to 0, whose logarithm is no number.
+        Counts below `SMALLEST_COUNT` are taken as 0: their share may underflow to 0, whose logarithm is not finite.
         """
-        pairs = (
-            (self.root, parameters.root),
-            (self.transition, parameters.transition),
-            (self.emission, parameters.emission),
-        )
-        with np.errstate(divide="ignore"):
-            used = [(count[at], p[at]) for count, p in pairs for at in (count > SMALLEST_COUNT,)]
-            return float(sum((count * np.log(p)).sum() for count, p in used))
+        total = 0.0
+        for name in ("root", "transition", "emission"):
+            count, probability = getattr(self, name), getattr(parameters, name)
+            used = count > SMALLEST_COUNT
+            with np.errstate(divide="ignore"):
+                total += float((count[used] * np.log(probability[used])).sum())
+        return total
 
 
-def expectation(part: Part, parameters: TreeParameters) -> tuple[Counts, float]:
-    """The E-step: expected counts given what is observed and known, and log P(W | lambda) of all trees."""
+def expectation(part: Part, parameters: TreeParameters) -> tuple[ExpectedCounts, float]:
+    """The E-step: expected counts given the observations and known states, and log P(W | lambda) of all trees."""
     forest, known = part
     found = beliefs(forest, evidence_of(forest, known, parameters), parameters)
     pairs = _passes.expected_counts(forest.parent, found.beta, found.posterior, parameters.transition)
-    counts = Counts(
-        found.posterior[forest.roots].sum(axis=0), pairs, _symbol_counts(forest, found.posterior, parameters)
-    )
+    roots = found.posterior[forest.roots].sum(axis=0)
+    counts = ExpectedCounts(roots, pairs, _symbol_counts(forest, found.posterior, parameters))
     return counts, float(found.likelihood.sum())
 
 
-def estimate(counts: Counts, before: TreeParameters) -> TreeParameters:
-    """The M-step: each row of probabilities in the proportion of its counts; a row never counted stays as it was."""
+def estimate(counts: ExpectedCounts, before: TreeParameters) -> TreeParameters:
+    """The M-step: each row of probabilities in proportion to its counts; a row without counts does not change."""
     return TreeParameters(
         root=_shares(counts.root[None], before.root[None])[0],
         transition=_shares(counts.transition, before.transition),
@@ -126,15 +121,15 @@ def estimate(counts: Counts, before: TreeParameters) -> TreeParameters:
 
 
 def learn(
-    parts: Sequence[Part], start: TreeParameters, held: Counts, convergence: Convergence
-) -> tuple[TreeParameters, Counts]:
+    parts: Sequence[Part], start: TreeParameters, held: ExpectedCounts, convergence: Convergence
+) -> tuple[TreeParameters, ExpectedCounts]:
     """EM over one part, incremental EM over several; the parameters and the expected counts of all parts.
 
-    Incremental EM (Gotoh, Hochberg and Silverman [11]; 3.1): after the E-step of each part, its new counts take the
-    place of its old ones in the sum, and an M-step follows at once. Ours: the first pass counts every part under the
-    start, so that nothing has probability 0 only because its part was not yet read. `held` is counted in every M-step
-    and never changes: smoothing, and what was learned before. The objective is log P(W | lambda) and the log
-    probability of `held`; with one part no pass lowers it.
+    Incremental EM (Gotoh, Hochberg and Silverman [11]; 3.1): after the E-step of each part, its new counts replace its
+    old ones in the sum, and an M-step follows at once. Ours: the first pass counts every part under the start, so that
+    nothing has probability 0 only because its part was not yet read. `held` is counted in every M-step and never
+    changes: smoothing, and the counts of earlier learning. The objective is log P(W | lambda) plus the log probability
+    of `held`; with one part no pass lowers it.
     """
     parameters = start
     counted = [expectation(part, parameters) for part in parts]
@@ -148,12 +143,12 @@ def learn(
             likelihood += counted[number][1]
             parameters = estimate(_sum(counted, held), parameters)
         convergence.report(likelihood + weight)
-    none = Counts.constant(0.0, parameters.states, parameters.symbols)
+    none = ExpectedCounts.constant(0.0, parameters.states, parameters.symbols)
     return parameters, _sum(counted, none)
 
 
 def split_trees(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Part]:
-    """The trees dealt out into so many parts, one after another; no more parts than trees."""
+    """The trees split round-robin into this many parts, at most one per tree."""
     if parts == 1 or len(forest.roots) <= 1:
         return [(forest, known)]
     turn = forest.tree % min(parts, len(forest.roots))
@@ -161,45 +156,46 @@ def split_trees(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Pa
     return [(forest.at(nodes), known[nodes]) for nodes in chosen]
 
 
-def is_told(forest: Forest, labels: NDArray[np.int64], states: int) -> bool:
-    """Whether labels or evidence say of every state which it is, so that no start is random."""
-    return _evidence_speaks(forest) or bool(np.isin(np.arange(states), labels).all())
+def needs_no_random_start(forest: Forest, labels: NDArray[np.int64], states: int) -> bool:
+    """Whether labels or evidence identify every state."""
+    return _evidence_distinguishes(forest) or bool(np.isin(np.arange(states), labels).all())
 
 
-def _evidence_speaks(forest: Forest) -> bool:
-    """Whether there is evidence that tells states apart."""
+def _evidence_distinguishes(forest: Forest) -> bool:
+    """Whether there is evidence that differs between states."""
     return forest.evidence is not None and bool((forest.evidence != forest.evidence[:, :1]).any())
 
 
 def starting_parameters(
     forest: Forest, known: Known, states: int, symbols: int, chance: np.random.Generator
 ) -> TreeParameters:
-    """Where learning starts: at the known states and the evidence, so that EM does not swap states; else anywhere.
+    """Where learning starts: at the known states and the evidence, so that EM does not swap states; else at random.
 
-    A hidden node is first taken, in part, for its nearest known ancestor. States that no node is known to be in start
-    at random where there is no evidence for them.
+    The first guess for a hidden node is partly the state of its nearest known ancestor. Without evidence, states that
+    no node is known to be in start at random.
     """
     check_fits(forest, states, symbols)
     labels = known_states(forest, known, states)
     anywhere = TreeParameters.random(states, symbols, chance)
-    told = np.isin(np.arange(states), labels)
-    if not _evidence_speaks(forest) and not told.any():
+    labelled = np.isin(np.arange(states), labels)
+    distinguished = _evidence_distinguishes(forest)
+    if not distinguished and not labelled.any():
         return anywhere
     guess = _first_guess(forest, labels, states)
     child = np.flatnonzero(forest.parent >= 0)
     uniform = TreeParameters.uniform(states, symbols)
-    counts = Counts(
+    counts = ExpectedCounts(
         uniform.root + guess[forest.roots].sum(axis=0),
         uniform.transition + guess[forest.parent[child]].T @ guess[child],
         uniform.emission + _symbol_counts(forest, guess, uniform),
     )
     found = estimate(counts, uniform)
-    if _evidence_speaks(forest):
+    if distinguished:
         return found
     return TreeParameters(
         root=found.root,
-        transition=np.where(told[:, None], found.transition, anywhere.transition),
-        emission=np.where(told[:, None], found.emission, anywhere.emission),
+        transition=np.where(labelled[:, None], found.transition, anywhere.transition),
+        emission=np.where(labelled[:, None], found.emission, anywhere.emission),
     )
 
 
@@ -216,13 +212,12 @@ def _first_guess(forest: Forest, labels: NDArray[np.int64], states: int) -> Floa
     if forest.evidence is not None:
         largest = forest.evidence.max(axis=1, keepdims=True)
         weighed = guess * np.exp(forest.evidence - np.where(np.isneginf(largest), 0.0, largest))
-        total = weighed.sum(axis=1, keepdims=True)
-        guess = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), guess)
+        guess = _shares(weighed, guess)
     return guess
 
 
 def _symbol_counts(forest: Forest, weight: Floats, parameters: TreeParameters) -> Floats:
-    """How much weight each state has at the nodes that show each symbol."""
+    """The total weight of each state at the nodes that show each symbol."""
     if forest.symbols is None:
         return np.zeros_like(parameters.emission)
     seen = np.flatnonzero(forest.symbols != UNSEEN)
@@ -231,13 +226,11 @@ def _symbol_counts(forest: Forest, weight: Floats, parameters: TreeParameters) -
     return np.array(rows, np.float64).reshape(parameters.emission.shape)
 
 
-def _sum(counted: Sequence[tuple[Counts, float]], held: Counts) -> Counts:
-    total = held
-    for counts, _ in counted:
-        total = total + counts
-    return total
+def _sum(counted: Sequence[tuple[ExpectedCounts, float]], held: ExpectedCounts) -> ExpectedCounts:
+    return sum((counts for counts, _ in counted), held)
 
 
 def _shares(counts: Floats, before: Floats) -> Floats:
+    """Rows in proportion to the counts; `before` for rows without any."""
     total = counts.sum(axis=1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), before)

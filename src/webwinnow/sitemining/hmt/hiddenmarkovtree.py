@@ -19,9 +19,9 @@ from webwinnow.sitemining.hmt.em import (
     MOST_PASSES,
     TOLERANCE,
     Convergence,
-    Counts,
-    is_told,
+    ExpectedCounts,
     learn,
+    needs_no_random_start,
     split_trees,
     starting_parameters,
 )
@@ -36,7 +36,7 @@ from webwinnow.sitemining.hmt.inference import (
 from webwinnow.sitemining.hmt.treemodel import Forest, Known, TreeParameters
 
 SMOOTHING = 0.01
-"""Counts that are added to every parameter, so that what was never seen stays possible (ours)."""
+"""ExpectedCounts that are added to every parameter, so that what was never seen stays possible (ours)."""
 FORMAT_VERSION = 1
 KIND = "hidden Markov tree"
 LARGEST_COLUMN = 400_000_000
@@ -91,7 +91,7 @@ class HiddenMarkovTree:
         """A model whose parameters are known, not learned."""
         model = cls(parameters.states, symbols=parameters.symbols, **settings)
         model.parameters_ = parameters
-        model.counts_ = Counts.constant(0.0, parameters.states, parameters.symbols)
+        model.counts_ = ExpectedCounts.constant(0.0, parameters.states, parameters.symbols)
         model.convergence_ = Convergence(model.tolerance, model.passes)
         return model
 
@@ -102,10 +102,10 @@ class HiddenMarkovTree:
         self._check_settings()
         labels = known_states(forest, known, self.states)
         parts = split_trees(forest, labels, self.subsets)
-        held = Counts.constant(self.smoothing, self.states, self.symbols)
+        held = ExpectedCounts.constant(self.smoothing, self.states, self.symbols)
         chance = np.random.default_rng(self.seed)
         best: float | None = None
-        for _ in range(1 if self.start or is_told(forest, labels, self.states) else self.starts):
+        for _ in range(1 if self.start or needs_no_random_start(forest, labels, self.states) else self.starts):
             start = self.start or starting_parameters(forest, labels, self.states, self.symbols, chance)
             convergence = Convergence(self.tolerance, self.passes, len(forest))
             parameters, counts = learn(parts, start, held, convergence)
@@ -123,7 +123,7 @@ class HiddenMarkovTree:
             return self.fit(forest, known)
         self._check_settings()
         labels = known_states(forest, known, self.states)
-        held = Counts.constant(self.smoothing, self.states, self.symbols) + self.counts_
+        held = ExpectedCounts.constant(self.smoothing, self.states, self.symbols) + self.counts_
         convergence = Convergence(self.tolerance, self.passes, len(forest))
         parts = split_trees(forest, labels, self.subsets)
         self.parameters_, counts = learn(parts, self.parameters_, held, convergence)
@@ -210,7 +210,7 @@ class HiddenMarkovTree:
                 raise ValueError("its history is no row of numbers")
             convergence = Convergence(model.tolerance, model.passes, history=columns["history"].tolist())
             parameters = TreeParameters(**{row: columns[row] for row in _ROWS})
-            counts = Counts(*(columns[f"counts_{row}"] for row in _ROWS))
+            counts = ExpectedCounts(*(columns[f"counts_{row}"] for row in _ROWS))
             if (parameters.states, parameters.symbols) != (model.states, model.symbols):
                 raise ValueError("states or symbols differ from the settings")
             for row in _ROWS:
@@ -234,7 +234,7 @@ class HiddenMarkovTree:
         return cls.from_bytes(path.read_bytes(), str(path))
 
     parameters_: TreeParameters
-    counts_: Counts
+    counts_: ExpectedCounts
     convergence_: Convergence
 
     def _learned(self) -> TreeParameters:

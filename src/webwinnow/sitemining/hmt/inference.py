@@ -1,12 +1,12 @@
-"""What a model says of the hidden states: likelihood, posteriors (8), MAP states (7), Viterbi states.
+"""Inference about the hidden states: likelihood, posteriors (8), MAP states (7), Viterbi states.
 
-Symbols of the paper: `evidence[u, k]` log P(W_u | C_u = k); beta_u(k) = P(T_u | C_u = k) the upward variable, T_u the
-tree below u; alpha_u(k) = P(C_u = k, T_1 without T_u) the downward variable; rho(u) the parent.
+Symbols of the paper: `evidence[u, k]` is log P(W_u | C_u = k); beta_u(k) = P(T_u | C_u = k) the upward variable, T_u
+the tree below u; alpha_u(k) = P(C_u = k, T_1 without T_u) the downward variable; rho(u) the parent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,11 @@ from webwinnow.errors import InputError
 from webwinnow.sitemining.hmt import _passes
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
 
-__all__ = [
-    "Beliefs",
-    "beliefs",
-    "check_fits",
-    "evidence_of",
-    "known_states",
-    "likelihoods",
-    "map_states",
-    "viterbi_states",
-]
-
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Beliefs:
-    """What upward and downward passes found: `posterior[u, k]` is P(C_u = k | W, lambda), `likelihood` is
+class Beliefs(NamedTuple):
+    """Results of the upward and downward passes: `posterior[u, k]` is P(C_u = k | W, lambda), `likelihood` is
     log P(W | lambda) of each tree, `beta` the logarithm of the upward variable, less the largest of each node.
     """
 
@@ -63,7 +51,7 @@ def evidence_of(forest: Forest, known: Known, parameters: TreeParameters) -> Flo
 
 
 def check_fits(forest: Forest, states: int, symbols: int) -> None:
-    """Refuse a forest with evidence of other states, or with symbols that the model does not have."""
+    """Raise `InputError` for evidence of other states, or for symbols that the model does not have."""
     if forest.evidence is not None and forest.evidence.shape[1] != states:
         raise InputError(f"evidence of {forest.evidence.shape[1]} states for a model of {states}")
     if forest.symbols is not None and len(forest) and forest.symbols.max() >= symbols:
@@ -71,7 +59,7 @@ def check_fits(forest: Forest, states: int, symbols: int) -> None:
 
 
 def known_states(forest: Forest, known: Known, states: int) -> NDArray[np.int64]:
-    """The known state of each node, HIDDEN where there is none."""
+    """The known state of each node, HIDDEN where it is not known."""
     if known is None:
         return np.full(len(forest), HIDDEN, np.int64)
     column = np.asarray(known)
@@ -99,7 +87,7 @@ def beliefs(forest: Forest, evidence: Floats, parameters: TreeParameters) -> Bel
     """The posteriors of the states (8): P(C_u = m | W) = beta_u(m) alpha_u(m) / sum_k beta_u(k) alpha_u(k).
 
     alpha_u(m) = sum_r a^rm alpha_rho(r) beta_rho(r) / sum_j a^rj beta_u(j) underflows in large trees. So the quotient
-    itself goes down: P(C_u = m | W) = sum_r P(C_rho = r | W) a^rm beta_u(m) / sum_j a^rj beta_u(j), which follows
+    itself is passed down: P(C_u = m | W) = sum_r P(C_rho = r | W) a^rm beta_u(m) / sum_j a^rj beta_u(j), which follows
     from both (Durand, Goncalves and Guedon, 2004). Raises `InputError` for a tree that cannot occur.
     """
     found, beta = likelihoods(forest, evidence, parameters)
@@ -108,13 +96,13 @@ def beliefs(forest: Forest, evidence: Floats, parameters: TreeParameters) -> Bel
 
 
 def map_states(posterior: Floats) -> NDArray[np.int32]:
-    """The likeliest state of each node by itself (7): arg max P(C_u | W, lambda); the first of equal ones."""
+    """The most probable state of each node by itself (7): arg max P(C_u | W, lambda); the first of equal ones."""
     states: NDArray[np.int32] = posterior.argmax(axis=1).astype(np.int32)
     return states
 
 
 def viterbi_states(forest: Forest, evidence: Floats, parameters: TreeParameters) -> tuple[NDArray[np.int32], Floats]:
-    """The likeliest states of each tree together (3.1), and the logarithm of their joint probability with W.
+    """The most probable joint states of each tree (3.1), and the logarithm of their joint probability with W.
 
     By (5) and (6) that probability is a product over the nodes. Raises `InputError` for a tree that cannot occur.
     """
@@ -126,8 +114,7 @@ def viterbi_states(forest: Forest, evidence: Floats, parameters: TreeParameters)
 def _check_possible(forest: Forest, likelihood: Floats) -> None:
     impossible = np.flatnonzero(np.isneginf(likelihood))
     if len(impossible):
-        first = int(impossible[0])
         raise InputError(
             f"{len(impossible)} trees cannot occur under this model, the first with its root at node "
-            f"{forest.roots[first]}: what is observed or known there has probability 0; learn with smoothing"
+            f"{forest.roots[impossible[0]]}: an observation or known state has probability 0; learn with smoothing"
         )
