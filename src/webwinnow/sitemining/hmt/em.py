@@ -57,7 +57,7 @@ class Convergence:
 
     @property
     def converged(self) -> bool:
-        """Whether the last pass changed almost nothing; a larger decrease, possible in incremental EM, does not count."""
+        """Whether the last pass changed almost nothing; a larger decrease (incremental EM) does not count."""
         return abs(self.gain) < self.tolerance * max(self.nodes, 1)
 
     @property
