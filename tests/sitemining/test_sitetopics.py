@@ -15,9 +15,9 @@ from webwinnow import parse
 from webwinnow.arrays import packed_arrays
 from webwinnow.errors import InputError, ModelError, SettingsError
 from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
 from webwinnow.sitemining.topics.treescale import TreeScale
 from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of

@@ -39,9 +39,9 @@ from webwinnow.sitemining.discovery import (
     neighbours_of,
 )
 from webwinnow.sitemining.measures import spotting_rate
+from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
-from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
 from webwinnow.urls import SiteKey, canonical
 

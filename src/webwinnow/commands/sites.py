@@ -20,8 +20,8 @@ from webwinnow.io.tablefiles import check_label_column
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
+from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-from webwinnow.sitemining.sitetree import NOTHING
 from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
 from webwinnow.treebytes import tree_from_bytes
 

@@ -22,8 +22,8 @@ from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
+from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree
 from webwinnow.sitemining.sitepages import DEFAULT_LANGUAGE, SitePages
-from webwinnow.sitemining.sitetree import NOTHING, BlockTree
 from webwinnow.sitemining.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
 from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.sitemodel import learn

@@ -16,7 +16,7 @@ from webwinnow.errors import InputError
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.arraychecks import frozen
-from webwinnow.sitemining.sitetree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
+from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
 from webwinnow.urls import SiteKey
 from webwinnow.words import stop_words, word_hash
 

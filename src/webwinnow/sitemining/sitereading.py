@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
 from webwinnow.sitemining.hmt.treemodel import soft_evidence
+from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
 from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages
-from webwinnow.sitemining.sitetree import LinkTree
 from webwinnow.sitemining.topics.topicmethod import Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod
 from webwinnow.sitemining.topics.treescale import FLOOR

@@ -18,8 +18,8 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
+from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 
 __all__ = ["Answer", "Clock", "StoredSite", "read_sites"]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from webwinnow.experiments.sites.labelledsites import Answer, StoredSite
 from webwinnow.sitemining.hmt.treemodel import Forest, soft_evidence
+from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
-from webwinnow.sitemining.sitetree import NOTHING, LinkTree
 from webwinnow.sitemining.topics import SiteTopics
 from webwinnow.sitemining.topics.treemethods import HmtMethod
 from webwinnow.sitemining.topics.treescale import page_observations

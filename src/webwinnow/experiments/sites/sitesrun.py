@@ -29,7 +29,7 @@ from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
-from webwinnow.sitemining.sitetree import NOTHING
+from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, topic_method
 

@@ -13,7 +13,7 @@ from webwinnow.sitemining.arraychecks import Arrays, floats
 from webwinnow.sitemining.hmt.em import MOST_PASSES, expectation
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, Forest, TreeParameters, soft_evidence
-from webwinnow.sitemining.sitetree import LinkTree
+from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
 USUAL_STAY = 0.5

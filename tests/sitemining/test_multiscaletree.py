@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from webwinnow import parse
 from webwinnow.errors import InputError
 from webwinnow.sitemining.hmt import Forest
-from webwinnow.sitemining.sitetree import NOTHING, BlockTree, LinkTree, MultiscaleTree, links_of
+from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree, LinkTree, MultiscaleTree, links_of
 
 HOST = "http://a.example/"
 
