@@ -20,10 +20,9 @@ from mined_pairs import assignment_f, clustering_f, configuration_scores
 
 from webwinnow.cli import main
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
-from webwinnow.experiments.jobpool import Workers
+from webwinnow.experiments.jobpool import JobPool
 from webwinnow.experiments.mining import MiningSettings, TaskSettings, mining_experiment, mining_html, write_tables
-from webwinnow.experiments.mining.cleanedwords import unit_rows
-from webwinnow.experiments.mining.minedmethods import MINED, mined
+from webwinnow.experiments.mining.cleanedwords import MINED_METHODS, mined_methods, unit_rows
 from webwinnow.experiments.mining.minefindings import Finding, finding, sentences
 from webwinnow.experiments.mining.minejobs import ClusterRun, pair_trials, site_pairs
 from webwinnow.experiments.mining.mineresults import ClusterStatistics
@@ -84,7 +83,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 def small(tmp_path_factory):
     """The results on three sites with two classes each, of all methods."""
     data = collection(tmp_path_factory.mktemp("grid"), GRID)
-    return mining_experiment(data, settings(methods=tuple(MINED)))
+    return mining_experiment(data, settings(methods=tuple(MINED_METHODS)))
 
 
 # Definitions
@@ -173,7 +172,7 @@ def test_site_noise_misleads_the_miners_without_cleaning_and_not_with_weights(sm
 
 def test_every_method_is_mined(small):
     (task,) = small.tasks
-    assert task.letters == list(MINED)
+    assert task.letters == list(MINED_METHODS)
     for letter in task.letters:
         assert [task.average(letter, c).experiments for c in (1, 2, 3)] == [3, 6, 6]
         assert len(task.runs[letter]) == 6
@@ -190,7 +189,7 @@ def test_where_each_site_has_one_class_the_report_says_that_cleaning_cannot_help
     assert "Each of the 4 sites has pages of one class only" in said
     assert "thesis 5.6" in said
     assert "configuration 1, both classes of one site, has no experiment" in " ".join(task.task.notes)
-    assert "one class a site, where cleaning cannot help (5.6)" in mining_html(results)
+    assert "one class per site, where cleaning cannot help (5.6)" in mining_html(results)
 
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -223,7 +222,7 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_told():
-    with Workers(2) as workers, pytest.raises(WebwinnowError, match="a worker process died"):
+    with JobPool(2) as workers, pytest.raises(WebwinnowError, match="a worker process died"):
         list(workers.run(os._exit, [9, 9]))
 
 
@@ -251,7 +250,7 @@ def test_one_class_only_is_told_and_other_tasks_are_mined(tmp_path):
         data, settings(tasks="topic;kind;none: topic where kind=nut", runs=2, configurations=(), neighbours=False)
     )
     assert [task.task.name for task in results.tasks] == ["topic"]
-    assert "All pages are of one class (fruit): there is nothing to tell apart." in notes_of(results)
+    assert "All pages are of one class (fruit): there is nothing to classify." in notes_of(results)
     assert "No page meets the conditions of this task." in notes_of(results)
     assert "Nothing was mined." in mining_html(results)
 
@@ -274,7 +273,7 @@ def test_a_class_that_a_site_lacks_is_told_and_the_possible_experiments_are_made
     cells = {cell: 3 for cell in GRID if cell != ("gamma", "melon")}
     results = mining_experiment(collection(tmp_path, cells), settings(runs=2))
     (task,) = results.tasks
-    assert "Classes absent from sites (how many): melon (1)" in notes_of(results)
+    assert "Classes absent from sites (number of sites): melon (1)" in notes_of(results)
     assert task.average("N", 1).experiments == 2
     assert task.average("N", 3).experiments == 4
     assert "1 of 3 sites have pages of one class only" in " ".join(sentences(task))
@@ -356,7 +355,7 @@ def test_tasks_are_read_from_their_short_form():
 
 
 def test_methods_go_by_letter_or_name():
-    assert [way.letter for way in mined(["n", "weights", "W", " C"])] == ["N", "W", "C"]
+    assert [method.letter for method in mined_methods(["n", "weights", "W", " C"])] == ["N", "W", "C"]
 
 
 # Output
@@ -414,9 +413,9 @@ def test_the_page_is_self_contained_and_has_all_plots(small):
     loads = [a for _, attributes in checker.tags for a in attributes if a in ("src", "srcset", "data", "action")]
     assert not loads
     assert all(a["href"].startswith("#") for tag, a in checker.tags if tag == "a")
-    assert "default-src 'none'" in written.replace("&#x27;", "'")
-    assert written.count('class="panel ') == len(MINED)
-    assert written.count('class="dots"') == len(MINED)
+    assert "default-src 'none'" in written.replace("&#39;", "'")
+    assert written.count('class="panel ') == len(MINED_METHODS)
+    assert written.count('class="dots"') == len(MINED_METHODS)
     for words in ("Figures 5-5, 5-7", "Figures 5-6, 5-8", "Tables 5-3, 5-4", "DocView, Figure 5", "Tables 5-1, 5-2"):
         assert words in written
     assert len(written) < 150_000
@@ -434,9 +433,9 @@ def test_the_tables_hold_what_the_papers_print(small, tmp_path):
     }
     assert len(tables["experiments"]) == 3 + 6 + 6
     assert len(tables["runs"]) == 6
-    assert [row["method"] for row in tables["clustering"]] == list(MINED)
+    assert [row["method"] for row in tables["clustering"]] == list(MINED_METHODS)
     assert {"Ave", "F<0.5", "F>=0.9"} - set(tables["clustering"][0]) == {"Ave"}
-    assert len(tables["neighbours"]) == 2 * len(MINED)
+    assert len(tables["neighbours"]) == 2 * len(MINED_METHODS)
 
 
 def test_one_line_runs_it_on_ones_own_pages(tmp_path):

@@ -19,13 +19,19 @@ import pytest
 pytest.importorskip("ahocorasick_rs")
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.experiments.sites import SitesResults, SitesSettings, findings, sites_experiment, sites_html
-from webwinnow.experiments.sites.labelledsites import Answer, Clock, read_sites
-from webwinnow.experiments.sites.likelihood import Curve, drawn_curves
-from webwinnow.experiments.sites.pruned import Read, ways
-from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, Size, accuracy_of
-from webwinnow.experiments.sites.sitestables import TABLES, write_tables
-from webwinnow.experiments.sites.sitetrials import draws, each_left_out, folds, sizes_of
+from webwinnow.experiments.sites import (
+    SitesResults,
+    SitesSettings,
+    findings,
+    sites_experiment,
+    sites_html,
+    write_tables,
+)
+from webwinnow.experiments.sites.labelledsites import Clock, SiteAnswer, read_sites
+from webwinnow.experiments.sites.likelihood import Curve, random_curves
+from webwinnow.experiments.sites.pruned import RuleReading, rule_names
+from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SizeResults, accuracy_of
+from webwinnow.experiments.sites.sitetrials import each_left_out, folds, random_splits, sizes_of
 from webwinnow.io.tablefiles import TableFile
 
 TOPICS = {"physics": "quark proton neutron lepton boson photon", "cooking": "flour butter oven dough yeast sugar"}
@@ -88,10 +94,10 @@ def test_folds_spread_labels_and_cover_every_site_once():
 
 def test_draws_take_a_site_of_each_label_first_and_can_be_drawn_again():
     labels = ["a"] * 4 + ["b"] * 4
-    found = draws(labels, 2, 5, np.random.default_rng(1))
+    found = random_splits(labels, 2, 5, np.random.default_rng(1))
     assert all(sorted(labels[s] for s in learned) == ["a", "b"] for learned, _ in found)
     assert all(len(tested) == 6 for _, tested in found)
-    assert found == draws(labels, 2, 5, np.random.default_rng(1))
+    assert found == random_splits(labels, 2, 5, np.random.default_rng(1))
     assert len(set(found)) > 1
 
 
@@ -121,18 +127,18 @@ def test_every_way_of_denoising_is_there_and_removes_what_it_should(results):
 
 
 def test_pages_are_read_breadth_first_by_depth_and_by_rules(results):
-    read = {row.way: row.read for row in results.pruning}
-    assert list(read) == ways()
+    read = {row.rule: row.read for row in results.pruning}
+    assert list(read) == rule_names()
     # six sites of five pages: the start page leads to 1 and 2, page 1 to 3 and 4
     assert (read["everything"], read["depth 0"], read["depth 1"], read["depth 2"]) == (30, 6, 18, 30)
     assert read["first 5 pages"] == 30
     assert results.deepest == 2
     assert all(row.kept <= row.read <= 30 for row in results.pruning)
-    assert next(row.accuracy for row in results.pruning if row.way == "everything") == 1.0
+    assert next(row.accuracy for row in results.pruning if row.rule == "everything") == 1.0
 
 
 def test_em_by_pass_never_falls_for_batch_and_all_end_alike():
-    curves = drawn_curves(0)
+    curves = random_curves(0)
     assert [curve.subsets for curve in curves] == [1, 3, 10]
     batch = curves[0].history
     assert all(after >= before - 1e-9 for before, after in pairwise(batch))
@@ -147,8 +153,8 @@ def test_the_same_file_and_seed_give_the_same_results_whatever_the_workers(data,
     )
     assert again.left_out == results.left_out
     assert again.sizes == results.sizes
-    assert [(row.way, row.read, row.kept) for row in again.pruning] == [
-        (row.way, row.read, row.kept) for row in results.pruning
+    assert [(row.rule, row.read, row.kept) for row in again.pruning] == [
+        (row.rule, row.read, row.kept) for row in results.pruning
     ]
 
 
@@ -188,7 +194,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
     """Results in which a method has the second of two sites right or not, and names that would do harm."""
     sites = ((HOSTILE, "=a", 3), ("two", "b", 4))
     left_out = {
-        method: (Answer(HOSTILE, "=a", "=a", 0.9), Answer("two", "b", "b" if right else "=a", 0.8))
+        method: (SiteAnswer(HOSTILE, "=a", "=a", 0.9), SiteAnswer("two", "b", "b" if right else "=a", 0.8))
         for method, right in accuracies.items()
     }
     first = next(iter(left_out.values()))
@@ -196,11 +202,11 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         "data": HOSTILE, "label": HOSTILE, "command": HOSTILE, "seed": 0, "repeats": 1, "folds": 2,
         "reading_method": "multiscale", "thesaurus": HOSTILE, "sites": sites, "methods": tuple(accuracies),
         "left_out": left_out, "deepest": 0, "notes": (HOSTILE,),
-        "sizes": tuple(Size(m, n, (0.5, 1.0)) for m in accuracies for n in (2, 3)),
+        "sizes": tuple(SizeResults(m, n, (0.5, 1.0)) for m in accuracies for n in (2, 3)),
         "denoising": (
             DenoisingRow("none", left_out, 1.0, 1.0, 0.1), DenoisingRow("thesaurus", left_out, 0.5, 0.5, 0.1),
         ),
-        "pruning": tuple(PruningRow(way, tuple(Read(way, 5, 5, answer) for answer in first)) for way in ways()),
+        "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in rule_names()),
         "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
     return SitesResults(**(told | more))  # type: ignore[arg-type]
@@ -211,7 +217,7 @@ def test_names_never_become_markup_and_nothing_is_loaded_or_run():
     found = looked(html)
     assert "script" not in found.tags and "img" not in found.tags and "link" not in found.tags
     assert HOSTILE in "".join(found.said)
-    assert "default-src 'none'" in html.replace("&#x27;", "'")
+    assert "default-src 'none'" in html.replace("&#39;", "'")
     assert all(value.startswith("#") for value in re.findall(r"""(?:src|href)=["']?([^"'\s>]+)""", html))
 
 
@@ -237,13 +243,13 @@ def test_findings_say_where_no_rule_is_needed_and_where_trees_are_flat():
     said = " ".join(findings(made({"multiscale": True})))
     assert "No rule is needed for that" in said
     assert "tree is flat" in said
-    assert "No way of denoising helps here" in said
+    assert "No denoising helps here" in said
     assert "incremental EM is faster" in said
 
 
 def test_tables_quote_what_a_spreadsheet_would_run(tmp_path):
     written = write_tables(made({"superpage": True, "multiscale": False}), tmp_path)
-    assert [path.stem for path in written] == list(TABLES)
+    assert [path.stem for path in written] == ["accuracy", "sites", "denoising", "reading", "likelihood", "times"]
     rows = list(csv.DictReader(io.StringIO((tmp_path / "sites.csv").read_text(encoding="utf-8"))))
     assert rows[0]["label"] == "'=a"
     assert [row["right"] for row in rows] == ["true", "true", "true", "false"]

@@ -1,13 +1,11 @@
-"""Finished work kept on disk: a run that was killed goes on from there, and one more method costs no more than itself.
+"""Finished results on disk: a killed run resumes from them, and an additional method costs only its own work.
 
-What is kept is keyed by all that it was made of (rows or packed trees, settings, the version of webwinnow), so it is
-only found again where the same work would give the same.
+The key of a result covers everything it depends on: rows or packed trees, settings, the version of webwinnow.
 """
 
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +13,23 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
 from webwinnow._version import __version__
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
-from webwinnow.site.archive import write_whole
-
-__all__ = ["Kept", "key_of"]
+from webwinnow.storage import pack_arrays, read_arrays, write_file
 
 FORMAT = 1
-"""To be raised where what is kept changes its form or meaning."""
+"""Increase it when the form or meaning of a result changes."""
 LARGEST_ARRAY = 1 << 34
-"""Bytes of one array; larger ones are not unpacked."""
+"""Larger arrays, in bytes, are not unpacked."""
 
 
-def key_of(*parts: bytes | str) -> str:
-    """A name for what is made of these parts."""
-    said = [part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts]
-    lengths = ",".join(str(len(part)) for part in said).encode()
-    return xxh3_128_hexdigest(b"".join([f"{FORMAT} {__version__} ".encode(), lengths, *said]))
+def cache_key(*parts: bytes | str) -> str:
+    """Return the key of a result that depends on these parts."""
+    encoded = [part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts]
+    lengths = ",".join(str(len(part)) for part in encoded).encode()
+    return xxh3_128_hexdigest(b"".join([f"{FORMAT} {__version__} ".encode(), lengths, *encoded]))
 
 
-class Kept:
-    """A folder of answers by key; None keeps nothing. A damaged file counts as missing."""
+class AnswerCache:
+    """A folder of results by key; without a folder, nothing is stored. A damaged file counts as missing."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -44,8 +39,8 @@ class Kept:
     def __bool__(self) -> bool:
         return self.folder is not None
 
-    def answer(self, key: str) -> Any:
-        """What was kept as JSON; None if nothing was."""
+    def get(self, key: str) -> Any:
+        """Return a stored JSON value, or None."""
         if self.folder is None:
             return None
         try:
@@ -53,22 +48,21 @@ class Kept:
         except (OSError, ValueError, RecursionError):
             return None
 
-    def keep(self, key: str, answer: Any) -> None:
-        """Keep plain values."""
+    def put(self, key: str, value: Any) -> None:
+        """Store a JSON value."""
         if self.folder is not None:
-            write_whole(self.folder / f"{key}.json", json.dumps(answer).encode())
+            write_file(self.folder / f"{key}.json", json.dumps(value).encode(), durable=False)
 
-    def arrays(self, key: str, names: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
-        """Arrays that were kept; None if they are not there."""
+    def get_arrays(self, key: str, names: tuple[str, ...]) -> dict[str, NDArray[Any]] | None:
+        """Return stored arrays, or None."""
         if self.folder is None:
             return None
         try:
-            with zipfile.ZipFile(self.folder / f"{key}.npz") as archive:
-                return {name: read_array(archive, name, LARGEST_ARRAY) for name in names}
-        except NOT_ARRAYS:
+            return read_arrays(self.folder / f"{key}.npz", names, largest=LARGEST_ARRAY)
+        except ValueError:
             return None
 
-    def keep_arrays(self, key: str, **arrays: NDArray[Any]) -> None:
-        """Keep some arrays."""
+    def put_arrays(self, key: str, **arrays: NDArray[Any]) -> None:
+        """Store arrays."""
         if self.folder is not None:
-            write_whole(self.folder / f"{key}.npz", packed_arrays(arrays))
+            write_file(self.folder / f"{key}.npz", pack_arrays(arrays), durable=False)

@@ -1,4 +1,4 @@
-"""Worker processes for jobs of one kind: what a job gives does not depend on how many there are."""
+"""Worker processes for the jobs of an experiment. The result of a job does not depend on the number of processes."""
 
 from __future__ import annotations
 
@@ -6,84 +6,77 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from multiprocessing import connection
 from typing import Any, TypeVar
 
-from webwinnow.errors import MissingExtra, SettingsError, WebwinnowError
-
-__all__ = ["Workers"]
+from webwinnow.errors import WebwinnowError
 
 Job = TypeVar("Job")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-class Workers(AbstractContextManager["Workers"]):
-    """So many processes, 0 for one a core; with one, the work is done here. Each has one BLAS thread."""
+class JobPool(AbstractContextManager["JobPool"]):
+    """A number of worker processes, 0 for one per core. With one, jobs run in this process."""
 
     def __init__(self, jobs: int = 0) -> None:
-        if jobs < 0:
-            raise SettingsError(f"jobs is {jobs}: expected 0 (one a core) or more")
         self.count = jobs or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Workers:
+    def __enter__(self) -> JobPool:
         if self.count > 1:
             spawned = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=spawned, initializer=_begin)
+            self._pool = ProcessPoolExecutor(self.count, mp_context=spawned, initializer=_start_worker)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def run(self, work: Callable[[Job], Found], jobs: Iterable[Job]) -> Iterator[tuple[Job, Found]]:
-        """Each job with what `work`, a function of a module, made of it, in whatever order they come."""
+    def run(self, work: Callable[[Job], Result], jobs: Iterable[Job]) -> Iterator[tuple[Job, Result]]:
+        """Yield each job with its result, in any order. `work` is a function of a module."""
         if self._pool is None:
-            with _one_thread():
+            with _one_blas_thread():
                 for job in jobs:
                     yield job, work(job)
             return
-        waiting: dict[Any, Job] = {}
+        waiting: dict[Future[Result], Job] = {}
         for job in jobs:
             waiting[self._pool.submit(work, job)] = job
             if len(waiting) > 2 * self.count:
-                yield from _done(waiting)
+                yield from _finished(waiting)
         while waiting:
-            yield from _done(waiting)
+            yield from _finished(waiting)
 
 
-def _done(waiting: dict[Any, Job]) -> Iterator[tuple[Job, Any]]:
+def _finished(waiting: dict[Future[Result], Job]) -> Iterator[tuple[Job, Result]]:
     for future in wait(waiting, return_when=FIRST_COMPLETED).done:
         try:
-            found = future.result()
+            result = future.result()
         except BrokenProcessPool:
-            raise WebwinnowError(
-                "a worker process died, for want of memory perhaps; try again with fewer --jobs"
-            ) from None
-        yield waiting.pop(future), found
+            raise WebwinnowError("a worker process died, possibly out of memory; try again with fewer --jobs") from None
+        yield waiting.pop(future), result
 
 
-def _begin() -> None:
-    """What a worker process does first."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _one_thread()
+def _start_worker() -> None:
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    _one_blas_thread()
 
 
-def _end_with_parent() -> None:
-    """Wait until the process that started this one is gone, killed perhaps, and go too."""
+def _exit_with_parent() -> None:
+    """Exit when the parent process is gone, even if it was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(1)
 
 
-def _one_thread() -> Any:
-    """One BLAS thread from here on: processes share the cores already, and sums come in one order."""
+def _one_blas_thread() -> Any:
+    """Limit BLAS to one thread: the processes share the cores already, and sums keep one order."""
     try:
-        from threadpoolctl import threadpool_limits  # noqa: PLC0415 (comes with scikit-learn)
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 (installed with scikit-learn)
     except ImportError:
-        raise MissingExtra("webwinnow experiment mining", "mining") from None
+        return nullcontext()
     return threadpool_limits(1)

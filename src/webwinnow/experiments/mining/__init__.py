@@ -7,22 +7,11 @@ It needs the extra `mining`.
 
 from __future__ import annotations
 
-from webwinnow.experiments.mining.minedmethods import DEFAULT_METHODS, MINED
+from webwinnow.experiments.mining.cleanedwords import DEFAULT_METHODS, MINED_METHODS
 from webwinnow.experiments.mining.minepage import mining_html
-from webwinnow.experiments.mining.mineresults import MiningResults, TaskResults
-from webwinnow.experiments.mining.minetables import write_tables
+from webwinnow.experiments.mining.mineresults import MiningResults, TaskResults, write_tables
 from webwinnow.experiments.mining.minetasks import TaskSettings
 from webwinnow.experiments.mining.miningrun import RUNS, MiningSettings, mining_experiment
 
-__all__ = [
-    "DEFAULT_METHODS",
-    "MINED",
-    "RUNS",
-    "MiningResults",
-    "MiningSettings",
-    "TaskResults",
-    "TaskSettings",
-    "mining_experiment",
-    "mining_html",
-    "write_tables",
-]
+__all__ = ["DEFAULT_METHODS", "MINED_METHODS", "RUNS", "MiningResults", "MiningSettings", "TaskResults"]
+__all__ += ["TaskSettings", "mining_experiment", "mining_html", "write_tables"]

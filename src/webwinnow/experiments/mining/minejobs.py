@@ -1,6 +1,6 @@
-"""The miners at work: SVM in three configurations (thesis 5.5), k-means (5.4), chi-square with k-NN (DocView 7.1).
+"""The miners: SVM in three configurations (thesis 5.5), k-means (5.4), chi-square with k-NN (DocView 7.1).
 
-The SVM is scikit-learn's with its own settings, on rows as they come: no features are chosen, no slope is fitted.
+The SVM is scikit-learn's with default settings, on the rows as they are: no feature selection, no calibration.
 A job is a share of one miner's work on one task and one method; its answer depends on the job alone.
 """
 
@@ -16,28 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.experiments.answercache import key_of
+from webwinnow.experiments.answercache import cache_key
 from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.mining.classifiers import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.clustering import KMeans, UnitRows, agreement, k_means
-
-__all__ = [
-    "CONFIGURATIONS",
-    "ClusterJob",
-    "ClusterRun",
-    "NeighbourJob",
-    "PairJob",
-    "PairTrial",
-    "SitePair",
-    "TaskFile",
-    "f_and_accuracy",
-    "jobs_of",
-    "key_of_job",
-    "mine",
-    "pair_trials",
-    "site_pairs",
-]
 
 CONFIGURATIONS = (1, 2, 3)
 PAIRS_A_JOB = 25
@@ -54,7 +37,7 @@ class SitePair(NamedTuple):
 
 
 class PairTrial(NamedTuple):
-    """One classifier: what it was trained on, and F of the first class and accuracy on the test pages."""
+    """One classifier: its training pair, and F of the first class and accuracy on the test pages."""
 
     configuration: int
     pair: SitePair
@@ -65,7 +48,7 @@ class PairTrial(NamedTuple):
 
 
 class ClusterRun(NamedTuple):
-    """One run of k-means, by its number, and how well clusters agree with classes."""
+    """One run of k-means, by its number, and the agreement of clusters with classes."""
 
     run: int
     f: float
@@ -74,9 +57,9 @@ class ClusterRun(NamedTuple):
 
 
 class TaskFile(NamedTuple):
-    """Where the rows of one task and method lie, an `.npz` of scipy, with the class and the site of each.
+    """The rows of one task and method in a file (an `.npz` of scipy), with the class and the site of each row.
 
-    `content` tells them from any other rows.
+    `content` is a digest of the rows.
     """
 
     task: int
@@ -86,17 +69,17 @@ class TaskFile(NamedTuple):
 
     @classmethod
     def save(cls, number: int, letter: str, folder: Path, rows: Any, task: LabelledTask) -> TaskFile:
-        """Write them."""
+        """Write the rows."""
         from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
         parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64), task.label, task.site)
-        file = cls(number, letter, str(folder), key_of(*(np.ascontiguousarray(part).tobytes() for part in parts)))
+        file = cls(number, letter, str(folder), cache_key(*(np.ascontiguousarray(part).tobytes() for part in parts)))
         sparse.save_npz(file._rows, rows, compressed=False)
         np.savez(file._about, allow_pickle=False, label=task.label, site=task.site)
         return file
 
     def load(self) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-        """Read back rows, classes and sites."""
+        """Read rows, classes and sites."""
         from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
         with np.load(self._about, allow_pickle=False) as about:
@@ -120,16 +103,16 @@ class PairJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """How much of the progress it is: classifiers."""
+        """Its share of the progress."""
         return len(self.pairs)
 
     @staticmethod
-    def read(known: Any) -> list[PairTrial]:
-        """An answer that was kept."""
+    def restore(known: Any) -> list[PairTrial]:
+        """Restore a cached answer."""
         return [PairTrial(trial[0], SitePair(*trial[1]), *trial[2:]) for trial in known]
 
     def work(self) -> list[PairTrial]:
-        """Train each pair once; configurations 2 and 3 differ in the test pages alone."""
+        """Train each pair once; configurations 2 and 3 differ only in the test pages."""
         rows, label, site = _loaded(self.file)
         return [trial for pair in self.pairs for trial in pair_trials(rows, label, site, pair, self.configurations)]
 
@@ -144,26 +127,26 @@ class ClusterJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """How much of the progress it is: runs."""
+        """Its share of the progress."""
         return self.runs
 
     @staticmethod
-    def read(known: Any) -> list[ClusterRun]:
-        """An answer that was kept."""
+    def restore(known: Any) -> list[ClusterRun]:
+        """Restore a cached answer."""
         return [ClusterRun(*run) for run in known]
 
     def work(self) -> list[ClusterRun]:
         """Cluster into as many clusters as there are classes (5.4)."""
         unit, label = _unit(self.file)
-        # Every method draws its first centroids with the same numbers; a share has numbers of its own.
-        drawn = int(np.random.SeedSequence((self.seed, self.first)).generate_state(1)[0])
+        # All methods use the same random numbers for the first centroids; each share of the runs has its own.
+        seed = int(np.random.SeedSequence((self.seed, self.first)).generate_state(1)[0])
         settings = KMeans(k=int(label.max()) + 1)
         if settings.k > len(unit.page):
             return []
         found = []
-        for run, clustering in enumerate(k_means(unit, settings, runs=self.runs, seed=drawn), start=self.first):
-            told = agreement(label, clustering.label)
-            found.append(ClusterRun(run, told.f, told.purity, told.nmi))
+        for run, clustering in enumerate(k_means(unit, settings, runs=self.runs, seed=seed), start=self.first):
+            agreed = agreement(label, clustering.label)
+            found.append(ClusterRun(run, agreed.f, agreed.purity, agreed.nmi))
         return found
 
 
@@ -175,24 +158,24 @@ class NeighbourJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """How much of the progress it is."""
+        """Its share of the progress."""
         return 1
 
     @staticmethod
-    def read(known: Any) -> tuple[str, list[tuple[float, float, float]]]:
-        """An answer that was kept."""
+    def restore(known: Any) -> tuple[str, list[tuple[float, float, float]]]:
+        """Restore a cached answer."""
         return known[0], [(p, r, f) for p, r, f in known[1]]
 
     def work(self) -> tuple[str, list[tuple[float, float, float]]]:
-        """How the folds were cut, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""
+        """Return the unit of the folds, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""
         rows, label, site = _loaded(self.file)
         names = [f"{number:06d}" for number in range(int(label.max()) + 1)]
         machine = ChiSquareNeighbours(seed=self.seed)
         machine.fit(rows, np.array(names)[label], site.astype(np.str_))
         if machine.held_out_ is None or machine.folds_ is None:
             return "", []
-        told = machine.classes_[machine.held_out_.argmax(axis=1)]
-        scores = ClassScores.of(np.array(names)[label].tolist(), told.tolist(), names)
+        predicted = machine.classes_[machine.held_out_.argmax(axis=1)]
+        scores = ClassScores.of(np.array(names)[label].tolist(), predicted.tolist(), names)
         columns = (scores.precision, scores.recall, scores.f)
         return machine.folds_.by, [(float(p), float(r), float(f)) for p, r, f in zip(*columns, strict=True)]
 
@@ -201,17 +184,17 @@ Job = PairJob | ClusterJob | NeighbourJob
 
 
 def key_of_job(job: Job) -> str:
-    """A name for what a job gives."""
-    return key_of(type(job).__name__, job.file.content, repr(job[1:]))
+    """Return the cache key of a job's answer."""
+    return cache_key(type(job).__name__, job.file.content, repr(job[1:]))
 
 
 def mine(job: Job) -> Any:
-    """Do a job: what a worker process calls."""
+    """Do a job, in a worker process."""
     return job.work()
 
 
 def site_pairs(task: LabelledTask, configurations: Sequence[int] = CONFIGURATIONS) -> Iterator[SitePair]:
-    """All training pairs of a task: every two classes, every two sites that have them (thesis 5.5)."""
+    """Yield the training pairs of a task: every two classes, every two sites that have them (thesis 5.5)."""
     there = task.counts > 0
     for first, second in combinations(range(len(task.classes)), 2):
         for i, j in product(np.flatnonzero(there[first]).tolist(), np.flatnonzero(there[second]).tolist()):
@@ -228,7 +211,7 @@ def jobs_of(
     seed: int,
     neighbours: bool = True,
 ) -> Iterator[Job]:
-    """All that is to be done for a task and a method."""
+    """Yield the jobs of a task and a method."""
     if len(task.sites) > 1:
         pairs = tuple(site_pairs(task, configurations))
         for first in range(0, len(pairs), PAIRS_A_JOB):
@@ -258,32 +241,34 @@ def pair_trials(
     tests = {number: test for number, test in tests.items() if number in configurations and test.any()}
     if not tests or is_first[train].all() or not is_first[train].any():
         return
-    told = told_first(rows[both[train]], is_first[train], rows[both])
+    predicted = predicted_first(rows[both[train]], is_first[train], rows[both])
     for number, test in tests.items():
-        yield PairTrial(number, pair, int(train.sum()), int(test.sum()), *f_and_accuracy(is_first[test], told[test]))
+        yield PairTrial(
+            number, pair, int(train.sum()), int(test.sum()), *f_and_accuracy(is_first[test], predicted[test])
+        )
 
 
-def told_first(rows: Any, is_first: NDArray[np.bool_], asked: Any) -> NDArray[np.bool_]:
-    """What a linear SVM (5.1.2) trained on some rows says of others: whether they are of the first class."""
+def predicted_first(rows: Any, is_first: NDArray[np.bool_], tested: Any) -> NDArray[np.bool_]:
+    """Predict by a linear SVM (5.1.2) trained on `rows` whether the tested rows are of the first class."""
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415 (an optional extra)
     from sklearn.svm import LinearSVC  # noqa: PLC0415
 
-    met = np.unique(rows.indices)
-    if not len(met):  # no training page has a word: all pages are taken for the larger class
-        return np.full(asked.shape[0], is_first.mean() >= 0.5)
+    used = np.unique(rows.indices)
+    if not len(used):  # no training page has a word: all pages get the larger class
+        return np.full(tested.shape[0], is_first.mean() >= 0.5)
     machine = LinearSVC(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(rows[:, met], ~is_first)
-    margin = asked[:, met] @ machine.coef_[0] + machine.intercept_[0]  # towards the second class (6-5)
+        machine.fit(rows[:, used], ~is_first)
+    margin = tested[:, used] @ machine.coef_[0] + machine.intercept_[0]  # towards the second class (6-5)
     found: NDArray[np.bool_] = np.round(margin, 6) <= 0
     return found
 
 
-def f_and_accuracy(truth: NDArray[np.bool_], told: NDArray[np.bool_]) -> tuple[float, float]:
-    """F of the class that is True (thesis 5.2), 0 where no page is told right, and the share told right."""
-    right = int((truth & told).sum())
-    return 2 * right / max(int(truth.sum()) + int(told.sum()), 1), float((truth == told).mean())
+def f_and_accuracy(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> tuple[float, float]:
+    """F of the class True (thesis 5.2), 0 without a true positive, and the share of right predictions."""
+    right = int((truth & predicted).sum())
+    return 2 * right / max(int(truth.sum()) + int(predicted.sum()), 1), float((truth == predicted).mean())
 
 
 @lru_cache(maxsize=2)
@@ -293,7 +278,7 @@ def _loaded(file: TaskFile) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
 
 @lru_cache(maxsize=1)
 def _unit(file: TaskFile) -> tuple[UnitRows, NDArray[np.int64]]:
-    """Rows for k-means: of length 1 already. Those of W+ may hold values below 0, of which cosines are right too."""
+    """Rows for k-means, of length 1 already. Rows of W+ may have negative values; their cosines are right too."""
     rows, label, _ = file.load()
     page = np.flatnonzero(np.diff(rows.indptr) > 0)
     return UnitRows(rows[page].astype(np.float32), rows[page].T.tocsr(), page, rows.shape[0]), label

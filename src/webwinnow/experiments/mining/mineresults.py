@@ -1,21 +1,22 @@
-"""What the experiment found, and the statistics of the papers' tables read off it."""
+"""Results of the mining experiment, the statistics of the papers' tables, and the results as CSV files."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from webwinnow.experiments.mining.minedmethods import Mined
+from webwinnow.experiments import resulttables
+from webwinnow.experiments.mining.cleanedwords import MinedMethod
 from webwinnow.experiments.mining.minejobs import ClusterRun, PairTrial
 from webwinnow.experiments.mining.minetasks import LabelledTask
-
-__all__ = ["Average", "ClusterStatistics", "MiningResults", "NeighbourScores", "TaskResults"]
+from webwinnow.experiments.resulttables import DECIMALS
 
 
 class Average(NamedTuple):
-    """Mean F and accuracy over so many experiments."""
+    """Mean F and accuracy over a number of experiments."""
 
     f: float
     accuracy: float
@@ -32,7 +33,7 @@ class NeighbourScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatistics:
-    """Tables 5-3 and 5-4: mean F over all runs, and in how many F is below or at least so much; ours beside them."""
+    """Tables 5-3 and 5-4: mean F over all runs, and the runs with F below or above a bound; purity and NMI are ours."""
 
     runs: int
     mean: float
@@ -49,7 +50,7 @@ class ClusterStatistics:
 
     @classmethod
     def of(cls, runs: Sequence[ClusterRun]) -> ClusterStatistics:
-        """The statistics of some runs."""
+        """Compute the statistics of some runs."""
         found = [run.f for run in runs]
         return cls(
             runs=len(found),
@@ -66,13 +67,13 @@ class ClusterStatistics:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskResults:
-    """What was found in one task, by the letter of the method.
+    """The results of one task, by the letter of the method.
 
-    `emptied` are pages of which a method leaves no word; `folds_by` is how held-out pages of k-NN were chosen.
+    `emptied` counts the pages without a word left; `folds_by` names the unit that was held out for k-NN.
     """
 
     task: LabelledTask
-    methods: tuple[Mined, ...]
+    methods: tuple[MinedMethod, ...]
     trials: dict[str, tuple[PairTrial, ...]]
     runs: dict[str, tuple[ClusterRun, ...]]
     neighbours: dict[str, tuple[NeighbourScores, ...]]
@@ -81,16 +82,16 @@ class TaskResults:
 
     @property
     def letters(self) -> list[str]:
-        """The methods."""
-        return [mined.letter for mined in self.methods]
+        """The letters of the methods."""
+        return [method.letter for method in self.methods]
 
     @property
     def configurations(self) -> list[int]:
-        """The configurations that had an experiment."""
+        """The configurations with at least one experiment."""
         return sorted({trial.configuration for found in self.trials.values() for trial in found})
 
     def average(self, letter: str, configuration: int, classes: tuple[int, int] | None = None) -> Average | None:
-        """The mean over all experiments of a configuration, of two classes or of all; None where there is none."""
+        """The mean over the experiments of a configuration, of two classes or of all; None if there is none."""
         found = [
             trial
             for trial in self.trials[letter]
@@ -102,12 +103,12 @@ class TaskResults:
         return Average(f, accuracy, len(found))
 
     def class_pairs(self, configuration: int) -> list[tuple[int, int]]:
-        """The pairs of classes that had an experiment: the rows of Tables 5-5 to 5-16."""
+        """The pairs of classes with an experiment: the rows of Tables 5-5 to 5-16."""
         first = next(iter(self.trials.values()), ())
         return sorted({(t.pair.first, t.pair.second) for t in first if t.configuration == configuration})
 
     def clustering(self, letter: str) -> ClusterStatistics | None:
-        """The statistics over all runs; None where there was none."""
+        """The statistics over all runs; None if there is none."""
         return ClusterStatistics.of(self.runs[letter]) if self.runs[letter] else None
 
     def macro_f(self, letter: str) -> float | None:
@@ -116,19 +117,19 @@ class TaskResults:
         return statistics.fmean(scores.f for scores in found) if found else None
 
     def drop(self, letter: str) -> tuple[float, float] | None:
-        """Mean F in configurations 1 and 3; None where one of them had no experiment."""
+        """Mean F in configurations 1 and 3; None if one of them has no experiment."""
         first, third = self.average(letter, 1), self.average(letter, 3)
         return None if first is None or third is None else (first.f, third.f)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MiningResults:
-    """The whole experiment: the tasks that could be mined, and notes on those that could not."""
+    """The whole experiment: the tasks that could be mined, and those that could not with their notes."""
 
     data: str
     pages: int
     sites: int
-    methods: tuple[Mined, ...]
+    methods: tuple[MinedMethod, ...]
     runs: int
     seed: int
     tasks: tuple[TaskResults, ...]
@@ -138,5 +139,92 @@ class MiningResults:
 
     @property
     def letters(self) -> list[str]:
-        """The methods."""
-        return [mined.letter for mined in self.methods]
+        """The letters of the methods."""
+        return [method.letter for method in self.methods]
+
+
+# CSV files
+
+Rows = Iterator[dict[str, Any]]
+
+
+def write_tables(results: MiningResults, folder: Path) -> list[Path]:
+    """Write the tables that have rows into a folder."""
+
+    def of_tasks(rows: Callable[[TaskResults], Rows]) -> Rows:
+        return ({"task": task.task.name} | row for task in results.tasks for row in rows(task))
+
+    makers = (_averages, _experiments, _clustering, _runs, _neighbours)
+    return resulttables.write_tables({make.__name__[1:]: of_tasks(make) for make in makers}, folder)
+
+
+def _averages(task: TaskResults) -> Rows:
+    """Tables 5-5 to 5-16 in long form; rows without classes are over all experiments."""
+    for configuration in task.configurations:
+        for pair in [*task.class_pairs(configuration), None]:
+            names = (None, None) if pair is None else tuple(task.task.classes[c] for c in pair)
+            for method in task.methods:
+                found = task.average(method.letter, configuration, pair)
+                if found is not None:
+                    yield {
+                        "configuration": configuration,
+                        "class_1": names[0],
+                        "class_2": names[1],
+                        "method": method.letter,
+                        "cleaning": method.name,
+                        "f": round(found.f, DECIMALS),
+                        "accuracy": round(found.accuracy, DECIMALS),
+                        "experiments": found.experiments,
+                    }
+
+
+def _experiments(task: TaskResults) -> Rows:
+    """Every classifier, one row for all methods."""
+    classes, sites = task.task.classes, task.task.sites
+    for trials in zip(*task.trials.values(), strict=True):
+        one = trials[0]
+        by_letter = list(zip(task.trials, trials, strict=True))
+        yield {
+            "configuration": one.configuration,
+            "class_1": classes[one.pair.first],
+            "class_2": classes[one.pair.second],
+            "site_1": sites[one.pair.site_i],
+            "site_2": sites[one.pair.site_j],
+            "train": one.train,
+            "test": one.test,
+            **{f"F({letter})": round(trial.f, DECIMALS) for letter, trial in by_letter},
+            **{f"A({letter})": round(trial.accuracy, DECIMALS) for letter, trial in by_letter},
+        }
+
+
+def _clustering(task: TaskResults) -> Rows:
+    """Tables 5-3 and 5-4."""
+    for method in task.methods:
+        found = task.clustering(method.letter)
+        if found is not None:
+            yield {
+                "method": method.letter,
+                "cleaning": method.name,
+                "runs": found.runs,
+                **{name: round(getattr(found, name), DECIMALS) for name in ("mean", "deviation", "least", "most")},
+                **{f"F<{bound}": count for bound, count in found.below.items()},
+                **{f"F>={bound}": count for bound, count in found.at_least.items()},
+                **{name: round(getattr(found, name), DECIMALS) for name in ("purity", "nmi")},
+            }
+
+
+def _runs(task: TaskResults) -> Rows:
+    """F of every run, one row for all methods: the points of Figure 5-3."""
+    by_run: dict[int, dict[str, Any]] = {}
+    for letter, runs in task.runs.items():
+        for run in runs:
+            by_run.setdefault(run.run, {"run": run.run})[f"F({letter})"] = round(run.f, DECIMALS)
+    yield from (by_run[number] for number in sorted(by_run))
+
+
+def _neighbours(task: TaskResults) -> Rows:
+    """DocView's Figure 5."""
+    for method in task.methods:
+        for name, scores in zip(task.task.classes, task.neighbours[method.letter], strict=False):
+            measures = {measure: round(value, DECIMALS) for measure, value in scores._asdict().items()}
+            yield {"class": name, "method": method.letter, "cleaning": method.name} | measures

@@ -1,4 +1,4 @@
-"""What is to be told apart: a column of labels, of all rows of a file or of some; and what is wrong with it."""
+"""Tasks of the mining experiment: a column of labels, of all rows of a file or of some; and what limits a task."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
 
-__all__ = ["LabelledTask", "TaskSettings"]
-
 SHOWN_NAMES = 6
 MOST_CLASSES = 200
-"""Ours: 19,900 pairs, each on every two sites; beyond that a column is rarely one of classes."""
+"""Our limit: 19,900 pairs, each on every two sites; a column with more values is rarely one of classes."""
 _TASK = re.compile(
     r"\s*(?:(?P<name>[^:]+):)?\s*(?P<label>.+?)(?:\s+where\s+(?P<where>.+?))?(?:\s+runs\s+(?P<runs>\d{1,6}))?\s*",
     re.DOTALL,
@@ -25,9 +23,9 @@ _TASK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSettings:
-    """A task: the column `label` tells the class; only rows count that have these values (`where`: column, value).
+    """A task: the column `label` has the class; only rows with the values of `where` (column, value) count.
 
-    `runs` of k-means may differ from those of other tasks: a large task may be content with fewer.
+    `runs` of k-means may be set per task: a large task may need fewer.
     """
 
     label: str
@@ -41,21 +39,21 @@ class TaskSettings:
 
     @classmethod
     def parse(cls, text: str) -> TaskSettings:
-        """Read the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]] [runs N]`."""
+        """Parse the form of the command line: `[NAME:] COLUMN [where COLUMN=VALUE [and COLUMN=VALUE]] [runs N]`."""
         found = _TASK.fullmatch(text)
         if found is None:
             raise SettingsError(f"no task {text!r}: expected [NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]")
-        parts = [] if found["where"] is None else re.split(r"\s+and\s+", found["where"])
+        conditions = [] if found["where"] is None else re.split(r"\s+and\s+", found["where"])
         return cls(
             label=found["label"],
             name=(found["name"] or "").strip(),
-            where=tuple(map(condition, parts)),
+            where=tuple(map(condition, conditions)),
             runs=None if found["runs"] is None else int(found["runs"]),
         )
 
     @property
     def shown_name(self) -> str:
-        """What the report calls it."""
+        """The name in the report."""
         rows = ", ".join(f"{column} {value}" for column, value in self.where)
         return self.name or (f"{self.label} of {rows}" if rows else self.label)
 
@@ -66,7 +64,7 @@ class TaskSettings:
 
 
 def condition(text: str) -> tuple[str, str]:
-    """Read `COLUMN=VALUE`."""
+    """Parse `COLUMN=VALUE`."""
     column, equals, value = text.partition("=")
     if not equals or not column.strip():
         raise SettingsError(f"no condition {text!r}: expected COLUMN=VALUE")
@@ -75,9 +73,9 @@ def condition(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledTask:
-    """The pages of a task: `page` are row numbers of the collection, with the class and the site of each.
+    """The pages of a task: `page` has row numbers of the collection, `label` and `site` the class and site of each.
 
-    `notes` say, in sentences, what is missing; `ready` is whether anything can be mined.
+    `notes` describe what is missing; `ready` is whether anything can be mined.
     """
 
     settings: TaskSettings
@@ -97,38 +95,38 @@ class LabelledTask:
         inside: Sequence[bool],
         read: NDArray[np.bool_] | None = None,
     ) -> LabelledTask:
-        """The pages with a label and a site that could be `read`, of the rows that the task speaks of (`inside`)."""
+        """Select the pages with a label and a site that could be `read`, among the rows of the task (`inside`)."""
         notes = []
         rows = np.flatnonzero(inside).tolist()
         labelled = [k for k in rows if labels[k] is not None]
         placed = [k for k in labelled if sites[k] is not None]
-        told = [k for k in placed if read is None or read[k]]
+        used = [k for k in placed if read is None or read[k]]
         if len(labelled) < len(rows):
             notes.append(f"{_left_out(len(rows) - len(labelled), 'label')} (of {len(rows):,} pages).")
         if len(placed) < len(labelled):
             notes.append(f"{_left_out(len(labelled) - len(placed), 'site')}.")
         if not rows:
             notes.append("No page meets the conditions of this task.")
-        classes, label = np.unique(np.array([labels[k] for k in told], np.str_), return_inverse=True)
-        names, site = np.unique(np.array([sites[k] for k in told], np.str_), return_inverse=True)
+        classes, label = np.unique(np.array([labels[k] for k in used], np.str_), return_inverse=True)
+        names, site = np.unique(np.array([sites[k] for k in used], np.str_), return_inverse=True)
         task = cls(
             settings,
-            np.array(told, np.int64),
+            np.array(used, np.int64),
             tuple(map(str, classes.tolist())),
             label.astype(np.int64),
             tuple(map(str, names.tolist())),
             site.astype(np.int64),
         )
-        return replace(task, notes=tuple(notes + task._troubles()))
+        return replace(task, notes=tuple(notes + task._limits()))
 
     @property
     def name(self) -> str:
-        """What the report calls it."""
+        """The name in the report."""
         return self.settings.shown_name
 
     @property
     def ready(self) -> bool:
-        """Whether there are two classes at least, and not too many to be compared pair by pair."""
+        """Whether there are at least two classes, and few enough to compare all pairs."""
         return 1 < len(self.classes) <= MOST_CLASSES
 
     @property
@@ -139,43 +137,40 @@ class LabelledTask:
 
     @property
     def single_class_sites(self) -> int:
-        """Sites whose pages are all of one class: there the site's noise tells the class (thesis 5.6)."""
+        """Sites whose pages are all of one class: there the site's noise predicts the class (thesis 5.6)."""
         return int(((self.counts > 0).sum(axis=0) == 1).sum())
 
-    def _troubles(self) -> list[str]:
-        """What keeps some experiments from being made."""
+    def _limits(self) -> list[str]:
+        """Why some experiments are impossible."""
         if not len(self.page):
             return ["No page has a label: there is nothing to mine."]
         if len(self.classes) == 1:
-            return [f"All pages are of one class ({self.classes[0]}): there is nothing to tell apart."]
+            return [f"All pages are of one class ({self.classes[0]}): there is nothing to classify."]
         if not self.ready:
             return [
                 f"There are {len(self.classes):,} classes, more than the {MOST_CLASSES} that are compared pair by "
                 f"pair: is {self.settings.label} a column of classes?"
             ]
-        notes = []
         there = self.counts > 0
         if len(self.sites) == 1:
-            notes.append("All pages are of one site: classification needs two sites at least and is left out.")
-        elif not (there.sum(axis=0) > 1).any():
-            notes.append(
+            return ["All pages are of one site: classification needs at least two sites and is left out."]
+        if not (there.sum(axis=0) > 1).any():
+            return [
                 f"Each of the {len(self.sites)} sites has pages of one class only: configuration 1, both classes of "
                 "one site, has no experiment."
-            )
-        elif not there.all():
-            absent = Counter(dict(zip(self.classes, (~there).sum(axis=1).tolist(), strict=True)))
-            told = [f"{name} ({count})" for name, count in absent.most_common() if count]
-            more = f" and {len(told) - SHOWN_NAMES} more" if len(told) > SHOWN_NAMES else ""
-            notes.append(
-                f"Classes absent from sites (how many): {', '.join(told[:SHOWN_NAMES])}{more}. Averages are over the "
-                "experiments that can be made (thesis 5.5)."
-            )
-        return notes
+            ]
+        if there.all():
+            return []
+        absent = Counter(dict(zip(self.classes, (~there).sum(axis=1).tolist(), strict=True)))
+        names = [f"{name} ({count})" for name, count in absent.most_common() if count]
+        more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+        return [
+            f"Classes absent from sites (number of sites): {', '.join(names[:SHOWN_NAMES])}{more}. Averages are over "
+            "the possible experiments (thesis 5.5)."
+        ]
 
 
 def _left_out(count: int, lacking: str) -> str:
-    return (
-        f"1 page has no {lacking} and is left out"
-        if count == 1
-        else f"{count:,} pages have no {lacking} and are left out"
-    )
+    if count == 1:
+        return f"1 page has no {lacking} and is left out"
+    return f"{count:,} pages have no {lacking} and are left out"

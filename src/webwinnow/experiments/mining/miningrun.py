@@ -1,4 +1,4 @@
-"""The experiment from a file of labelled pages to its results: read, parse, clean, mine."""
+"""The mining experiment from a file of labelled pages to its results: read, parse, clean, mine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ from webwinnow.collection.parsedpages import parse_all
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.experiments.answercache import Kept
-from webwinnow.experiments.jobpool import Workers
-from webwinnow.experiments.mining.cleanedwords import MethodRows, clean_sites, unit_rows
-from webwinnow.experiments.mining.minedmethods import DEFAULT_METHODS, Mined, mined
+from webwinnow.experiments.answercache import AnswerCache
+from webwinnow.experiments.jobpool import JobPool
+from webwinnow.experiments.mining.cleanedwords import (
+    DEFAULT_METHODS,
+    MethodRows,
+    MinedMethod,
+    clean_sites,
+    mined_methods,
+    unit_rows,
+)
 from webwinnow.experiments.mining.minejobs import (
     CONFIGURATIONS,
     ClusterJob,
@@ -35,12 +41,11 @@ from webwinnow.experiments.mining.minejobs import (
 )
 from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
+from webwinnow.experiments.resulttables import Notes
 from webwinnow.io.tablefiles import TableFile
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
-
-__all__ = ["RUNS", "MiningSettings", "mining_experiment"]
 
 RUNS = 800
 """Runs of k-means in the thesis (5.4)."""
@@ -49,13 +54,13 @@ SHOWN_ERRORS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningSettings:
-    """What to mine and how.
+    """Settings of the experiment.
 
-    - `tasks`: what is to be told apart; `site`: the column that names a page's site.
-    - `methods`: letters or names of cleaning methods (`methods.MINED`).
+    - `tasks`: the columns of classes; `site`: the column with a page's site.
+    - `methods`: letters or names of `MINED_METHODS`.
     - `runs`: of k-means; 0 for none. `configurations`: of the SVM, of 1, 2, 3; none for no SVM.
-    - `neighbours`: whether chi-square and k-NN are asked too.
-    - `jobs`: worker processes, 0 for one a core; no result depends on it.
+    - `neighbours`: whether to run chi-square with k-NN.
+    - `jobs`: worker processes, 0 for one per core; no result depends on it.
     """
 
     tasks: tuple[TaskSettings, ...]
@@ -69,11 +74,11 @@ class MiningSettings:
 
     def __post_init__(self) -> None:
         if not self.tasks:
-            raise SettingsError("nothing to tell apart: name a column of labels, or tasks")
+            raise SettingsError("nothing to classify: name a column of labels, or tasks")
         names = [task.shown_name for task in self.tasks]
         if len(set(names)) < len(names):
             raise SettingsError(f"two tasks have one name ({', '.join(names)}): give them names, NAME: COLUMN")
-        mined(self.methods)
+        mined_methods(self.methods)
         unknown = set(self.configurations) - set(CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
@@ -94,34 +99,28 @@ def mining_experiment(
 ) -> MiningResults:
     """Clean the pages of a Parquet or JSONL file with every method and mine each task with every miner.
 
-    The same file and settings give the same results, whatever the number of worker processes. A task that has nothing
-    to tell apart is left out with a note; `InputError` where that leaves none. What is done is kept in the folder
-    `keep`, if one is given: a run that was killed goes on from there.
+    The same file and settings give the same results, whatever the number of worker processes. A task with nothing to
+    classify is left out with a note; `InputError` if no task remains. Finished work is stored in the folder `keep`, if
+    given: a killed run resumes from there.
     """
     _needs_mining()
-    tell = on_progress or (lambda _stage, _done, _total: None)
-    told: dict[str, None] = {}
-
-    def note(problem: str) -> None:
-        if problem not in told and on_problem is not None:
-            on_problem(problem)
-        told.setdefault(problem)
-
-    methods, kept = mined(settings.methods), Kept(keep)
+    progress, note = on_progress or no_progress, Notes(on_problem)
+    methods, cache = mined_methods(settings.methods), AnswerCache(keep)
     file = TableFile(data)
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
     if not any(task.ready for task in tasks):
-        raise InputError(f"{data}: no task can be mined; {' '.join(_told(task) for task in tasks)}")
-    with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, Workers(settings.jobs) as workers:
+        reasons = " ".join(f"{task.name}: {' '.join(task.notes)}" for task in tasks)
+        raise InputError(f"{data}: no task can be mined; {reasons}")
+    with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
         with CollectionStore(Path(folder) / "run", {}, resume=False) as store:
-            _parse(file, rows, store, settings, tell, note)
+            _parse(file, rows, store, settings, progress, note)
             total = store.page_count()
-            tell("clean", 0, total)
-            cleaned = clean_sites(store, methods, rows.sites, workers, kept, lambda done: tell("clean", done, total))
+            progress("clean", 0, total)
+            cleaned = clean_sites(store, methods, rows.sites, pool, cache, lambda done: progress("clean", done, total))
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
-        found = _mine(ready, cleaned, methods, settings, Path(folder), workers, kept, tell)
+        found = _mine(ready, cleaned, methods, settings, Path(folder), pool, cache, progress)
     return MiningResults(
         data=data.name,
         pages=int(cleaned.read.sum()),
@@ -131,7 +130,7 @@ def mining_experiment(
         seed=settings.seed,
         tasks=tuple(found),
         left_out=tuple(task for task in tasks if not task.ready),
-        notes=tuple(told),
+        notes=tuple(note.lines),
         command=command,
     )
 
@@ -144,25 +143,22 @@ def _needs_mining() -> None:
         raise MissingExtra("webwinnow experiment mining", "mining") from None
 
 
-def _told(task: LabelledTask) -> str:
-    return f"{task.name}: {' '.join(task.notes)}"
-
-
 # Reading
 
 
 class _Rows:
-    """The columns of the file that tasks ask for, row by row."""
+    """The columns of the file that tasks need."""
 
     def __init__(self, file: TableFile, settings: MiningSettings, note: Callable[[str], None]) -> None:
         self.settings = settings.tasks
         columns = list(dict.fromkeys([settings.site, *(name for task in settings.tasks for name in task.columns)]))
         file.check(["html", *columns])
-        self.values = dict(zip(columns, _columns(file.values(columns, note), len(columns)), strict=True))
+        rows = list(file.values(columns, note))
+        self.values = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
         self.sites = self.values[settings.site]
 
     def tasks(self, read: NDArray[np.bool_] | None = None) -> list[LabelledTask]:
-        """The tasks; with `read`, of the pages that could be read."""
+        """The tasks; with `read`, over the pages that could be read."""
         found = []
         for task in self.settings:
             inside = [
@@ -172,16 +168,8 @@ class _Rows:
         return found
 
     def wanted_sites(self) -> set[str]:
-        """The sites that have a page in a task: they are learned from all their pages, labelled or not."""
+        """The sites with a page in a task: they are learned from all their pages, labelled or not."""
         return {str(task.sites[s]) for task in self.tasks() if task.ready for s in set(task.site.tolist())}
-
-
-def _columns(rows: Iterator[tuple[str | None, ...]], count: int) -> list[list[str | None]]:
-    columns: list[list[str | None]] = [[] for _ in range(count)]
-    for row in rows:
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
-    return columns
 
 
 def _parse(
@@ -189,10 +177,10 @@ def _parse(
     rows: _Rows,
     store: CollectionStore,
     settings: MiningSettings,
-    tell: Progress,
+    progress: Progress,
     note: Callable[[str], None],
 ) -> None:
-    """Parse the pages of the sites that matter into the store, by the number of their row."""
+    """Parse the pages of the wanted sites into the store, by the number of their row."""
     wanted = rows.wanted_sites()
     total = sum(site in wanted for site in rows.sites)
 
@@ -210,7 +198,7 @@ def _parse(
         view=None,
     )
     with WorkerPool(run.workers, run.to_plain(), page_seconds=run.page_seconds, memory=run.worker_memory) as pool:
-        parse_all(pages(), store, pool, run, lambda stage, done, _: tell(stage, done, total))
+        parse_all(pages(), store, pool, run, lambda stage, done, _: progress(stage, done, total))
     for error, count in store.errors(SHOWN_ERRORS):
         note(f"{count:,} pages could not be read and are left out: {error}")
 
@@ -221,21 +209,21 @@ def _parse(
 def _mine(
     tasks: Sequence[LabelledTask],
     cleaned: MethodRows,
-    methods: Sequence[Mined],
+    methods: Sequence[MinedMethod],
     settings: MiningSettings,
     folder: Path,
-    workers: Workers,
-    kept: Kept,
-    tell: Progress,
+    pool: JobPool,
+    cache: AnswerCache,
+    progress: Progress,
 ) -> list[TaskResults]:
-    """All jobs of all tasks, mixed so that the time left can be told from the time gone."""
+    """Run all jobs of all tasks, in mixed order so that the remaining time can be estimated."""
     jobs: list[Job] = []
     emptied: dict[int, dict[str, int]] = defaultdict(dict)
     for number, task in enumerate(tasks):
-        for way in methods:
-            rows = unit_rows(cleaned.matrices[way.letter][task.page], tfidf=way.cleaning is not None)
-            emptied[number][way.letter] = int((np.diff(rows.indptr) == 0).sum())
-            file = TaskFile.save(number, way.letter, folder, rows, task)
+        for method in methods:
+            rows = unit_rows(cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None)
+            emptied[number][method.letter] = int((np.diff(rows.indptr) == 0).sum())
+            file = TaskFile.save(number, method.letter, folder, rows, task)
             jobs += jobs_of(
                 task,
                 file,
@@ -246,52 +234,52 @@ def _mine(
             )
     jobs.sort(key=lambda job: xxh3_64_intdigest(repr((job.file[:2], job[1:])).encode()))
     total, done = sum(job.trials for job in jobs), 0
-    tell("mine", 0, total)
+    progress("mine", 0, total)
     answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
 
-    def take(job: Job, answer: Any) -> None:
+    def add(job: Job, answer: Any) -> None:
         nonlocal done
         answers[type(job), job.file.task, job.file.letter].append(answer)
         done += job.trials
-        tell("mine", done, total)
+        progress("mine", done, total)
 
-    def unkept() -> Iterator[Job]:
+    def uncached() -> Iterator[Job]:
         for job in jobs:
-            known = kept.answer(key_of_job(job))
+            known = cache.get(key_of_job(job))
             if known is None:
                 yield job
             else:
-                take(job, job.read(known))
+                add(job, job.restore(known))
 
-    for job, answer in workers.run(mine, unkept()):
-        kept.keep(key_of_job(job), answer)
-        take(job, answer)
+    for job, answer in pool.run(mine, uncached()):
+        cache.put(key_of_job(job), answer)
+        add(job, answer)
     return [_results(number, task, methods, answers, emptied[number]) for number, task in enumerate(tasks)]
 
 
 def _results(
     number: int,
     task: LabelledTask,
-    methods: Sequence[Mined],
+    methods: Sequence[MinedMethod],
     answers: dict[tuple[type, int, str], list[Any]],
     emptied: dict[str, int],
 ) -> TaskResults:
-    """The answers of one task put in order."""
+    """Collect the answers of one task."""
 
     def of(kind: type, letter: str) -> list[Any]:
         return answers[kind, number, letter]
 
-    letters = [way.letter for way in methods]
+    letters = [method.letter for method in methods]
     neighbours, folds_by = {}, ""
     for letter in letters:
-        cut, scores = of(NeighbourJob, letter)[0] if of(NeighbourJob, letter) else ("", [])
-        folds_by = folds_by or cut
+        unit, scores = of(NeighbourJob, letter)[0] if of(NeighbourJob, letter) else ("", [])
+        folds_by = folds_by or unit
         neighbours[letter] = tuple(NeighbourScores(*found) for found in scores)
     return TaskResults(
         task=task,
         methods=tuple(methods),
-        trials={letter: tuple(sorted(t for part in of(PairJob, letter) for t in part)) for letter in letters},
-        runs={letter: tuple(sorted(r for part in of(ClusterJob, letter) for r in part)) for letter in letters},
+        trials={letter: tuple(sorted(t for share in of(PairJob, letter) for t in share)) for letter in letters},
+        runs={letter: tuple(sorted(r for share in of(ClusterJob, letter) for r in share)) for letter in letters},
         neighbours=neighbours,
         emptied=emptied,
         folds_by=folds_by,

@@ -1,4 +1,4 @@
-"""`StoredSite`: a labelled site of a file, with all that its trials need: words, texts, what a cleaner keeps."""
+"""`LabelledSite`: a site of a file with its topic and the data of its trials: words, texts, cleaned nodes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from webwinnow.progress import Progress
 from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
 from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-
-__all__ = ["Answer", "Clock", "StoredSite", "read_sites"]
+from webwinnow.sitemining.topics.sitetopics import SiteTopic
 
 
 class Clock:
@@ -32,30 +31,35 @@ class Clock:
 
     @contextmanager
     def of(self, stage: str) -> Iterator[None]:
-        """Add what is done inside to a stage."""
+        """Add the time inside the block to a stage."""
         began = time.process_time()
         yield
         self.seconds[stage] += time.process_time() - began
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a method said of a site, and how likely it found it."""
+class SiteAnswer:
+    """The topic that a method predicts for a site, with its probability."""
 
     site: str
     label: str
     topic: str
     probability: float
 
+    @classmethod
+    def of(cls, site: LabelledSite, predicted: SiteTopic) -> Self:
+        """The answer of a method on a site."""
+        return cls(site.name, site.label, predicted.topic, predicted.probability)
+
     @property
     def right(self) -> bool:
-        """Whether it is so."""
+        """Whether the topic is the label."""
         return self.topic == self.label
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredSite:
-    """A site and its label. `text`, `shares` and `cleaned` are there where denoising is asked for."""
+class LabelledSite:
+    """A site and its label. `text`, `shares` and `cleaned` are set if denoising is compared."""
 
     name: str
     label: str
@@ -67,7 +71,7 @@ class StoredSite:
 
     @classmethod
     def of(cls, name: str, label: str, trees: list[PageTree], cleaning: str | None, clock: Clock) -> Self:
-        """From its parsed pages; with a cleaning method, ready for denoising."""
+        """Build it from parsed pages; with a cleaning method, ready for denoising."""
         with clock.of("words of blocks"):
             pages = tuple(PageWords.of(tree) for tree in trees)
             site = SitePages.of_pages(pages, name)
@@ -88,7 +92,7 @@ class StoredSite:
         return replace(site, kept=np.ones(len(site.kept), np.bool_), page_words=by_page)
 
     def denoised(self, denoiser: Denoiser) -> SitePages:
-        """The site as a denoiser leaves it."""
+        """The denoised site."""
         if denoiser.choice == "repeated":
             return self.site
         if denoiser.choice == "none" or self.text is None:
@@ -97,7 +101,7 @@ class StoredSite:
         return whole.keeping(denoiser.denoised(self.text, whole, self.cleaned).nodes)
 
     def of_pages(self, nodes: NDArray[np.bool_]) -> SitePages:
-        """The site as if only the pages at these nodes of its page tree had been stored."""
+        """The site reduced to the pages at these nodes of its page tree."""
         tree = self.site.page_tree
         chosen = np.flatnonzero(nodes)
         place = np.full(len(tree) + 1, NOTHING, np.int32)
@@ -109,7 +113,7 @@ class StoredSite:
         return SitePages.of_pages([self.pages[p] for p in wanted], self.name, page_tree=smaller)
 
     def without_text(self) -> Self:
-        """The same without what only denoising needs."""
+        """The site without the data of denoising."""
         return replace(self, text=None, shares=None, cleaned=None)
 
 
@@ -123,22 +127,22 @@ def read_sites(
     most_pages: int | None = None,
     on_progress: Progress,
     on_problem: Callable[[str], None],
-) -> list[StoredSite]:
-    """All sites of a file that have a label, by name. `InputError` where pages of one site have several."""
+) -> list[LabelledSite]:
+    """Return the labelled sites of a file, by name. `InputError` if pages of one site have several labels."""
     file.check([label, site])
     labels: dict[str, str] = {}
     trees: dict[str, list[PageTree]] = defaultdict(list)
     left_out = 0
-    for number, ((told, name), page) in enumerate(
+    for number, ((topic, name), page) in enumerate(
         zip(file.values([label, site], on_problem), file.pages(on_problem), strict=True), start=1
     ):
         on_progress("parse", number, None)
-        if told is None or name is None or page.refused is not None:
+        if topic is None or name is None or page.refused is not None:
             left_out += 1
             continue
-        if labels.setdefault(name, told) != told:
+        if labels.setdefault(name, topic) != topic:
             raise InputError(
-                f"{file.path}: pages of site {name} have the labels {labels[name]!r} and {told!r} in column {label}; "
+                f"{file.path}: pages of site {name} have the labels {labels[name]!r} and {topic!r} in column {label}; "
                 "expected the topic of the whole site"
             )
         if most_pages is not None and len(trees.get(name, ())) >= most_pages:
@@ -154,6 +158,6 @@ def read_sites(
         on_problem(f"{left_out:,} pages without site, label or readable HTML were left out")
     found = []
     for name in sorted(trees):
-        found.append(StoredSite.of(name, labels[name], trees.pop(name), cleaning, clock))
+        found.append(LabelledSite.of(name, labels[name], trees.pop(name), cleaning, clock))
         on_progress("learn", len(found), len(labels))
     return found

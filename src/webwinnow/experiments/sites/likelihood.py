@@ -1,4 +1,4 @@
-"""Figure 6 of Sites: the log-likelihood that batch and incremental EM reach, pass by pass."""
+"""Figure 6 of Sites: the log-likelihood of batch and incremental EM, pass by pass."""
 
 from __future__ import annotations
 
@@ -7,51 +7,49 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow.experiments.sites.labelledsites import StoredSite
+from webwinnow.experiments.sites.labelledsites import LabelledSite
 from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
 from webwinnow.sitemining.hmt.treemodel import Known
 from webwinnow.sitemining.topics import Training
 from webwinnow.sitemining.topics.treescale import page_observations
 
-__all__ = ["Curve", "drawn_curves", "site_curves"]
-
 SUBSETS = (1, 3, 10)
 """The paper's: batch, 3 and 10 subsets."""
 STATES, SYMBOLS, TREES, NODES = 3, 8, 200, 30
-"""Of the trees that are drawn; the paper says only that parameters and samples are random."""
+"""Size of the random trees; the paper says only that parameters and samples are random."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The objective before each pass, in nats a node, with so many subsets; 1 is batch EM."""
+    """The objective before each pass, in nats per node, for a number of subsets; 1 is batch EM."""
 
     subsets: int
     history: tuple[float, ...]
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The name in reports."""
         return "batch" if self.subsets == 1 else f"{self.subsets} subsets"
 
     def passes_to(self, objective: float) -> int | None:
-        """Passes until an objective is reached; None where it never is."""
+        """Passes until an objective is reached; None if it never is."""
         return next((k for k, found in enumerate(self.history, start=1) if found >= objective), None)
 
 
-def drawn_curves(seed: int) -> list[Curve]:
-    """The paper's own check: a tree model at random, trees drawn from it, learned from another random start."""
-    chance = np.random.default_rng(seed)
-    truth = HiddenMarkovTree.of(TreeParameters.random(STATES, SYMBOLS, chance))
+def random_curves(seed: int) -> list[Curve]:
+    """The paper's own check: trees sampled from a random model, learned from another random start."""
+    rng = np.random.default_rng(seed)
+    truth = HiddenMarkovTree.of(TreeParameters.random(STATES, SYMBOLS, rng))
     parent = np.concatenate(
-        [np.concatenate(([-1], chance.integers(0, np.arange(1, NODES)) + NODES * tree)) for tree in range(TREES)]
+        [np.concatenate(([-1], rng.integers(0, np.arange(1, NODES)) + NODES * tree)) for tree in range(TREES)]
     )
-    forest, _ = truth.sample(parent, chance)
-    start = TreeParameters.random(STATES, SYMBOLS, chance)
+    forest, _ = truth.sample(parent, rng)
+    start = TreeParameters.random(STATES, SYMBOLS, rng)
     return _curves(forest, None, STATES, SYMBOLS, start)
 
 
-def site_curves(sites: Sequence[StoredSite]) -> list[Curve]:
-    """The page trees of all sites: pages show what the words of the other sites tell, the roots are known."""
+def site_curves(sites: Sequence[LabelledSite]) -> list[Curve]:
+    """Learn the page trees of all sites: pages have evidence from the words of other sites, roots are known."""
     training = Training([one.site for one in sites], [one.label for one in sites])
     forests, known = [], []
     for one, held, number in zip(sites, training.held_out, training.topic.tolist(), strict=True):

@@ -1,27 +1,30 @@
-"""What the experiment measured, as plain values, with the sums that report and tables share."""
+"""Results of the sites experiment as plain values, and as CSV files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean, pstdev
+from typing import Any
 
-from webwinnow.experiments.sites.labelledsites import Answer
+from webwinnow.experiments import resulttables
+from webwinnow.experiments.resulttables import DECIMALS
+from webwinnow.experiments.sites.labelledsites import SiteAnswer
 from webwinnow.experiments.sites.likelihood import Curve
-from webwinnow.experiments.sites.pruned import Read
+from webwinnow.experiments.sites.pruned import RuleReading
 from webwinnow.sitemining.measures import macro_accuracy
 
-__all__ = ["DenoisingRow", "PruningRow", "SitesResults", "Size", "accuracy_of"]
 
-
-def accuracy_of(answers: Sequence[Answer]) -> float:
+def accuracy_of(answers: Sequence[SiteAnswer]) -> float:
     """Equation 16 over answers."""
     return macro_accuracy([answer.label for answer in answers], [answer.topic for answer in answers])
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
-    """A method with so many training sites: its accuracy (16) in each draw."""
+class SizeResults:
+    """A method with a number of training sites: its accuracy (16) in each random sample."""
 
     method: str
     sites: int
@@ -29,21 +32,21 @@ class Size:
 
     @property
     def mean(self) -> float:
-        """Over the draws."""
+        """The mean over the samples."""
         return mean(self.accuracies)
 
     @property
     def deviation(self) -> float:
-        """Over the draws."""
+        """The standard deviation over the samples."""
         return pstdev(self.accuracies)
 
 
 @dataclass(frozen=True, slots=True)
 class DenoisingRow:
-    """One way of denoising: the answers of each method, the shares of words and pages that took part, seconds."""
+    """A choice of denoising: the answers of each method, the shares of words and pages that were used, seconds."""
 
     choice: str
-    answers: dict[str, tuple[Answer, ...]]
+    answers: dict[str, tuple[SiteAnswer, ...]]
     words: float
     pages: float
     seconds: float
@@ -51,30 +54,30 @@ class DenoisingRow:
 
 @dataclass(frozen=True, slots=True)
 class PruningRow:
-    """One way of reading, over all sites."""
+    """A rule for reading pages, over all sites."""
 
-    way: str
-    reads: tuple[Read, ...]
+    rule: str
+    readings: tuple[RuleReading, ...]
 
     @property
     def read(self) -> int:
-        """Pages that were read."""
-        return sum(one.read for one in self.reads)
+        """Pages read."""
+        return sum(one.read for one in self.readings)
 
     @property
     def kept(self) -> int:
-        """Pages that were kept of these."""
-        return sum(one.kept for one in self.reads)
+        """Pages read and kept."""
+        return sum(one.kept for one in self.readings)
 
     @property
     def accuracy(self) -> float:
         """Equation 16."""
-        return accuracy_of([one.answer for one in self.reads])
+        return accuracy_of([one.answer for one in self.readings])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitesResults:
-    """All that was measured. `sites` are (name, label, pages); `left_out` has each site classified by the others."""
+    """All measurements. `sites` are (name, label, pages); `left_out` has each site classified by the others."""
 
     data: str
     label: str
@@ -86,8 +89,8 @@ class SitesResults:
     thesaurus: str | None
     sites: tuple[tuple[str, str, int], ...]
     methods: tuple[str, ...]
-    sizes: tuple[Size, ...]
-    left_out: dict[str, tuple[Answer, ...]]
+    sizes: tuple[SizeResults, ...]
+    left_out: dict[str, tuple[SiteAnswer, ...]]
     denoising: tuple[DenoisingRow, ...]
     pruning: tuple[PruningRow, ...]
     drawn: tuple[Curve, ...]
@@ -95,18 +98,17 @@ class SitesResults:
     seconds: dict[str, float]
     deepest: int
     """Links from a start page to the farthest stored page."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def pages(self) -> int:
-        """Of all sites."""
+        """Pages of all sites."""
         return sum(count for *_, count in self.sites)
 
     @property
     def labels(self) -> dict[str, int]:
         """Sites of each label."""
-        names = sorted({label for _, label, _ in self.sites})
-        return {name: sum(label == name for _, label, _ in self.sites) for name in names}
+        return dict(sorted(Counter(label for _, label, _ in self.sites).items()))
 
     def accuracy(self, method: str) -> float:
         """Equation 16, every site left out once."""
@@ -116,6 +118,78 @@ class SitesResults:
         """Sites that a method has right, every site left out once."""
         return sum(answer.right for answer in self.left_out[method])
 
-    def of_size(self, method: str) -> list[Size]:
-        """The accuracies of a method by number of training sites."""
-        return [size for size in self.sizes if size.method == method]
+
+# CSV files
+
+Rows = Iterator[dict[str, Any]]
+
+
+def write_tables(results: SitesResults, folder: Path) -> list[Path]:
+    """Write the tables that have rows into a folder."""
+    makers = (_accuracy, _sites, _denoising, _reading, _likelihood, _times)
+    return resulttables.write_tables({make.__name__[1:]: make(results) for make in makers}, folder)
+
+
+def _accuracy(results: SitesResults) -> Rows:
+    """Figure 9: every random sample."""
+    for size in results.sizes:
+        for draw, value in enumerate(size.accuracies):
+            row = {"method": size.method, "training_sites": size.sites, "draw": draw}
+            yield row | {"accuracy": round(value, DECIMALS)}
+
+
+def _sites(results: SitesResults) -> Rows:
+    """Every site left out once."""
+    pages = {name: count for name, _, count in results.sites}
+    for method, answers in results.left_out.items():
+        for answer in answers:
+            yield {
+                "method": method,
+                "site": answer.site,
+                "pages": pages[answer.site],
+                "label": answer.label,
+                "found": answer.topic,
+                "right": answer.right,
+                "probability": round(answer.probability, DECIMALS),
+            }
+
+
+def _denoising(results: SitesResults) -> Rows:
+    for row in results.denoising:
+        for method, answers in row.answers.items():
+            yield {
+                "denoising": row.choice,
+                "method": method,
+                "accuracy": round(accuracy_of(answers), DECIMALS),
+                "words_taking_part": round(row.words, DECIMALS),
+                "pages_taking_part": round(row.pages, DECIMALS),
+                "seconds": round(row.seconds, 2),
+            }
+
+
+def _reading(results: SitesResults) -> Rows:
+    """Figure 11: every site with every rule."""
+    for row in results.pruning:
+        for one in row.readings:
+            yield {
+                "way": row.rule,
+                "site": one.answer.site,
+                "read": one.read,
+                "kept": one.kept,
+                "label": one.answer.label,
+                "found": one.answer.topic,
+                "right": one.answer.right,
+            }
+
+
+def _likelihood(results: SitesResults) -> Rows:
+    """Figure 6."""
+    for trees, curves in (("drawn", results.drawn), ("sites", results.own)):
+        for curve in curves:
+            for number, value in enumerate(curve.history, start=1):
+                yield {"trees": trees, "em": curve.name, "pass": number, "nats_a_node": round(value, 6)}
+
+
+def _times(results: SitesResults) -> Rows:
+    for stage, seconds in results.seconds.items():
+        yield {"stage": stage, "seconds": round(seconds, 3)}

@@ -1,59 +1,58 @@
-"""The experiment from a file of labelled sites to its results."""
+"""The sites experiment from a file of labelled sites to its results."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.experiments.sites.labelledsites import Answer, Clock, StoredSite, read_sites
-from webwinnow.experiments.sites.likelihood import drawn_curves, site_curves
-from webwinnow.experiments.sites.pruned import ways
-from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, Size, accuracy_of
+from webwinnow.experiments.jobpool import JobPool
+from webwinnow.experiments.resulttables import Notes
+from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
+from webwinnow.experiments.sites.likelihood import random_curves, site_curves
+from webwinnow.experiments.sites.pruned import rule_names
+from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
 from webwinnow.experiments.sites.sitetrials import (
-    Answers,
+    SiteTrial,
     Split,
-    Trial,
-    draws,
+    TrialAnswers,
     each_left_out,
     folds,
+    random_splits,
     run_trial,
     sizes_of,
-    worked,
 )
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import DEFAULT_METHOD as DEFAULT_CLEANING
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, topic_method
 
-__all__ = ["FOLDS", "REPEATS", "SitesSettings", "sites_experiment"]
-
 REPEATS = 10
-"""Draws of training sites of each size."""
+"""Random samples of training sites of each size."""
 FOLDS = 5
-"""Parts of the sites, each left out once, to compare ways of denoising; every site where there are fewer."""
+"""Folds to compare choices of denoising; one per site if there are fewer sites."""
 LEAST_SITES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SitesSettings:
-    """What to run.
+    """Settings of the experiment.
 
     - `label`, `site`: the columns with a site's topic and its name.
-    - `methods`: of classifying sites; `choices`: of denoising, none for no comparison.
-    - `thesaurus`: a file of terms; without it they are learned from the training sites.
+    - `methods`: of classifying sites; `choices`: of denoising, empty for no comparison.
+    - `thesaurus`: a file of terms; without it terms are learned from the training sites.
     - `cleaning`: the cleaning method of the choices with a cleaner.
-    - `repeats`: draws of training sites of each size; 0 for no curve.
-    - `pruning`, `likelihood`: whether Figures 11 and 6 are made too.
-    - `most_pages`: pages of a site, at most, in the order of the file.
-    - `jobs`: worker processes, 0 for one a core; no result but the times depends on it.
+    - `repeats`: random samples of training sites of each size; 0 for no curve.
+    - `pruning`, `likelihood`: whether to make Figures 11 and 6.
+    - `most_pages`: the most pages of a site, in the order of the file.
+    - `jobs`: worker processes, 0 for one per core; only the times depend on it.
     """
 
     label: str
@@ -91,15 +90,8 @@ def sites_experiment(
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> SitesResults:
-    """Classify the sites of a Parquet or JSONL file in every way. The same file and settings give the same results."""
-    notes: dict[str, None] = {}
-
-    def note(problem: str) -> None:
-        if problem not in notes and on_problem is not None:
-            on_problem(problem)
-        notes.setdefault(problem)
-
-    tell = on_progress or (lambda _stage, _done, _total: None)
+    """Run the experiment on a Parquet or JSONL file. The same file and settings give the same results."""
+    progress, note = on_progress or no_progress, Notes(on_problem)
     terms = None
     if any("thesaurus" in choice for choice in settings.choices):
         needs_ahocorasick()
@@ -112,7 +104,7 @@ def sites_experiment(
         cleaning=settings.cleaning if settings.choices else None,
         clock=clock,
         most_pages=settings.most_pages,
-        on_progress=tell,
+        on_progress=progress,
         on_problem=note,
     )
     labels = [one.label for one in sites]
@@ -123,9 +115,11 @@ def sites_experiment(
         )
     alone = [label for label, count in sorted(Counter(labels).items()) if count == 1]
     if alone:
-        note(f"with one site only, and so never right where that site is left out: {', '.join(alone)}")
-    run = _Run(sites, settings, terms, tell, clock)
-    left_out, pruning = run.left_out()
+        note(f"labels with one site only, which are never right when it is left out: {', '.join(alone)}")
+    with JobPool(settings.jobs) as pool:
+        run = _Run(sites, settings, terms, pool, progress, clock)
+        left_out, pruning = run.left_out()
+        sizes, denoising = run.sizes(), run.denoising()
     trees = [one.site.page_tree for one in sites]
     return SitesResults(
         data=data.name,
@@ -138,97 +132,92 @@ def sites_experiment(
         thesaurus=None if settings.thesaurus is None else settings.thesaurus.name,
         sites=tuple((one.name, one.label, len(one.pages)) for one in sites),
         methods=settings.methods,
-        sizes=run.sizes(),
+        sizes=sizes,
         left_out=left_out,
-        denoising=run.denoising(),
+        denoising=denoising,
         pruning=pruning,
-        drawn=tuple(drawn_curves(settings.seed)) if settings.likelihood else (),
+        drawn=tuple(random_curves(settings.seed)) if settings.likelihood else (),
         own=tuple(site_curves(sites)) if settings.likelihood else (),
         seconds=dict(clock.seconds),
         deepest=max(int(tree.depth.max()) - int(tree.page[0] == NOTHING) for tree in trees if len(tree)),
-        notes=tuple(notes),
+        notes=tuple(note.lines),
     )
 
 
 class _Run:
-    """The trials of one experiment, one kind after another."""
+    """The trials of one experiment."""
 
     def __init__(
         self,
-        sites: list[StoredSite],
+        sites: list[LabelledSite],
         settings: SitesSettings,
         terms: tuple[str, ...] | None,
-        tell: Progress,
+        pool: JobPool,
+        progress: Progress,
         clock: Clock,
     ) -> None:
-        self.sites, self.settings, self.terms, self.tell, self.clock = sites, settings, terms, tell, clock
+        self.sites, self.settings, self.terms = sites, settings, terms
+        self.pool, self.progress, self.clock = pool, progress, clock
         self.labels = [one.label for one in sites]
         self.bare = [one.without_text() for one in sites]
         self.reading_method = DEFAULT_METHOD if DEFAULT_METHOD in settings.methods else settings.methods[-1]
         self.sized = [
             (size, split)
             for size in (sizes_of(self.labels) if settings.repeats else [])
-            for split in draws(self.labels, size, settings.repeats, np.random.default_rng([settings.seed, size]))
+            for split in random_splits(
+                self.labels, size, settings.repeats, np.random.default_rng([settings.seed, size])
+            )
         ]
-        self.parts = folds(self.labels, FOLDS, np.random.default_rng(settings.seed))
-        self.total = len(self.sized) + len(sites) + len(settings.choices) * len(self.parts)
+        self.folds = folds(self.labels, FOLDS, np.random.default_rng(settings.seed))
+        self.total = len(self.sized) + len(sites) + len(settings.choices) * len(self.folds)
         self.done = 0
 
-    def left_out(self) -> tuple[dict[str, tuple[Answer, ...]], tuple[PruningRow, ...]]:
-        """Every site classified by all others, and each way of reading it (Figure 11)."""
+    def left_out(self) -> tuple[dict[str, tuple[SiteAnswer, ...]], tuple[PruningRow, ...]]:
+        """Classify every site by all others, and read it by every rule (Figure 11)."""
         reading = self.reading_method if self.settings.pruning else None
-        found = self._trials((self._trial(split, reading=reading) for split in each_left_out(self.labels)), timed=True)
-        answers = {
-            method: tuple(answer for one in found for answer in one.by_method[method])
-            for method in self.settings.methods
-        }
-        reads = [read for one in found for read in one.reads]
-        rows = [PruningRow(way, tuple(read[k] for read in reads)) for k, way in enumerate(ways()) if reads]
-        return answers, tuple(rows)
+        found = self._answers([self._trial(split, reading=reading) for split in each_left_out(self.labels)])
+        for one in found:
+            for stage, seconds in one.seconds.items():
+                self.clock.seconds[stage] += seconds
+        readings = [reading for one in found for reading in one.readings]
+        rows = [PruningRow(rule, tuple(one[k] for one in readings)) for k, rule in enumerate(rule_names()) if readings]
+        return self._by_method(found), tuple(rows)
 
-    def sizes(self) -> tuple[Size, ...]:
-        """Accuracy by number of training sites (Figure 9)."""
-        found = self._trials(self._trial(split) for _, split in self.sized)
+    def sizes(self) -> tuple[SizeResults, ...]:
+        """Measure the accuracy by number of training sites (Figure 9)."""
+        found = self._answers([self._trial(split) for _, split in self.sized])
         accuracies: dict[tuple[str, int], list[float]] = defaultdict(list)
         for (size, _), answers in zip(self.sized, found, strict=True):
-            for method, said in answers.by_method.items():
-                accuracies[method, size].append(accuracy_of(said))
-        return tuple(Size(method, size, tuple(values)) for (method, size), values in accuracies.items())
+            for method, of_method in answers.by_method.items():
+                accuracies[method, size].append(accuracy_of(of_method))
+        return tuple(SizeResults(method, size, tuple(values)) for (method, size), values in accuracies.items())
 
     def denoising(self) -> tuple[DenoisingRow, ...]:
-        """Each way of denoising, every part of the sites left out once."""
+        """Compare the choices of denoising, every fold left out once."""
         rows = []
         for choice in self.settings.choices:
-            found = self._trials(self._trial(split, choice) for split in self.parts)
-            rows.append(
-                DenoisingRow(
-                    choice,
-                    {
-                        method: tuple(answer for answers in found for answer in answers.by_method[method])
-                        for method in self.settings.methods
-                    },
-                    float(np.mean([answers.words for answers in found])),
-                    float(np.mean([answers.pages for answers in found])),
-                    sum(answers.seconds.get(f"denoising: {choice}", 0.0) for answers in found),
-                )
-            )
+            found = self._answers([self._trial(split, choice) for split in self.folds])
+            shares = (float(np.mean([getattr(one, name) for one in found])) for name in ("words", "pages"))
+            seconds = sum(one.seconds.get(f"denoising: {choice}", 0.0) for one in found)
+            rows.append(DenoisingRow(choice, self._by_method(found), *shares, seconds))
         return tuple(rows)
 
-    def _trial(self, split: Split, choice: Choice = "repeated", reading: str | None = None) -> Trial:
+    def _trial(self, split: Split, choice: Choice = "repeated", reading: str | None = None) -> SiteTrial:
         sites = self.bare if choice in ("none", "repeated") else self.sites
         learned, tested = (tuple(sites[s] for s in part) for part in split)
         settings = self.settings
-        return Trial(learned, tested, settings.methods, choice, settings.denoising, self.terms, reading)
+        return SiteTrial(learned, tested, settings.methods, choice, settings.denoising, self.terms, reading)
 
-    def _trials(self, trials: Iterable[Trial], *, timed: bool = False) -> list[Answers]:
-        found: dict[int, Answers] = {}
-        for number, answers in worked(run_trial, trials, self.settings.jobs):
-            found[number] = answers
-            self._step()
-            for stage, seconds in answers.seconds.items() if timed else ():
-                self.clock.seconds[stage] += seconds
-        return [found[number] for number in sorted(found)]
+    def _answers(self, trials: list[SiteTrial]) -> list[TrialAnswers]:
+        found: dict[int, TrialAnswers] = {}
+        for trial, answers in self.pool.run(run_trial, trials):
+            found[id(trial)] = answers
+            self.done += 1
+            self.progress("mine", self.done, self.total)
+        return [found[id(trial)] for trial in trials]
 
-    def _step(self) -> None:
-        self.done += 1
-        self.tell("mine", self.done, self.total)
+    def _by_method(self, found: list[TrialAnswers]) -> dict[str, tuple[SiteAnswer, ...]]:
+        return {
+            method: tuple(answer for one in found for answer in one.by_method[method])
+            for method in self.settings.methods
+        }
