@@ -13,8 +13,7 @@ import pytest
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.search import IndexFolder, IndexSettings, SearchSettings, search
-from webwinnow.search.query import clauses_of
-from webwinnow.search.snippet import snippet
+from webwinnow.search.query import clauses_of, snippet
 
 
 def record(number: int, text: str, **told: Any) -> dict[str, Any]:

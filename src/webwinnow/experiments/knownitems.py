@@ -15,8 +15,7 @@ from webwinnow.errors import InputError
 from webwinnow.io.schema import Record
 from webwinnow.progress import Progress
 from webwinnow.search import IndexFolder, SearchSettings, search
-from webwinnow.search.index import ABSTRACT, FULL, key_of
-from webwinnow.search.level import TEXTS
+from webwinnow.search.index import ABSTRACT, FULL, TEXTS, key_of
 from webwinnow.search.query import Within
 from webwinnow.words import words
 

@@ -1,40 +1,57 @@
-"""`IndexFolder`: the two levels of an index, abstracts above full texts, written together."""
+"""`IndexFolder`: the two levels of an index, abstracts above full texts, and `Level`, one tantivy index on disk.
+
+Texts are indexed as the words that `webwinnow.words` makes of them, so that a query and a page are tokenised alike,
+whatever the script. What a result shows is stored beside them as JSON.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from webwinnow.errors import InputError, SettingsError
-from webwinnow.io.outputs import whole_file
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.io.schema import Record
-from webwinnow.progress import Progress
-from webwinnow.search.level import FILTERS, Level
+from webwinnow.progress import Progress, no_progress
+from webwinnow.storage import write_file
 from webwinnow.words import words
 
-__all__ = ["ABSTRACT", "FULL", "IndexFolder", "IndexSettings", "Indexed"]
+if TYPE_CHECKING:
+    import tantivy
 
 ABSTRACT, FULL = "abstract", "full"
+TEXTS = ("title", "keywords", "body")
+"""Fields that are searched for words."""
+FILTERS = ("site", "type", "genre", "category", "lang")
+"""Fields that a search may be narrowed by."""
+BOOSTS = {"title": 2.0, "keywords": 1.5, "body": 1.0}
+"""Weights of the fields; round numbers, not tuned."""
+KEY, SHOWN = "key", "shown"
+_POSTINGS = frozenset({".term", ".idx", ".pos", ".fieldnorm"})
+"""Files of the inverted index proper; the others contain stored fields and columns."""
+
 FORMAT_VERSION = 1
 ABOUT = "webwinnow-index.json"
-SHOWN = ("url", "page_id", "site", "title", "type", "genre", "category", "lang", "date", "abstract")
-"""What a result tells of a page."""
+SHOWN_FIELDS = ("url", "page_id", "site", "title", "type", "genre", "category", "lang", "date", "abstract")
+"""Fields of a page that a result shows."""
 LEADING_WORDS, LEADING_CHARACTERS = 60, 400
-"""Words of the text that stand for an abstract where a record has none, and what is shown of it then."""
+"""Words of the text that replace a missing abstract, and how many characters of it are shown."""
 LONGEST_KEPT = 200_000
-"""Characters of a text that are kept for excerpts; all of it is searched."""
+"""Characters of a text that are stored for snippets; all of it is searched."""
 LEAST_MEMORY = 15_000_000
-"""What tantivy asks for at least."""
+"""The minimum that tantivy accepts."""
+
+Clause = tuple[tuple[str, ...], str]
+"""A word or a phrase, and `must`, `may` or `not`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSettings:
-    """`memory`: bytes that each level fills before a part goes to disk. `commit_every`: pages after which what is there
-    can be found, and outlives a kill. `replicas`: whether pages with `replica_of` are taken.
+    """`memory`: bytes that each level buffers before it writes a segment. `commit_every`: pages between commits, after
+    which they can be found and survive a kill. `replicas`: whether pages with `replica_of` are indexed.
     """
 
     memory: int = 64_000_000
@@ -50,7 +67,7 @@ class IndexSettings:
 
 @dataclass(slots=True)
 class Indexed:
-    """What became of the records given: pages put, and passed over as not kept, without text, or replicas."""
+    """Counts of records: pages indexed, skipped as not kept or without text, and skipped as replicas."""
 
     put: int = 0
     not_kept: int = 0
@@ -60,9 +77,9 @@ class Indexed:
 class IndexFolder:
     """An index on disk. `with IndexFolder(path).writing(settings) as index: index.put(record)`; then `search`.
 
-    A page has one key, its `page_id` or else its URL; put again, it takes the place of what was there. The upper level
-    is small: titles, keywords and abstracts. If writing is cut off, each level opens with what it had committed; a page
-    that only one has is still found, and putting it again mends that.
+    The key of a page is its `page_id` or else its URL; putting it again replaces it. The upper level is small: titles,
+    keywords and abstracts. If writing is interrupted, each level opens with what it had committed; a page that only one
+    of them has is still found, and putting it again fixes that.
     """
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
@@ -74,11 +91,10 @@ class IndexFolder:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
                 raise InputError(f"{self.path} holds something else; expected a new folder or an index")
             self.path.mkdir(parents=True, exist_ok=True)
-            with whole_file(about) as file:
-                file.write(json.dumps({"format_version": FORMAT_VERSION}).encode())
+            write_file(about, json.dumps({"format_version": FORMAT_VERSION}).encode())
         self._check(about)
         self.levels = {name: Level(self.path / name) for name in (ABSTRACT, FULL)}
-        self._settings: IndexSettings | None = None
+        self._settings = IndexSettings()
         self._since_commit = 0
 
     @staticmethod
@@ -91,7 +107,7 @@ class IndexFolder:
             raise InputError(f"{about.parent} has index format {version}, this program {FORMAT_VERSION}; make it again")
 
     def writing(self, settings: IndexSettings | None = None) -> Self:
-        """Open to write; as a context it commits at the end, and drops what came after the last commit on an error."""
+        """Open for writing. As a context it commits at the end; on an error it rolls back to the last commit."""
         self._settings = settings or IndexSettings()
         opened = []
         try:
@@ -118,70 +134,201 @@ class IndexFolder:
                 level.close()
 
     def put(self, record: Record) -> None:
-        """Add the record of a page, or put it in the place of an older one."""
+        """Add the record of a page, or replace it."""
         text, abstract = str(record.get("text") or ""), str(record.get("abstract") or record.get("description") or "")
-        said = words(text)
-        shown = {name: record.get(name) for name in SHOWN} | {"abstract": abstract or text[:LEADING_CHARACTERS]}
+        body = words(text)
+        shown = {name: record.get(name) for name in SHOWN_FIELDS} | {"abstract": abstract or text[:LEADING_CHARACTERS]}
         filters = {name: str(record[name]) for name in FILTERS if record.get(name)}
         title = words(str(record.get("title") or ""))
         keywords = [word for keyword in record.get("keywords") or () for word in words(str(keyword))]
-        bodies = {ABSTRACT: words(abstract) or said[:LEADING_WORDS], FULL: said}
+        bodies = {ABSTRACT: words(abstract) or body[:LEADING_WORDS], FULL: body}
         key = key_of(record)
         for name, level in self.levels.items():
-            told = shown | ({"text": text[:LONGEST_KEPT]} if name == FULL else {})
-            level.put(key, {"title": title, "keywords": keywords, "body": bodies[name]}, filters, told)
+            stored = shown | ({"text": text[:LONGEST_KEPT]} if name == FULL else {})
+            level.put(key, {"title": title, "keywords": keywords, "body": bodies[name]}, filters, stored)
         self._count()
 
     def put_all(self, records: Iterable[Record], *, on_progress: Progress | None = None) -> Indexed:
-        """Put what was kept of a run's records; the others are counted. A page that is kept no more is removed."""
+        """Put the kept records of a run and count the others. Pages that are no longer kept are removed."""
         found = Indexed()
-        wanted = (self._settings or IndexSettings()).replicas
+        progress = on_progress or no_progress
         for done, record in enumerate(records, start=1):
             if record.get("outcome", "kept") != "kept" or not record.get("text"):
                 found.not_kept += 1
                 self.remove(key_of(record))
-            elif record.get("replica_of") and not wanted:
+            elif record.get("replica_of") and not self._settings.replicas:
                 found.replicas += 1
                 self.remove(key_of(record))
             else:
                 self.put(record)
                 found.put += 1
-            if on_progress is not None:
-                on_progress("index", done, None)
+            progress("index", done, None)
         return found
 
     def remove(self, key: str) -> None:
-        """Take out a page by its `page_id` or URL."""
-        self.remove_where("key", key)
+        """Remove a page by its `page_id` or URL."""
+        self.remove_where(KEY, key)
 
     def remove_where(self, field: str, value: str) -> None:
-        """Take out all pages of a site, genre, type, category or language."""
-        if field not in ("key", *FILTERS):
-            raise SettingsError(f"pages are not told apart by {field!r}; expected key, {', '.join(FILTERS)}")
+        """Remove all pages of a site, genre, type, category or language."""
+        if field not in (KEY, *FILTERS):
+            raise SettingsError(f"cannot remove pages by {field!r}; expected {KEY}, {', '.join(FILTERS)}")
         for level in self.levels.values():
             level.remove(field, value)
         self._count()
 
     def commit(self) -> None:
-        """Make what was put lasting and findable, the lower level first."""
+        """Make the changes permanent and searchable, the lower level first."""
         for name in (FULL, ABSTRACT):
             self.levels[name].commit()
         self._since_commit = 0
 
     def _count(self) -> None:
         self._since_commit += 1
-        if self._settings is not None and self._since_commit >= self._settings.commit_every:
+        if self._since_commit >= self._settings.commit_every:
             self.commit()
 
     @property
     def pages(self) -> int:
-        """How many pages can be found."""
+        """The number of pages that can be found."""
         return self.levels[FULL].pages
 
 
 def key_of(record: Record) -> str:
-    """What tells a page from all others: its `page_id`, or else its URL."""
+    """Return the key of a page: its `page_id`, or else its URL."""
     key: Any = record.get("page_id") or record.get("url")
     if not key:
         raise InputError("a record has neither page_id nor url; expected records of webwinnow clean")
     return str(key)
+
+
+class Level:
+    """A tantivy index in a folder, created if there is none. Only this class uses tantivy."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import tantivy  # noqa: PLC0415 (an optional extra)
+        except ImportError as error:
+            raise MissingExtra("search", "search") from error
+        self._tantivy: Any = tantivy
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._index = self._tantivy.Index(self._schema(), path=str(path))
+        except ValueError as error:
+            raise InputError(f"{path} is no index of this program ({error}); give another folder") from None
+        analyzer = self._tantivy.TextAnalyzerBuilder(self._tantivy.Tokenizer.whitespace()).build()
+        self._index.register_tokenizer("words", analyzer)
+        self._writer: tantivy.IndexWriter | None = None
+        self._searcher: tantivy.Searcher | None = None
+
+    def _schema(self) -> tantivy.Schema:
+        builder = self._tantivy.SchemaBuilder()
+        builder.add_text_field(KEY, tokenizer_name="raw", index_option="basic", stored=True)
+        for name in FILTERS:
+            builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+        for name in TEXTS:
+            builder.add_text_field(name, tokenizer_name="words", index_option="position")
+        builder.add_bytes_field(SHOWN, stored=True, indexed=False)
+        schema: tantivy.Schema = builder.build()
+        return schema
+
+    # Writing
+
+    def open_to_write(self, memory: int) -> None:
+        """Take the lock of the only writer; `memory` bytes are buffered before a segment is written."""
+        try:
+            self._writer = self._index.writer(heap_size=memory, num_threads=1)
+        except ValueError as error:
+            raise InputError(f"{self.path} is being written by another run ({error})") from None
+
+    def put(self, key: str, texts: dict[str, Sequence[str]], filters: dict[str, str], shown: dict[str, Any]) -> None:
+        """Add a page, or replace the one with the same key."""
+        writer = self._writing()
+        writer.delete_documents_by_term(KEY, key)
+        page = self._tantivy.Document()
+        page.add_text(KEY, key)
+        for name, found in texts.items():
+            page.add_text(name, " ".join(found))
+        for name, value in filters.items():
+            page.add_text(name, value)
+        page.add_bytes(SHOWN, json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
+        writer.add_document(page)
+
+    def remove(self, field: str, value: str) -> None:
+        """Remove the pages with this value of `key` or one of `FILTERS`."""
+        self._writing().delete_documents_by_term(field, value)
+
+    def commit(self) -> None:
+        """Make the changes permanent and searchable."""
+        self._writing().commit()
+        self._searcher = None
+
+    def close(self) -> None:
+        """Wait for merges and release the lock; changes that were not committed are lost."""
+        if self._writer is not None:
+            self._writer.rollback()
+            self._writer.wait_merging_threads()
+            self._writer = None
+
+    def _writing(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise InputError(f"{self.path} was opened for reading; expected it opened for writing")
+        return self._writer
+
+    # Searching
+
+    @property
+    def pages(self) -> int:
+        """The number of pages that can be found."""
+        return self._reading().num_docs
+
+    @property
+    def bytes(self) -> int:
+        """The size of the inverted index, without stored fields."""
+        return sum(file.stat().st_size for file in self.path.iterdir() if file.suffix in _POSTINGS)
+
+    def find(
+        self, clauses: Iterable[Clause], filters: dict[str, str], limit: int, texts: Sequence[str] = TEXTS
+    ) -> tuple[int, list[tuple[float, str, dict[str, Any]]]]:
+        """Return how many pages match in one of `texts`, and the best of them: score, key, stored fields."""
+        query = self._query(list(clauses), filters, texts)
+        searcher = self._reading()
+        found: Any = searcher.search(query, limit=limit, count=True)  # the stubs lack `count`
+        hits = []
+        for score, address in found.hits:
+            page = searcher.doc(address)
+            shown = json.loads(bytes(page.get_first(SHOWN) or b"{}"))
+            hits.append((round(float(score), 6), str(page.get_first(KEY)), shown))
+        hits.sort(key=lambda hit: (-hit[0], hit[1]))
+        return int(found.count or 0), hits
+
+    def _reading(self) -> tantivy.Searcher:
+        if self._searcher is None:
+            self._index.reload()
+            self._searcher = self._index.searcher()
+        return self._searcher
+
+    def _query(self, clauses: Sequence[Clause], filters: dict[str, str], texts: Sequence[str]) -> tantivy.Query:
+        query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._index.schema
+        roles = {"must": occur.Must, "may": occur.Should, "not": occur.MustNot}
+        parts = [(roles[role], self._anywhere(found, texts)) for found, role in clauses]
+        wanted = [query.boolean_query(parts)] if parts else [query.all_query()]
+        narrowed = [
+            query.const_score_query(query.term_query(schema, name, value), 0.0) for name, value in filters.items()
+        ]
+        both: tantivy.Query = query.boolean_query([(occur.Must, part) for part in (*wanted, *narrowed)])
+        return both
+
+    def _anywhere(self, phrase: tuple[str, ...], texts: Sequence[str]) -> tantivy.Query:
+        """Return the query for a word or phrase in any of `texts`; the best field counts."""
+        query, schema = self._tantivy.Query, self._index.schema
+        fields = []
+        for name in texts:
+            if len(phrase) == 1:
+                found = query.term_query(schema, name, phrase[0], "freq")
+            else:
+                found = query.phrase_query(schema, name, list(phrase))
+            fields.append(query.boost_query(found, BOOSTS[name]))
+        anywhere: tantivy.Query = query.disjunction_max_query(fields)
+        return anywhere

@@ -25,7 +25,7 @@ from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.errors import WebwinnowError
 from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
-from webwinnow.search.snippet import Snippet
+from webwinnow.search.query import Snippet
 from webwinnow.service.api import LONGEST_QUERY, JobTold, job_told, sites
 from webwinnow.service.gate import COOKIE, POLICY, is_token
 from webwinnow.service.jobs import Job
