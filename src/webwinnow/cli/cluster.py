@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +21,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.io.outputs import STDOUT
 from webwinnow.io.tablefiles import read_label_column
+from webwinnow.platforms import cpu_count
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
@@ -112,7 +112,7 @@ def cluster(
         iterations=iterations,
         batch=mini_batch,
         seed=seed,
-        jobs=jobs or len(os.sched_getaffinity(0)),
+        jobs=jobs or cpu_count(),
         map=page is not None,
     )
     known = None if label is None else read_label_column(inputs if labels is None else [labels], label)

@@ -180,7 +180,7 @@ def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCraw
 
 def _check_can_crawl() -> None:
     if os.name == "nt":
-        raise SettingsError("crawling needs Linux or macOS; on Windows fetch pages by other means and give files")
+        raise SettingsError("crawling needs Linux or macOS; `webwinnow page FILE` and the library work on Windows")
     if importlib.util.find_spec("scrapy") is None:
         raise MissingExtra("crawling", "crawl")
 

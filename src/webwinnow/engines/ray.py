@@ -15,6 +15,7 @@ import ray.exceptions
 
 from webwinnow.engines.batches import tree_file, values
 from webwinnow.engines.clusterengine import BatchFunction, failed_task, no_cluster
+from webwinnow.platforms import cpu_count
 
 __all__ = ["RayCarrier"]
 
@@ -34,7 +35,7 @@ class RayCarrier:
             started: dict[str, Any] = {"address": address}
             if address is None:
                 os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would stand back for all others here
-                cores = jobs or len(os.sched_getaffinity(0))
+                cores = jobs or cpu_count()
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
             try:
                 ray.init(**started, logging_level="ERROR", log_to_driver=False)

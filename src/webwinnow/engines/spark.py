@@ -35,6 +35,7 @@ from webwinnow.engines.clusterengine import (
 )
 from webwinnow.engines.plan import Plan
 from webwinnow.io.schema import PAGE_FIELDS, FieldKind
+from webwinnow.platforms import cpu_count
 
 __all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
 
@@ -68,7 +69,7 @@ class SparkCarrier:
     def started(cls, master: str | None, jobs: int) -> SparkCarrier:
         """Start a session, or take the one that runs: on a master, or on this machine with so many cores (0: all)."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        cores = jobs or len(os.sched_getaffinity(0))
+        cores = jobs or cpu_count()
         builder = SparkSession.builder.appName("webwinnow").master(master or f"local[{cores},{ATTEMPTS}]")
         builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
         if master is None:

@@ -13,6 +13,7 @@ from multiprocessing import connection
 from typing import Any, TypeVar
 
 from webwinnow.errors import WebwinnowError
+from webwinnow.platforms import cpu_count
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -22,7 +23,7 @@ class JobPool(AbstractContextManager["JobPool"]):
     """A number of worker processes, 0 for one per core. With one, jobs run in this process."""
 
     def __init__(self, jobs: int = 0) -> None:
-        self.count = jobs or len(os.sched_getaffinity(0))
+        self.count = jobs or cpu_count()
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> JobPool:
