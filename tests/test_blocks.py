@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.blocks import cut, said_in
+from webwinnow.blocks import cut, text_of_runs
 from webwinnow.markup import BLOCK_TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -127,13 +127,13 @@ def test_an_empty_page_has_no_blocks() -> None:
 
 def test_what_is_said_in_some_runs_keeps_words_of_different_blocks_apart() -> None:
     tree = parse("<p>o<b>n</b>e</p><p>two</p>")
-    assert said_in(tree, np.ones(tree.run_count, np.bool_)).split() == ["one", "two"]
+    assert text_of_runs(tree, np.ones(tree.run_count, np.bool_)).split() == ["one", "two"]
 
 
 def test_what_is_said_in_some_runs_leaves_the_others_out() -> None:
     tree = parse("<p>one</p><p>two</p><p>three</p>")
-    assert said_in(tree, np.array([True, False, True])).split() == ["one", "three"]
+    assert text_of_runs(tree, np.array([True, False, True])).split() == ["one", "three"]
 
 
 def test_nothing_is_said_in_no_runs() -> None:
-    assert said_in(parse(""), np.zeros(0, np.bool_)) == ""
+    assert text_of_runs(parse(""), np.zeros(0, np.bool_)) == ""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_128_hexdigest
 
 from webwinnow._words import folded_text
-from webwinnow.blocks import parting, said_in
+from webwinnow.blocks import splitting_nodes, text_of_runs
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
@@ -59,7 +59,7 @@ def exact_fingerprint(tree: PageTree, keep: NDArray[np.bool_] | None = None) -> 
             tree.run_before,
             kept[tree.run_owner],
             tree.parent,
-            parting(tree),
+            splitting_nodes(tree),
         )
     )
 
@@ -70,7 +70,7 @@ def _exact(said: str) -> str:
 
 def _kept_text(tree: PageTree, keep: NDArray[np.bool_] | None) -> str:
     mask = tree.visible if keep is None else keep
-    return said_in(tree, mask[tree.run_owner])
+    return text_of_runs(tree, mask[tree.run_owner])
 
 
 def simhash(features: NDArray[np.uint64]) -> int:

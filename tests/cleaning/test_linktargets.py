@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from webwinnow.cleaning.linktargets import TARGETS, Page, Target
+from webwinnow.cleaning.linktargets import TARGETS, LinkTargets, Target
 from webwinnow.urls import resolve
 
 URL = "https://www.mill.example/grain/rye/sowing.html?page=2"
 
 
 def target(href: str, url: str = URL) -> Target:
-    return Page(url).target(href, resolve(url, href))
+    return LinkTargets(url).of(href, resolve(url, href))
 
 
 @pytest.mark.parametrize(

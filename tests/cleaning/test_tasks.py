@@ -81,7 +81,7 @@ def test_a_task_is_a_small_file(tmp_path: Path, name: str, written: str) -> None
     [
         ("a.toml", "keeps = 3", "list of kinds"),
         ("a.toml", 'keeps = ["menus"]', "the kinds are content, posts"),
-        ("a.toml", 'keep = ["posts"]\nkeeps = []', "tells keep"),
+        ("a.toml", 'keep = ["posts"]\nkeeps = []', "contains keep"),
         ("a.toml", "keeps = [", "cannot be read"),
         ("a.json", '{"keeps": [1]}', "to be text"),
         ("a.json", "\udcff", "cannot be read"),

@@ -1,9 +1,12 @@
-"""`KindModel`: the weights that ship with the package, and the probability of each kind that they give to a region.
+"""The kinds of noise (thesis 2.2, Figure 2-4), and the recogniser that gives each removed region its kind.
 
-Tokens are weighed by how rare they are (idf). Two readers then look at a region: a linear model over tokens and
-numbers, and a forest over the numbers and a short latent description of the tokens (latent semantic analysis,
-Deerwester et al. 1990: which tokens stand together is learned from regions without labels, so that a word that no
-labelled region had still says something). Their probabilities are mixed. Trained by `make train`; see docs/noise.md.
+`KINDS` is the taxonomy: the thesis's three families, with kinds that the web has added since. Posts by readers are not
+noise by themselves: on a forum they are the content, below an article they are not.
+
+`KindModel` weighs tokens by their rarity (idf). Two models then score a region: a linear model over tokens and numbers,
+and a forest over the numbers and a latent description of the tokens (latent semantic analysis, Deerwester et al. 1990:
+which tokens occur together is learned from regions without labels, so that a word that no labelled region had still
+counts). Their probabilities are mixed. Trained by `make train`; see docs/noise.md.
 """
 
 from __future__ import annotations
@@ -31,12 +34,12 @@ from webwinnow.pagemodel.posts import POST_ABOVE
 from webwinnow.site.learned import LearnedSite
 
 FAMILIES: tuple[str, ...] = ("content", "fixed", "service", "navigation", "posts")
-"""The three families of the thesis, between content and user posts."""
+"""The three families of the thesis, between content and posts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of block: `name`, the `family` it belongs to, and `about`, one line for people."""
+    """A kind of block: its name, its family, and a description."""
 
     name: str
     family: str
@@ -65,7 +68,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("page-recommendation", "navigation", "other pages of this site: related, latest, most read, bought together"),
     Kind("notice", "service", "messages of the machinery: loading, a script or plug-in wanted, an old browser"),
 )
-"""What a code of `Verdict.kind` means; the list only grows at its end."""
+"""The meaning of each code of `Verdict.kind`; new kinds are appended."""
 
 KIND_CODE: dict[str, int] = {kind.name: code for code, kind in enumerate(KINDS)}
 
@@ -82,8 +85,8 @@ _FOREST = ("feature", "border", "leaves", "bias")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KindModel:
-    """The weights. Column c of what has one column a class speaks of kind `classes[c]`; `forest_share` is what the
-    forest counts beside the linear model.
+    """The weights. Column c of arrays with one column per class is for kind `classes[c]`; `forest_share` is the weight
+    of the forest against the linear model.
     """
 
     classes: NDArray[np.uint8]
@@ -101,11 +104,11 @@ class KindModel:
 
     @classmethod
     def load(cls, path: Path | None = None) -> KindModel:
-        """The weights of a file, or those that ship with the package, which are read once."""
+        """The weights of a file, or the shipped ones, which are read once."""
         return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
 
     def probabilities(self, reading: RegionReading) -> NDArray[np.float64]:
-        """The probability of each of `KINDS` for each region, one row a region."""
+        """The probability of each of `KINDS`, one row per region."""
         count = reading.features.shape[1]
         found = np.zeros((count, len(KINDS)))
         if count:
@@ -116,7 +119,7 @@ class KindModel:
         return np.round(found, 6)
 
     def latent(self, reading: RegionReading) -> NDArray[np.float64]:
-        """The short description of each region's tokens."""
+        """The latent description of each region's tokens."""
         weights = token_weights(reading, self.idf, by_part=False)
         return _summed(reading, weights, self.basis) * self.basis_scale
 
@@ -193,7 +196,7 @@ class KindModel:
 
 
 def token_weights(reading: RegionReading, idf: NDArray[np.float32], *, by_part: bool) -> NDArray[np.float64]:
-    """What each token counts: its idf, the tokens of a region together, or those of each part of it, of length 1."""
+    """The weight of each token: its idf, normalised to length 1 over a region or over each part of it."""
     weights = idf[reading.ids].astype(np.float64)
     group = np.repeat(np.arange(len(reading.offsets) - 1), np.diff(reading.offsets))
     groups = len(reading.offsets) - 1
@@ -209,7 +212,7 @@ def token_weights(reading: RegionReading, idf: NDArray[np.float32], *, by_part: 
 def _summed(
     reading: RegionReading, weights: NDArray[np.float64], table: NDArray[np.integer[Any]]
 ) -> NDArray[np.float64]:
-    """For each region the sum of its tokens' rows of a table, each times what the token counts."""
+    """For each region the sum of its tokens' rows of a table, each times the token's weight."""
     rows = np.zeros((len(reading.offsets) - 1, table.shape[1]))
     for r, (a, b) in enumerate(pairwise(reading.offsets.tolist())):
         rows[r] = weights[a:b] @ table[reading.ids[a:b]].astype(np.float64)
@@ -235,23 +238,19 @@ _POSTS = KIND_CODE["posts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RegionKinds:
-    """The removed regions of a page, the kind of each (a code of `noise.KINDS`) and its probability."""
+    """The removed regions of a page, the kind of each (a code of `KINDS`) and its probability."""
 
     regions: RemovedRegions
     kind: NDArray[np.uint8]
     score: NDArray[np.float32]
 
     def of_runs(self) -> NDArray[np.uint8]:
-        """The kind of the region that each run belongs to; content for what stays."""
+        """The kind of each run's region; content for what is kept."""
         region = self.regions.of_run()
-        return (
-            np.where(region >= 0, self.kind[region], KIND_CODE["content"]).astype(np.uint8)
-            if len(self.kind)
-            else np.zeros(len(region), np.uint8)
-        )
+        return np.append(self.kind, np.uint8(KIND_CODE["content"]))[region]
 
     def on_nodes(self) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """The kind of each node that stands in a region, and its score; content and 0 for all others."""
+        """The kind of each node in a region, and its score; content and 0 for all others."""
         kind = np.zeros(len(self.regions.tree), np.uint8)
         score = np.zeros(len(self.regions.tree), np.float32)
         spans = zip(self.regions.first_node.tolist(), self.regions.last_node.tolist(), strict=True)

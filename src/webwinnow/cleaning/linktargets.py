@@ -1,6 +1,6 @@
-"""Where the links of a page lead, by the structure of their addresses: up the page's own path, beside it, elsewhere.
+"""Where the links of a page lead, by the structure of their URLs: up the page's own path, beside it, elsewhere.
 
-The thesis tells kinds of navigation apart by this (6.1c): hub or sibling pages, inside or outside the site.
+The thesis distinguishes kinds of navigation by this (6.1c): hub or sibling pages, inside or outside the site.
 """
 
 from __future__ import annotations
@@ -9,42 +9,39 @@ import re
 from typing import NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
-__all__ = ["TARGETS", "Page", "Target"]
-
 TARGETS: tuple[str, ...] = tuple(
     "here fragment script mail home up beside below section inside relative_site outside carrying numbered".split()
 )
-"""What a link may be; it is one of the first twelve, and the last two besides. `here`: this very page; `fragment`: a
-place on it; `home`: the host's root; `up`: a folder that the page lies in; `beside`: of the same folder; `below`;
-`section`: of the same first folder; `inside`: the same host; `relative_site`: another host of the same name;
-`outside`; `carrying`: hands this page's address or name on to another host; `numbered`: differs from this page in
-numbers only."""
+"""What a link may be: one of the first twelve, and possibly the last two. `here`: this very page; `fragment`: a place
+on it; `home`: the host's root; `up`: a folder that contains the page; `beside`: in the same folder; `below`; `section`:
+in the same first folder; `inside`: on the same host; `relative_site`: another host of the same name; `outside`;
+`carrying`: passes this page's URL or name on to another host; `numbered`: differs from this page only in numbers."""
 
 LONGEST = 400
-"""Characters of an address that are looked at."""
+"""Characters of a URL that are read."""
 LONGEST_SUFFIX = 3
-"""Characters of the label before the last in names such as `co.uk`, at most."""
+"""Longest label before the last in names such as `co.uk`, in characters."""
 MOST_WORDS = 12
-"""Words of one part of an address that are heard."""
+"""Words read from one part of a URL."""
 _WORDS = re.compile(r"[^\W\d_]{2,24}")
 _NUMBERS = re.compile(r"\d+")
 _WEB = ("http", "https", "")
 
 
 class Target(NamedTuple):
-    """One link: which of `TARGETS` it is, how deep its path goes, whether it hands the page on or differs from it in
-    numbers only, and the words of its address, each with where it stands (`h` host, `p` path, `q` query).
+    """One link: which of `TARGETS` it is, the depth of its path, whether it is `carrying` or `numbered`, and the words
+    of its URL, each with the part that it is in (`h` host, `p` path, `q` query).
     """
 
     what: str
-    depth: int
-    carrying: bool
-    numbered: bool
-    words: tuple[str, ...]
+    depth: int = 0
+    carrying: bool = False
+    numbered: bool = False
+    words: tuple[str, ...] = ()
 
 
-class Page:
-    """The page that links stand on. Asked for the same `href` again, it answers from memory."""
+class LinkTargets:
+    """The targets of the links of one page; each `href` is resolved once."""
 
     def __init__(self, url: str) -> None:
         parts = _split(url)
@@ -56,8 +53,8 @@ class Page:
         self.plain = _NUMBERS.sub("#", f"{self.path}?{self.query}")
         self.known: dict[str, Target] = {}
 
-    def target(self, href: str, resolved: str | None) -> Target:
-        """What a link of this page is; `resolved` is its absolute address, None where it has none."""
+    def of(self, href: str, resolved: str | None) -> Target:
+        """The target of a link; `resolved` is its absolute URL, None where it has none."""
         found = self.known.get(href)
         if found is None:
             found = self.known[href] = self._target(href.strip()[:LONGEST], resolved)
@@ -65,13 +62,13 @@ class Page:
 
     def _target(self, href: str, resolved: str | None) -> Target:
         if href.startswith("#"):
-            return Target("fragment" if len(href) > 1 else "script", 0, False, False, _words("p", href[1:]))
+            return Target("fragment" if len(href) > 1 else "script", words=_words("p", href[1:]))
         if resolved is None:
-            return Target("script", 0, False, False, ())
+            return Target("script")
         parts = _split(resolved[:LONGEST])
         if parts.scheme not in _WEB and parts.scheme != self.scheme:
             what = "mail" if parts.scheme in ("mailto", "tel", "sms") else "script"
-            return Target(what, 0, False, False, _words("h", parts.scheme))
+            return Target(what, words=_words("h", parts.scheme))
         host, path = _host(parts.netloc), parts.path or "/"
         words = _words("p", path) + _words("q", parts.query)
         depth = path.count("/") - path.endswith("/")
@@ -109,7 +106,7 @@ def _host(netloc: str) -> str:
 
 
 def _same_name(one: str, other: str) -> bool:
-    """Whether two hosts end in the same name: one inside the other, or the last two labels equal, no short ones."""
+    """Whether two hosts share a name: one contains the other, or their last two labels are equal and not short."""
     if one.endswith("." + other) or other.endswith("." + one):
         return True
     last, same = one.split(".")[-2:], other.split(".")[-2:]

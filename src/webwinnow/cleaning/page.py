@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
-from webwinnow.blocks import Blocks
+from webwinnow.blocks import Blocks, runs_of_nodes
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import (
@@ -194,8 +194,7 @@ def nodes_of(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if not runs.any():
         return found
     says = ~blank_runs(tree.text, tree.run_start)
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
+    first, last = runs_of_nodes(tree)
     spoken, chosen = (np.concatenate(([0], np.cumsum(some))) for some in (says, says & runs))
     count, count_chosen = spoken[last] - spoken[first], chosen[last] - chosen[first]
     found |= (count > 0) & (count_chosen == count)

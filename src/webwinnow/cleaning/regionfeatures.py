@@ -1,8 +1,8 @@
-"""What the recogniser of kinds sees of each removed region: numbers (`FEATURES`) and hashed tokens.
+"""What the recogniser of noise kinds measures of each removed region: numbers (`FEATURES`) and hashed tokens.
 
-Numbers: how much it says and how, where its links lead, its controls and pictures, what stands around it, where on
-the page and how near to what stays, and, with a model of the site, how fixed its text is there. Tokens: its words, the
-names of the elements in and around it, the words of its addresses and labels, the words before and after.
+Numbers: amount and form of the text, targets of the links, controls and pictures, the elements around, the place on the
+page and the distance to what is kept, and, with a model of the site, how fixed the text is there. Tokens: words, names
+of the elements in and around the region, words of URLs and labels, words before and after.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.cleaning.linktargets import TARGETS, Page, Target
-from webwinnow.cleaning.removedregions import RemovedRegions
+from webwinnow.blocks import runs_of_nodes
+from webwinnow.cleaning.linktargets import TARGETS, LinkTargets
+from webwinnow.cleaning.removedregions import CONTROLS, RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
@@ -24,24 +25,20 @@ from webwinnow.pagemodel.features import GENRES, Reading
 from webwinnow.pagemodel.schema import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.site.learned import LearnedSite
 
-HEARD_WORDS, HEARD_LAST = 60, 12
-"""Words of a region that are heard, from its start and from its end."""
-HEARD_PAIRS = 24
-HEARD_NEAR = 8
-"""Words before and after a region that are heard."""
-HEARD_NODES = 40
-"""Elements in a region whose names are heard."""
-HEARD_LABELS = 120
-"""Elements in a region whose labels are heard."""
-HEARD_LINKS = 60
-"""Links of a region whose addresses are heard."""
-HEARD_PICTURES = 20
-"""Pictures of a region whose sizes are looked at."""
+FIRST_WORDS, LAST_WORDS = 60, 12
+"""Words that become tokens, from the start and from the end of a region."""
+PAIRED_WORDS = 24
+WORDS_NEAR = 8
+"""Words that become tokens before and after a region."""
+NAMED_NODES, LABELLED_NODES = 40, 120
+"""Elements in a region whose names, and whose labels, become tokens."""
+READ_LINKS, READ_PICTURES = 60, 20
+"""Links whose URLs become tokens, and pictures whose sizes are read."""
 NEAR_STEPS = 2
 """Elements around a region that count as near."""
 KEPT_STEPS = 4
 FAR = 60
-"""Words before which what stays counts as near."""
+"""Kept text within this number of words is near."""
 
 PARTS: dict[str, int] = {
     "words": 13,
@@ -56,9 +53,9 @@ PARTS: dict[str, int] = {
     "targets": 12,
     "heading": 11,
 }
-"""Where a token stands, and the bits that tokens are hashed into there: the same word is another token in each part."""
+"""Where a token is from, and the bits that it is hashed into: the same word is another token in each part."""
 TOKENS = sum(1 << bits for bits in PARTS.values())
-"""Different tokens that there may be."""
+"""Number of different tokens."""
 PART_STARTS = np.cumsum([0, *(1 << bits for bits in PARTS.values())])
 """The tokens of part k are numbered from `PART_STARTS[k]`."""
 _PART_BITS = np.array(list(PARTS.values()), np.uint64)
@@ -99,8 +96,8 @@ FEATURES: tuple[str, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RegionReading:
-    """The regions of a page as the recogniser sees them; column r of `features` is region r, and so are tokens
-    `ids[offsets[r]:offsets[r + 1]]`, distinct and ascending.
+    """The regions of a page: column r of `features` describes region r, whose tokens are `ids[offsets[r]:offsets[r +
+    1]]`, distinct and ascending.
     """
 
     features: NDArray[np.float32]
@@ -114,16 +111,16 @@ def read_regions(
     """Features and tokens of the regions of a page, with what is known of its site."""
     page = _Page(regions, reading, verdict, site)
     features = np.zeros((len(FEATURES), len(regions)), np.float32)
-    keys: list[NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
+    keys: list[NDArray[np.uint64]] = []
     for r in range(len(regions)):
         features[:, r] = page.numbers(r)
         keys += page.tokens(r)
-    ids, offsets = _hashed(keys[1:], len(regions))
+    ids, offsets = _hashed(keys, len(regions))
     return RegionReading(features=features, ids=ids, offsets=offsets)
 
 
 def _hashed(keys: list[NDArray[np.uint64]], regions: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The distinct tokens of each region, ascending, and where each region's begin; `keys` has a row a region and part.
+    """The distinct tokens of each region, ascending, and their offsets; `keys` has a row for each region and part.
 
     Keys go through the finisher of splitmix64.
     """
@@ -149,51 +146,33 @@ def _log(value: float) -> float:
 
 
 class _Page:
-    """A page with sums over its blocks, runs and nodes, so that any region can be asked for what it holds."""
+    """A page with running sums over its blocks, runs and nodes, from which the features of any region follow."""
 
     def __init__(self, regions: RemovedRegions, reading: Reading, verdict: Verdict, site: LearnedSite | None) -> None:
         tree = regions.tree
-        self.tree, self.regions, self.verdict = tree, regions, verdict
-        self.reading = reading
-        blocks = self.reading.blocks
-        said = self.reading.said
-        self.block_run = blocks.first_run[said]
-        self.counts = np.concatenate((np.zeros((1, len(COUNTS)), np.int64), np.cumsum(self.reading.counts, axis=0)))
+        self.tree, self.regions, self.verdict, self.reading = tree, regions, verdict, reading
+        block_run = reading.blocks.first_run[reading.said]
+        self.counts = np.concatenate((np.zeros((1, len(COUNTS)), np.int64), np.cumsum(reading.counts, axis=0)))
         self.words = self.counts[:, _COUNT["words"]]
-        kept = verdict.keep_runs[self.block_run] if len(said) else np.zeros(0, np.bool_)
-        self.kept_words = _sums(self.reading.words * kept)
-        self.run_first = np.searchsorted(self.block_run, np.arange(tree.run_count + 1))
-        starts = tree.run_start[:-1]
-        self.node_first = np.searchsorted(starts, tree.text_start)
-        self.node_last = np.searchsorted(starts, tree.text_end)
-        self.node_depth = self._depths()
-        self.links()
+        self.kept_words = _sums(reading.words * verdict.keep_runs[block_run])
+        self.run_first = np.searchsorted(block_run, np.arange(tree.run_count + 1))
+        self.node_runs = runs_of_nodes(tree)
+        self.node_depth = np.arange(len(tree)) - np.cumsum(np.bincount(tree.end, minlength=len(tree) + 1))[:-1]
+        self._read_links()
         self.tag_sums = {tag: _sums(tree.tag == TAG_CODE[tag]) for tag in (*_CONTROLS, *_INSIDE)}
         self.pictures = np.flatnonzero(tree.tag == TAG_CODE["img"])
         self.inputs = self._input_sums()
-        self.controls = _sums(tree.tagged("input", "select", "textarea", "button"))
+        self.controls = _sums(tree.tagged(*CONTROLS))
         self.labels = self._labels()
         self.share = self._shares(site)
-        self.genre = [float(verdict.genre == name) for name in GENRES]
-        own = urlpath(tree.url)
-        self.path = [float(own.count("/")), float("?" in own)]
-        self.key_times = dict(zip(*np.unique(self.reading.text_key, return_counts=True), strict=True))
-        self.title_words = self.reading.counts[:, _COUNT["in_title"]]
-        self.spans = [
-            (int(self.run_first[a]), int(self.run_first[b]))
-            for a, b in zip(regions.first_run.tolist(), regions.last_run.tolist(), strict=True)
-        ]
-
-    def _depths(self) -> NDArray[np.int32]:
-        depth = np.zeros(len(self.tree), np.int32)
-        found = depth.tolist()
-        for i, up in enumerate(self.tree.parent.tolist()):
-            if up >= 0:
-                found[i] = found[up] + 1
-        return np.array(found, np.int32)
+        rest = tree.url.partition("://")[2]
+        path = rest[rest.find("/") :] if "/" in rest else ""
+        self.of_page = [*(float(verdict.genre == name) for name in GENRES), float(path.count("/")), float("?" in path)]
+        self.key_times = dict(zip(*np.unique(reading.text_key, return_counts=True), strict=True))
+        self.first, self.last = (self.run_first[runs].tolist() for runs in (regions.first_run, regions.last_run))
 
     def _shares(self, site: LearnedSite | None) -> NDArray[np.float64] | None:
-        """On which share of the site's other pages each block stands."""
+        """The share of the site's other pages that contain each block."""
         if site is None or site.blocks is None or site.pages < 2:
             return None
         own = int(page_fingerprint(self.tree) in site.learned)
@@ -202,29 +181,27 @@ class _Page:
         found: NDArray[np.float64] = np.minimum(copies / max(site.pages - own, 1), 1.0)
         return found
 
-    def links(self) -> None:
+    def _read_links(self) -> None:
         """The links of the page, in page order: node, target, words of the anchor."""
         tree = self.tree
-        links, page = tree.links(), Page(tree.url)
+        links, targets = tree.links(), LinkTargets(tree.url)
         self.link_node = links.node.astype(np.int64)
-        self.link: list[Target] = [page.target(href, tree.resolve(href)) for href in links.href]
-        self.link_words = [tree[int(i)].text.split() for i in self.link_node.tolist()]
+        self.link = [targets.of(href, tree.resolve(href)) for href in links.href]
+        self.link_words = [tree[i].text.split() for i in self.link_node.tolist()]
 
     def _input_sums(self) -> dict[str, NDArray[np.int64]]:
-        tree = self.tree
-        inputs = np.flatnonzero(tree.tagged("input")).tolist()
-        nodes, values = tree.values("type")
-        kinds = dict(zip(nodes.tolist(), values, strict=True))
-        found = {}
-        told = {i: kinds.get(i, "text").strip().lower() or "text" for i in inputs}
-        for name in _INPUTS:
-            marks = np.zeros(len(tree), np.bool_)
-            marks[[i for i, kind in told.items() if kind == name]] = True
-            found[name] = _sums(marks)
-        return found
+        """For each type of input how many are before each node."""
+        nodes, values = self.tree.values("type")
+        types = dict(zip(nodes.tolist(), values, strict=True))
+        marks = {name: np.zeros(len(self.tree), np.bool_) for name in _INPUTS}
+        for i in np.flatnonzero(self.tree.tagged("input")).tolist():
+            kind = types.get(i, "text").strip().lower() or "text"
+            if kind in marks:
+                marks[kind][i] = True
+        return {name: _sums(mark) for name, mark in marks.items()}
 
     def _labels(self) -> dict[int, list[str]]:
-        """What elements say besides their text: `alt`, `title`, `value`, `aria-label`."""
+        """The `alt`, `title`, `value` and `aria-label` of each node."""
         tree = self.tree
         found: dict[int, list[str]] = {}
         codes = [ATTRIBUTE_CODE[name] for name in _LABELS]
@@ -233,147 +210,137 @@ class _Page:
             found.setdefault(int(tree.attr_node[k]), []).append(text)
         return found
 
-    # What is asked of one region
+    # One region
+
+    def _nodes(self, r: int) -> tuple[int, int]:
+        first = int(self.regions.first_node[r])
+        return first, max(int(self.regions.last_node[r]), first)
 
     def _links_in(self, r: int) -> range:
-        """The links of a region; the one around it, if it is inline text of one."""
-        first, last = int(self.regions.first_node[r]), int(self.regions.last_node[r])
-        a, b = np.searchsorted(self.link_node, (first, max(last, first)))
+        """The links of a region; the one around it, if it is inline text of a link."""
+        a, b = np.searchsorted(self.link_node, self._nodes(r)).tolist()
         if a == b:
             around = int(self.tree.run_owner[self.regions.first_run[r]])
-            steps = 0
-            while around > 0 and steps < NEAR_STEPS + 1:
+            for _ in range(NEAR_STEPS + 1):
+                if around <= 0:
+                    break
                 k = int(np.searchsorted(self.link_node, around))
                 if k < len(self.link_node) and self.link_node[k] == around:
                     return range(k, k + 1)
-                around, steps = int(self.tree.parent[around]), steps + 1
-        return range(int(a), int(b))
+                around = int(self.tree.parent[around])
+        return range(a, b)
 
     def numbers(self, r: int) -> list[float]:
-        first, last = self.spans[r]
         return list(
             chain(
-                self._said(r, first, last),
-                self._led(r),
-                self._held(r, first, last),
-                self._stood(r, first, last),
-                self._neighbours(r),
-                self.genre,
-                self.path,
+                self._text_numbers(r),
+                self._link_numbers(r),
+                self._element_numbers(r),
+                self._place_numbers(r),
+                self._neighbour_numbers(r, r - 1),
+                self._neighbour_numbers(r, r + 1),
+                self.of_page,
             )
         )
 
-    def _said(self, r: int, first: int, last: int) -> list[float]:
-        total = (self.counts[last] - self.counts[first]).tolist()
+    def _word_count(self, r: int) -> int:
+        return max(int(self.words[self.last[r]] - self.words[self.first[r]]), 1)
+
+    def _text_numbers(self, r: int) -> list[float]:
+        blocks = self.last[r] - self.first[r]
+        total = (self.counts[self.last[r]] - self.counts[self.first[r]]).tolist()
         count = dict(zip(COUNTS, total, strict=True))
         words, chars = max(count["words"], 1), max(count["chars"], 1)
-        text = self._text(r)
-        hidden = not self.tree.visible[self.tree.run_owner[self.regions.first_run[r]]]
+        first_run, last_run = int(self.regions.first_run[r]), int(self.regions.last_run[r])
+        start, end = int(self.tree.run_start[first_run]), int(self.tree.run_start[last_run])
+        text = self.tree.text[start : min(end, start + 4000)]
         return [
             _log(count["words"]),
             _log(chars),
-            _log(last - first),
-            _log(words / max(last - first, 1)),
+            _log(blocks),
+            _log(words / max(blocks, 1)),
             (count["letters"] + count["digits"]) / words,
             count["link_words"] / words,
             count["strong_words"] / words,
             count["digits"] / chars,
-            count["capitals"] / words,
-            count["numbers"] / words,
-            count["ends"] / words,
-            count["commas"] / words,
+            *(count[name] / words for name in ("capitals", "numbers", "ends", "commas")),
             _log(count["money"]),
-            count["short"] / words,
-            count["long"] / words,
-            count["in_title"] / words,
+            *(count[name] / words for name in ("short", "long", "in_title")),
             _log(count["in_title"]),
             count["in_summary"] / words,
-            float(hidden),
+            float(not self.tree.visible[self.tree.run_owner[first_run]]),
             *(_log(text.count(sign)) for sign in _SIGNS),
         ]
 
-    def _text(self, r: int) -> str:
-        tree = self.tree
-        start = int(tree.run_start[self.regions.first_run[r]])
-        return tree.text[start : min(int(tree.run_start[self.regions.last_run[r]]), start + 4000)]
-
-    def _led(self, r: int) -> list[float]:
-        """Where the links lead. Along a breadcrumb paths grow (`rising`, `depth_rise`)."""
+    def _link_numbers(self, r: int) -> list[float]:
+        """Targets of the links. Along a breadcrumb paths grow (`rising`, `depth_rise`)."""
         inside = self._links_in(r)
         links = [self.link[k] for k in inside]
         words = [self.link_words[k] for k in inside]
-        n = max(len(links), 1)
-        first, last = self.spans[r]
-        said = max(int(self.words[last] - self.words[first]), 1)
-        rising = sum(b.depth > a.depth for a, b in pairwise(links)) / max(len(links) - 1, 1)
-        shares = [sum(t.what == name for t in links) / n for name in TARGETS[:-2]]
+        n, said = max(len(links), 1), self._word_count(r)
+        numbered = sum(t.numbered for t in links)
+        first = links[0] if links else None
         return [
             _log(len(links)),
             _log(said / n),
             len(links) / said,
             len({t.words for t in links}) / n,
-            sum(t.numbered for t in links) / n,
-            rising,
+            numbered / n,
+            sum(b.depth > a.depth for a, b in pairwise(links)) / max(len(links) - 1, 1),
             float(links[-1].depth - links[0].depth) if links else 0.0,
             sum(not w for w in words) / n,
-            *shares,
+            *(sum(t.what == name for t in links) / n for name in TARGETS[:-2]),
             sum(t.carrying for t in links) / n,
-            _log(sum(t.numbered for t in links)),
-            *(float(bool(links) and links[0].what == name) for name in TARGETS[:-2]),
-            float(bool(links) and links[0].carrying),
-            float(bool(links) and links[0].numbered),
+            _log(numbered),
+            *(float(first is not None and first.what == name) for name in TARGETS[:-2]),
+            float(first is not None and first.carrying),
+            float(first is not None and first.numbered),
             sum(len(w) == 1 and w[0].isdecimal() for w in words) / n,
             sum(len(w) == 1 for w in words) / n,
             sum(len(w) >= 6 for w in words) / n,
         ]
 
-    def _held(self, r: int, first_block: int, last_block: int) -> list[float]:
+    def _element_numbers(self, r: int) -> list[float]:
         """Controls, elements and pictures inside."""
-        a, b = int(self.regions.first_node[r]), int(self.regions.last_node[r])
-        b = max(a, b)
-        widths, heights = self._pictures(a, b)
-        words = max(int(self.words[last_block] - self.words[first_block]), 1)
+        a, b = self._nodes(r)
+        start, end = np.searchsorted(self.pictures, (a, b)).tolist()
+        pictures = self.pictures[start : min(end, start + READ_PICTURES)].tolist()
+        widths, heights = ([_size(self.tree.attribute(i, name)) for i in pictures] for name in ("width", "height"))
         return [
             *(_log(float(self.inputs[name][b] - self.inputs[name][a])) for name in _INPUTS),
-            *(_log(float(self.tag_sums[tag][b] - self.tag_sums[tag][a])) for tag in _CONTROLS),
-            *(_log(float(self.tag_sums[tag][b] - self.tag_sums[tag][a])) for tag in _INSIDE),
+            *(_log(float(self.tag_sums[tag][b] - self.tag_sums[tag][a])) for tag in (*_CONTROLS, *_INSIDE)),
             max(widths, default=0.0),
             max(heights, default=0.0),
             float(sum(0 < w <= 64 for w in widths)),
             _log(b - a),
-            (b - a) / words,
+            (b - a) / self._word_count(r),
         ]
 
-    def _pictures(self, first: int, last: int) -> tuple[list[float], list[float]]:
-        a, b = np.searchsorted(self.pictures, (first, last)).tolist()
-        found = self.pictures[a : min(b, a + HEARD_PICTURES)].tolist()
-        widths = [_size(self.tree.attribute(i, "width")) for i in found]
-        return widths, [_size(self.tree.attribute(i, "height")) for i in found]
-
-    def _stood(self, r: int, first: int, last: int) -> list[float]:
-        """The place: marks around, how far down, how near to what stays, how fixed on the site, the heading before."""
-        tree, regions, verdict = self.tree, self.regions, self.verdict
+    def _place_numbers(self, r: int) -> list[float]:
+        """The place: marks around, position, distance to what is kept, how fixed on the site, the heading before."""
+        tree, regions, verdict, first, last = self.tree, self.regions, self.verdict, self.first[r], self.last[r]
+        words, kept = self.words, self.kept_words
         node = int(regions.node[r])
+        is_part = int(regions.first_node[r]) != node
         mark = int(self.reading.marks[node])
-        all_words, kept_all = max(int(self.words[-1]), 1), max(int(self.kept_words[-1]), 1)
-        before, after = int(self.words[first]), int(self.words[-1] - self.words[last])
-        near_first = int(np.searchsorted(self.words, before - FAR))
-        near_last = min(int(np.searchsorted(self.words, self.words[last] + FAR)), len(self.words) - 1)
-        kept, said = [], []
-        up = node if int(regions.first_node[r]) != node else max(int(tree.parent[node]), 0)
+        all_words, kept_all = max(int(words[-1]), 1), max(int(kept[-1]), 1)
+        before, after = int(words[first]), int(words[-1] - words[last])
+        near_first = int(np.searchsorted(words, before - FAR))
+        near_last = min(int(np.searchsorted(words, words[last] + FAR)), len(words) - 1)
+        kept_above, words_above = [], []
+        up = node if is_part else max(int(tree.parent[node]), 0)
         for _ in range(KEPT_STEPS):
-            a, b = self.run_first[self.node_first[up]], self.run_first[self.node_last[up]]
-            kept.append(float(self.kept_words[b] - self.kept_words[a]) / kept_all)
-            said.append(float(self.words[b] - self.words[a]) / all_words)
+            a, b = (self.run_first[runs[up]] for runs in self.node_runs)
+            kept_above.append(float(kept[b] - kept[a]) / kept_all)
+            words_above.append(float(words[b] - words[a]) / all_words)
             up = max(int(tree.parent[up]), 0)
         owners = tree.run_owner[regions.first_run[r] : regions.last_run[r]]
         scores = verdict.score[owners] if verdict.confidence is not None and len(owners) else np.full(1, -1.0)
-        heading = int(self.reading.heading[first]) if first < len(self.reading.heading) else -1
-        own_heading = int(self.reading.level[first:last].max(initial=0))
+        heading = self._heading(r)
         copies = [self.key_times.get(key, 1) for key in self.reading.text_key[first:last].tolist()]
         return [
             *(float(bool(mark & MARK[name])) for name in _MARKS),
-            float(int(regions.first_node[r]) != node),
+            float(is_part),
             float(self.node_depth[node]),
             before / all_words,
             (all_words - after) / all_words,
@@ -383,89 +350,81 @@ class _Page:
             _log(len(self.link)),
             _log(len(regions)),
             r / max(len(regions), 1),
-            self.kept_words[first] / kept_all,
-            (self.kept_words[-1] - self.kept_words[last]) / kept_all,
+            kept[first] / kept_all,
+            (kept[-1] - kept[last]) / kept_all,
             kept_all / all_words,
-            _log(float(self.kept_words[first] - self.kept_words[near_first])),
-            _log(float(self.kept_words[near_last] - self.kept_words[last])),
-            *kept,
-            *said,
+            _log(float(kept[first] - kept[near_first])),
+            _log(float(kept[near_last] - kept[last])),
+            *kept_above,
+            *words_above,
             float(scores.max()),
             float(scores.mean()),
             *self._fixed(first, last),
             _log(first - heading if heading >= 0 else 99),
             float(self.reading.level[heading]) if heading >= 0 else 0.0,
-            float(own_heading),
+            float(self.reading.level[first:last].max(initial=0)),
             _log(sum(copies) / max(len(copies), 1) - 1),
         ]
 
+    def _heading(self, r: int) -> int:
+        """The block of the last heading before a region; -1 for none."""
+        return int(self.reading.heading[self.first[r]]) if self.first[r] < len(self.reading.heading) else -1
+
     def _fixed(self, first: int, last: int) -> list[float]:
-        """How fixed the text is over the site: mean and least share of pages, and how the share falls along it."""
+        """How fixed the text is over the site: mean and least share of pages, and the fall of the share along it."""
         if self.share is None or first == last:
             return [0.0, -1.0, -1.0, 0.0]
         share = self.share[first:last]
         return [1.0, float(share.mean()), float(share.min()), float(share[0] - share[-1])]
 
-    def _neighbours(self, r: int) -> list[float]:
-        found: list[float] = []
-        for other in (r - 1, r + 1):
-            if 0 <= other < len(self.regions):
-                first, last = self.spans[other]
-                count = self.counts[last] - self.counts[first]
-                words = max(int(count[_COUNT["words"]]), 1)
-                a, b = int(self.regions.first_node[other]), int(self.regions.last_node[other])
-                same = int(self.tree.parent[max(int(self.regions.node[other]), 0)]) == int(
-                    self.tree.parent[int(self.regions.node[r])]
-                )
-                found += [
-                    _log(words),
-                    float(count[_COUNT["link_words"]]) / words,
-                    _log(float(self.controls[max(a, b)] - self.controls[a])),
-                    float(same),
-                ]
-            else:
-                found += [-1.0, -1.0, -1.0, 0.0]
-        return found
+    def _neighbour_numbers(self, r: int, other: int) -> list[float]:
+        if not 0 <= other < len(self.regions):
+            return [-1.0, -1.0, -1.0, 0.0]
+        words = self._word_count(other)
+        linked = self.counts[self.last[other]] - self.counts[self.first[other]]
+        a, b = self._nodes(other)
+        parents = self.tree.parent[self.regions.node[[r, other]]]
+        return [
+            _log(words),
+            float(linked[_COUNT["link_words"]]) / words,
+            _log(float(self.controls[b] - self.controls[a])),
+            float(parents[0] == parents[1]),
+        ]
 
     def tokens(self, r: int) -> list[NDArray[np.uint64]]:
         """The keys of the region's tokens, one array for each of `PARTS`."""
         reading, tree, regions = self.reading, self.tree, self.regions
-        first, last = self.spans[r]
-        offsets = reading.word_offsets
-        words = reading.word_ids[offsets[first] : offsets[last]].astype(np.uint64)
-        start = words[:HEARD_WORDS]
-        heard = np.concatenate((start, words[HEARD_WORDS:][-HEARD_LAST:]))
-        pairs = start[:HEARD_PAIRS][:-1] * np.uint64(1 << 20) + start[:HEARD_PAIRS][1:] if len(start) > 1 else start[:0]
+        ids, offsets = reading.word_ids, reading.word_offsets
+        start, end = int(offsets[self.first[r]]), int(offsets[self.last[r]])
+        words = ids[start:end].astype(np.uint64)
+        opening = words[:FIRST_WORDS]
+        paired = opening[:PAIRED_WORDS]
         node = int(regions.node[r])
         near, far, up = [node], list[int](), node
         while (up := int(tree.parent[up])) >= 0:
             (near if len(near) <= NEAR_STEPS else far).append(up)
-        a, b = int(regions.first_node[r]), int(regions.last_node[r])
-        inside = range(a + (a == node), min(max(b, a), a + HEARD_NODES))
-        labelled = [self.labels.get(i, ()) for i in (*near[:2], *range(a, min(b, a + HEARD_LABELS)))]
-        told = [word for labels in labelled for label in labels for word in label.lower().split()[:12]]
-        addresses = [word for k in self._links_in(r)[:HEARD_LINKS] for word in self.link[k].words]
-        heading = int(reading.heading[first]) if first < len(reading.heading) else -1
-        headed = reading.word_ids[offsets[heading] : offsets[heading + 1]][:12] if heading >= 0 else words[:0]
+        a, b = self._nodes(r)
+        labelled = [self.labels.get(i, ()) for i in (*near[:2], *range(a, min(b, a + LABELLED_NODES)))]
+        label_words = [word for labels in labelled for label in labels for word in label.lower().split()[:12]]
+        heading = self._heading(r)
+        headed = ids[offsets[heading] : offsets[heading + 1]][:12] if heading >= 0 else words[:0]
         return [
-            heard,
-            pairs,
+            np.concatenate((opening, words[FIRST_WORDS:][-LAST_WORDS:])),
+            paired[:-1] * np.uint64(1 << 20) + paired[1:],
             (words[:2] << np.uint64(1)) + np.arange(min(len(words), 2)).astype(np.uint64),
             self._names(near),
             self._names(far),
-            self._names(inside),
-            reading.word_ids[max(offsets[first] - HEARD_NEAR, 0) : offsets[first]].astype(np.uint64),
-            reading.word_ids[offsets[last] : offsets[last] + HEARD_NEAR].astype(np.uint64),
-            _keys(told[:40]),
-            _keys(addresses),
+            self._names(range(a + (a == node), min(b, a + NAMED_NODES))),
+            ids[max(start - WORDS_NEAR, 0) : start].astype(np.uint64),
+            ids[end : end + WORDS_NEAR].astype(np.uint64),
+            _keys(label_words[:40]),
+            _keys([word for k in self._links_in(r)[:READ_LINKS] for word in self.link[k].words]),
             headed.astype(np.uint64),
         ]
 
     def _names(self, nodes: list[int] | range) -> NDArray[np.uint64]:
         ids, offsets = self.reading.node_ids, self.reading.node_offsets
-        if not len(nodes):
-            return np.zeros(0, np.uint64)
-        return np.concatenate([ids[offsets[i] : offsets[i + 1]] for i in nodes]).astype(np.uint64)
+        return np.concatenate([ids[:0], *(ids[offsets[i] : offsets[i + 1]] for i in nodes)]).astype(np.uint64)
 
 
 def _keys(words: list[str]) -> NDArray[np.uint64]:
@@ -475,9 +434,3 @@ def _keys(words: list[str]) -> NDArray[np.uint64]:
 def _size(written: str | None) -> float:
     digits = "".join(c for c in (written or "")[:5] if c.isdecimal())
     return min(float(digits), 2000.0) if digits.isascii() and digits else 0.0
-
-
-def urlpath(url: str) -> str:
-    """The path and query of an address."""
-    rest = url.partition("://")[2]
-    return rest[rest.find("/") :] if "/" in rest else ""

@@ -1,25 +1,24 @@
 """`RemovedRegions`: what was removed from a page, in pieces a person would point at: a menu, a notice, a share bar.
 
 A block is too small to have a kind (one `<li>` of a menu), the largest element without kept text too large (a wrapper
-around header, menu and footer). A region is a stretch of neighbouring parts of one element, all removed, that belong
-together. The rule goes down from the root. The parts of an element are its block children and the inline text between
-them; a stretch of removed parts is one region if it
+around header, menu and footer). A region is a sequence of neighbouring parts of one element, all removed, that belong
+together. The rule works down from the root. The parts of an element are its block children and the inline text between
+them; a sequence of removed parts is one region if it
 
-- says no more than a few words, or is inline text only;
+- has only a few words, or is inline text only;
 - fills a list, a paragraph, a menu, a small form, or a table of plain cells;
 - is one short section: a title, and what follows up to the next title;
 - fills an element with a message: short text with few links, and its buttons;
-- consists of like parts: of the same tag, attributes and inner tags, all mostly links or all mostly not.
+- consists of similar parts: of the same tag, attributes and inner tags, all mostly links or all mostly not.
 
-Otherwise it comes apart: like neighbours stay together, a title goes with what follows if that is one, and each other
-part is asked the same question.
+Otherwise it is split: similar neighbours stay together, a title goes with what follows it, and the rule is applied to
+each other part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -27,35 +26,35 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
-from webwinnow.blocks import are_parted, parting
+from webwinnow.blocks import are_split, runs_of_nodes, splitting_nodes
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
 FEW_WORDS = 10
-"""A stretch of no more words is not parted."""
+"""A sequence of no more words is not split."""
 FORM_WORDS = 80
 """A form of more words is a wrapper around a page, as some servers write it."""
 SECTION_WORDS = 120
-"""A titled section, or an item without a class, of more words is looked into."""
+"""A titled section, or an item without a class, of more words is examined further."""
 MESSAGE_WORDS = 80
-"""A message of more words is looked into."""
+"""A message of more words is examined further."""
 INSIDE_ALIKE = 0.5
-"""Jaccard index of the tags inside two like parts."""
+"""Jaccard index of the tags inside two similar parts."""
 MOSTLY = 0.5
-"""A part is of links if this share of its words is."""
+"""A part consists of links if this share of its words does."""
 TITLE_WORDS = 4
 """A block of no more words, none a link, right before a part of links is its title, whatever its tag."""
 SPEAKING_WORDS = 4
-"""A part of fewer words says nothing about its share of links."""
+"""The share of links in a part of fewer words is no evidence."""
 
+CONTROLS = ("input", "select", "textarea", "button")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "legend", "caption", "dt", "summary")
-_CONTROLS = ("input", "select", "textarea", "button")
 _WHOLE = frozenset(TAG_CODE[tag] for tag in "ul ol dl menu dir nav p select address pre figure blockquote".split())
-"""Elements that hold one thing."""
+"""Elements that contain one thing."""
 _TABLES = frozenset(TAG_CODE[tag] for tag in ("table", "tbody", "thead", "tfoot", "tr"))
 _LAID_OUT = ("table", "ul", "ol", "dl", "div", "form", "section", "h1", "h2", "h3")
-"""What stands in the cells of a table that lays out a page, and not in those of a plain one."""
+"""Elements that are in the cells of a layout table, and not in those of a plain one."""
 _FORM = TAG_CODE["form"]
 
 
@@ -63,8 +62,8 @@ _FORM = TAG_CODE["form"]
 class RemovedRegions:
     """The removed regions of a page, in page order; no two share a node or a run.
 
-    Region r spans nodes `first_node[r]:last_node[r]` and runs `first_run[r]:last_run[r]`; `node[r]` is the largest
-    element that says nothing else, or the smallest around it where the region is a part of an element.
+    Region r has nodes `first_node[r]:last_node[r]` and runs `first_run[r]:last_run[r]`; `node[r]` is the largest
+    element without other text, or the smallest around it where the region is a part of an element.
     """
 
     tree: PageTree
@@ -81,13 +80,13 @@ class RemovedRegions:
         """The text of every region, white space folded, a blank where a block ends."""
         tree = self.tree
         bounds = pairwise(tree.run_start.tolist())
-        parted = np.append(are_parted(tree, parting(tree), np.arange(tree.run_count)), True).tolist()
-        said = [tree.text[a:b] + (" " if gap else "") for (a, b), gap in zip(bounds, parted, strict=False)]
+        split = np.append(are_split(tree, splitting_nodes(tree), np.arange(tree.run_count)), True).tolist()
+        said = [tree.text[a:b] + (" " if gap else "") for (a, b), gap in zip(bounds, split, strict=False)]
         spans = zip(self.first_run.tolist(), self.last_run.tolist(), strict=True)
         return [" ".join("".join(said[first:last]).split()) for first, last in spans]
 
     def of_run(self) -> NDArray[np.int32]:
-        """For each run the region that it belongs to; -1 for what stays, and for white space outside of regions."""
+        """For each run its region; -1 for kept text, and for white space outside of regions."""
         found = np.full(self.tree.run_count, -1, np.int32)
         for r, (first, last) in enumerate(zip(self.first_run.tolist(), self.last_run.tolist(), strict=True)):
             found[first:last] = r
@@ -95,7 +94,7 @@ class RemovedRegions:
 
 
 def removed_regions(tree: PageTree, verdict: Verdict) -> RemovedRegions:
-    """The removed regions of a page. Every removed run that says something is in exactly one."""
+    """The removed regions of a page. Every removed run with text is in exactly one."""
     page = _Page(tree, ~verdict.keep_runs)
     found: list[tuple[int, int, int, int, int]] = []
     work = [0]
@@ -107,23 +106,17 @@ def removed_regions(tree: PageTree, verdict: Verdict) -> RemovedRegions:
                 continue
             for group in [stretch] if page.is_one(node, stretch) else page.groups(stretch):
                 titles, body = [part for part in group if part.is_title], [part for part in group if not part.is_title]
-                parted = page.parted_at(body[0].node) if len(body) == 1 else -1
-                if parted >= 0:
-                    work.append(parted)
+                split = page.split_at(body[0].node) if len(body) == 1 else -1
+                if split >= 0:
+                    work.append(split)
                     if titles:
                         found.append(page.spanned(node, titles))
                 else:
                     found.append(page.spanned(node, group))
     found.sort(key=lambda span: span[3])
     columns = np.array(found, np.int32).reshape(-1, 5).T
-    return RemovedRegions(
-        tree=tree,
-        node=columns[0],
-        first_node=columns[1],
-        last_node=columns[2],
-        first_run=columns[3],
-        last_run=columns[4],
-    )
+    names = ("node", "first_node", "last_node", "first_run", "last_run")
+    return RemovedRegions(tree=tree, **dict(zip(names, columns, strict=True)))
 
 
 _KEPT, _MIXED, _REMOVED = range(3)
@@ -131,7 +124,7 @@ _KEPT, _MIXED, _REMOVED = range(3)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A block child (`node`), or an inline child or a run of text (`node` is -1), with what is asked about it."""
+    """A block child (`node`), or an inline child or a run of text (`node` is -1)."""
 
     node: int
     first_node: int
@@ -142,104 +135,42 @@ class _Part:
     is_title: bool = False
 
 
-@dataclass(frozen=True, eq=False)
 class _Page:
-    """A page with sums over its runs and nodes, so that any span can be asked for what it says."""
+    """A page with running sums over its runs and nodes: `sums[b] - sums[a]` counts what is from a to before b."""
 
-    tree: PageTree
-    removed: NDArray[np.bool_]
-
-    @cached_property
-    def speaks(self) -> NDArray[np.bool_]:
-        """The runs that say something."""
-        return ~blank_runs(self.tree.text, self.tree.run_start)
-
-    @cached_property
-    def said(self) -> list[int]:
-        """The numbers of those runs."""
-        found: list[int] = np.flatnonzero(self.speaks).tolist()
-        return found
-
-    @cached_property
-    def says(self) -> list[int]:
-        """How many of them stand before each run."""
-        return _sums(self.speaks)
-
-    @cached_property
-    def goes(self) -> list[int]:
-        """How many of those before each run are removed."""
-        return _sums(self.speaks & self.removed)
-
-    @cached_property
-    def run_words(self) -> NDArray[np.int64]:
-        starts, text = self.tree.run_start.tolist(), self.tree.text
-        return np.array([len(text[a:b].split()) for a, b in pairwise(starts)], np.int64)
-
-    @cached_property
-    def words(self) -> list[int]:
-        """Words before each run."""
-        return _sums(self.run_words)
-
-    @cached_property
-    def linked(self) -> list[int]:
-        """Words of links before each run."""
-        return _sums(self.run_words * (self._around("a")[self.tree.run_owner] >= 0))
-
-    @cached_property
-    def controls(self) -> list[int]:
-        """Controls of forms before each node."""
-        return _sums(self.tree.tagged(*_CONTROLS))
-
-    @cached_property
-    def laid_out(self) -> list[int]:
-        """Elements of layout before each node."""
-        return _sums(self.tree.tagged(*_LAID_OUT))
-
-    @cached_property
-    def blocks(self) -> list[int]:
-        """Block elements before each node; a line break is none."""
-        return _sums(parting(self.tree) & ~self.tree.tagged("br"))
-
-    @cached_property
-    def heading(self) -> list[int]:
-        """For each run the heading around it, -1 in a link or outside."""
-        owner = self.tree.run_owner
-        found: list[int] = np.where(self._around("a")[owner] < 0, self._around(*_HEADINGS)[owner], -1).tolist()
-        return found
-
-    @cached_property
-    def headed(self) -> list[int]:
-        """How many runs before each say something and stand in a heading."""
-        return _sums((np.array(self.heading, np.int64) >= 0) & self.speaks)
-
-    @cached_property
-    def inside(self) -> list[int]:
+    def __init__(self, tree: PageTree, removed: NDArray[np.bool_]) -> None:
+        self.tree, self.removed = tree, removed
+        owner = tree.run_owner
+        speaks = ~blank_runs(tree.text, tree.run_start)
+        linked = self._around("a")[owner] >= 0
+        heading = np.where(linked, -1, self._around(*_HEADINGS)[owner])
+        words = np.array([len(tree.text[a:b].split()) for a, b in pairwise(tree.run_start.tolist())], np.int64)
+        self.said: list[int] = np.flatnonzero(speaks).tolist()
+        self.says = _sums(speaks)
+        self.goes = _sums(speaks & removed)
+        self.words = _sums(words)
+        self.linked = _sums(words * linked)
+        self.heading: list[int] = heading.tolist()
+        self.headed = _sums((heading >= 0) & speaks)
+        self.controls = _sums(tree.tagged(*CONTROLS))
+        self.laid_out = _sums(tree.tagged(*_LAID_OUT))
+        self.blocks = _sums(splitting_nodes(tree) & ~tree.tagged("br"))
+        first, last = runs_of_nodes(tree)
+        self.span: tuple[list[int], list[int]] = first.tolist(), last.tolist()
+        self.own_runs: dict[int, list[int]] = {}
+        for r, node in enumerate(owner.tolist()):
+            self.own_runs.setdefault(node, []).append(r)
+        self.inside = [1 << min(tag, CUSTOM_TAG) for tag in tree.tag.tolist()]
         """For each node the tags in it, as bits; its own too."""
-        found = [1 << min(tag, CUSTOM_TAG) for tag in self.tree.tag.tolist()]
-        parent = self.tree.parent.tolist()
-        for i in range(len(found) - 1, 0, -1):
-            found[parent[i]] |= found[i]
-        return found
-
-    @cached_property
-    def span(self) -> tuple[list[int], list[int]]:
-        """For each node the runs in it."""
-        starts = self.tree.run_start[:-1]
-        first = np.searchsorted(starts, self.tree.text_start)
-        return first.tolist(), np.searchsorted(starts, self.tree.text_end).tolist()
-
-    @cached_property
-    def own_runs(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for r, owner in enumerate(self.tree.run_owner.tolist()):
-            found.setdefault(owner, []).append(r)
-        return found
+        parent = tree.parent.tolist()
+        for i in range(len(tree) - 1, 0, -1):
+            self.inside[parent[i]] |= self.inside[i]
 
     def _around(self, *tags: str) -> NDArray[np.int32]:
         return nearest(self.tree.parent, self.tree.tagged(*tags))
 
     def parts(self, node: int) -> list[_Part]:
-        """What stands directly inside an element and says something, in page order."""
+        """The parts of an element that have text, in page order."""
         tree, (first, last) = self.tree, self.span
         found = []
         child, end = node + 1, int(tree.end[node])
@@ -274,11 +205,11 @@ class _Page:
         )
 
     def _is_title(self, first: int, last: int) -> bool:
-        """Whether all that these runs say stands in headings, none of it a link."""
+        """Whether all text of these runs is in headings, none of it a link."""
         return self.headed[last] - self.headed[first] == self.says[last] - self.says[first]
 
     def stretches(self, node: int) -> Iterator[list[_Part]]:
-        """Neighbouring removed parts of an element; parts with kept text inside by themselves."""
+        """Sequences of neighbouring removed parts of an element; parts with kept text inside on their own."""
         stretch: list[_Part] = []
         for part in self.parts(node):
             if part.state == _REMOVED:
@@ -292,8 +223,8 @@ class _Page:
         if stretch:
             yield stretch
 
-    def parted_at(self, node: int) -> int:
-        """Where an element that is all removed comes apart: itself, or an only child; -1 if it is one region."""
+    def split_at(self, node: int) -> int:
+        """Where an element that is all removed is split: itself, or an only child; -1 if it is one region."""
         while node >= 0:
             parts = self.parts(node)
             if self.is_one(node, parts):
@@ -326,7 +257,7 @@ class _Page:
         return len(self.groups(stretch)) == 1
 
     def _is_message(self, node: int, stretch: list[_Part]) -> bool:
-        """Whether an element is filled by text that is mostly no link, without a list of links in it."""
+        """Whether an element contains only text that is mostly no link, without a list of links in it."""
         first, last = self.span
         said = self.says[stretch[-1].last_run] - self.says[stretch[0].first_run]
         whole = _Part(node, node, int(self.tree.end[node]), first[node], last[node], _REMOVED)
@@ -341,7 +272,7 @@ class _Page:
         return part.is_title or self.heading[self.said[self.says[part.first_run]]] >= part.first_node
 
     def groups(self, stretch: list[_Part]) -> list[list[_Part]]:
-        """Neighbouring removed parts, like ones together, titles with what follows them."""
+        """Neighbouring removed parts, similar ones together, titles with what follows them."""
         found: list[list[_Part]] = []
         for part in stretch:
             if found and self._goes_with(found[-1], part):
@@ -393,7 +324,7 @@ class _Page:
         return self.linked[part.last_run] - self.linked[part.first_run] >= MOSTLY * self._words(part)
 
     def spanned(self, node: int, group: list[_Part]) -> tuple[int, int, int, int, int]:
-        """A region as it stands in `RemovedRegions`: node, first and last node, first and last run."""
+        """A region as in `RemovedRegions`: node, first and last node, first and last run."""
         first_run, last_run = group[0].first_run, group[-1].last_run
         if len(group) == 1 and group[0].node >= 0:
             node = group[0].node

@@ -1,7 +1,7 @@
-"""Tasks: which kinds of removed regions stay for which use (thesis 2.3, 5.6: noise depends on the task).
+"""Tasks: which kinds of removed regions are kept for which use (thesis 2.3, 5.6: noise depends on the task).
 
-Main content stays for every task; a task names the kinds that come back beside it. A user's own task is a small TOML or
-JSON file:
+Every task keeps the main content and names the kinds to keep beside it. Users write their own tasks as small TOML or
+JSON files:
 
     name = "reading-list"
     keeps = ["page-description", "page-recommendation"]
@@ -31,7 +31,7 @@ _FILES = (".toml", ".json")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A use of cleaned pages: the kinds (`webwinnow.cleaning.kinds`) that stay beside main content, and why."""
+    """A use of cleaned pages: the kinds (`kinds.KINDS`) that are kept beside main content, and why."""
 
     name: str
     keeps: tuple[str, ...] = ()
@@ -54,19 +54,19 @@ TASKS: dict[str, Task] = {
         Task(
             "classification",
             ("content", "page-description", "hierarchic-directory"),
-            "topics are told by the main content (2.3.1); tags, categories and the path name the page's topic in the "
-            "site's own words. What the site repeats must go: it tells sites apart, not topics (5.6)",
+            "the main content shows the topic (2.3.1); tags, categories and the path name it in the site's own words. "
+            "What the site repeats is removed: it distinguishes sites, not topics (5.6)",
         ),
         Task(
             "clustering",
             ("content", "page-description"),
-            "as classification, without the path: it is the site's, and would group pages by site (5.6)",
+            "as classification, without the path, which would group pages by site (5.6)",
         ),
         Task(
             "structure",
             ("content", "posts", "page-recommendation", "site-recommendation"),
-            "recommendations are somebody's word on other pages and useful for connectivity analysis; directories, "
-            "fixed description and advertisements make topics drift (2.3.2). Links in posts are somebody's word too",
+            "recommendations are opinions about other pages and useful for connectivity analysis; directories, fixed "
+            "description and advertisements make topics drift (2.3.2). Links in posts are opinions too",
         ),
         Task(
             "search",
@@ -76,15 +76,15 @@ TASKS: dict[str, Task] = {
         Task(
             "archive",
             tuple(kind.name for kind in KINDS if kind.name not in _NEVER_ARCHIVED),
-            "the page as a reader saw it; only the machinery goes: consent, controls without a server, notices",
+            "the page as a reader saw it, without consent dialogs, controls that need a server, and notices",
         ),
     )
 }
-"""What ships. `content` as a kind is what the recogniser holds for wrongly removed."""
+"""The tasks that ship. Regions of kind `content` are those that the recogniser considers wrongly removed."""
 
 
 def task_of(given: str) -> Task:
-    """The task of that name, or of that file. Raises `SettingsError` with what there is."""
+    """The task of that name, or in that file. Raises `SettingsError` with the names that there are."""
     if given in TASKS:
         return TASKS[given]
     path = Path(given)
@@ -99,22 +99,22 @@ def task_of(given: str) -> Task:
         raise SettingsError(f"task {given} is longer than {LARGEST_FILE:,} bytes; expected a name and a list of kinds")
     try:
         text = written.decode("utf-8")
-        told = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        table = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"task {given} cannot be read: {error}") from None
-    return _task_told(given, path.stem, told)
+    return _task_of_table(given, path.stem, table)
 
 
-def _task_told(given: str, stem: str, told: Any) -> Task:
-    if not isinstance(told, dict) or not isinstance(told.get("keeps"), list):
+def _task_of_table(given: str, stem: str, table: Any) -> Task:
+    if not isinstance(table, dict) or not isinstance(table.get("keeps"), list):
         raise SettingsError(f'task {given}: expected a list of kinds named "keeps", such as keeps = ["posts"]')
-    foreign = sorted(set(told) - {"name", "keeps", "about"})
+    foreign = sorted(set(table) - {"name", "keeps", "about"})
     if foreign:
-        raise SettingsError(f"task {given} tells {', '.join(foreign)}; expected name, keeps, about")
-    name, about = told.get("name", stem), told.get("about", "")
-    if not all(isinstance(text, str) for text in (name, about, *told["keeps"])):
+        raise SettingsError(f"task {given} contains {', '.join(foreign)}; expected name, keeps, about")
+    name, about = table.get("name", stem), table.get("about", "")
+    if not all(isinstance(text, str) for text in (name, about, *table["keeps"])):
         raise SettingsError(f"task {given}: name, about and the kinds are expected to be text")
-    return Task(name, tuple(dict.fromkeys(told["keeps"])), about)
+    return Task(name, tuple(dict.fromkeys(table["keeps"])), about)
 
 
 def for_task(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from webwinnow.blocks import said_in
+from webwinnow.blocks import text_of_runs
 from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError
 from webwinnow.io import open_pages
@@ -63,7 +63,7 @@ def telling_texts(
             if page_id in wanted:
                 evidence = cleaner.evidence(tree)
                 verdict = cleaner.clean(tree, model, evidence).verdict
-                texts[page_id] = said_in(tree, distinctive_runs(tree, verdict, evidence, model))
+                texts[page_id] = text_of_runs(tree, distinctive_runs(tree, verdict, evidence, model))
                 tell("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())
     if missing:

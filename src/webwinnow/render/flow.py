@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._words import blank_runs
-from webwinnow.blocks import are_parted, parting, parting_tags
+from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
 from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
@@ -79,7 +79,7 @@ TAG_DOES = (
     _ROLE
     | np.where(_SILENT, _SILENTLY_BIT, 0)
     | np.where(_HEARD, _HEARD_BIT, 0)
-    | np.where(parting_tags(), _PARTS_BIT, 0)
+    | np.where(SPLITTING_TAGS, _PARTS_BIT, 0)
     | np.where(_NOT_IN_DATA_CELLS[:CUSTOM_TAG], _NO_DATA_BIT, 0)
 ).astype(np.uint16)
 """What each tag does to plain text, in one number for the compiled kernel (`_text.pyx`)."""
@@ -190,7 +190,7 @@ class _Walk:
         spoken = np.flatnonzero(speaking)
         parted = np.ones(len(spoken) + 1, np.bool_)
         if len(spoken):
-            parted[1:-1] = are_parted(tree, parting(tree), spoken)
+            parted[1:-1] = are_split(tree, splitting_nodes(tree), spoken)
         blank = blank_runs(tree.text, tree.run_start)[spoken]
         folded = (tree.flags[tree.run_owner[spoken]] & PREFORMATTED) == 0
         speaking[spoken[blank & folded & (parted[1:] | parted[:-1])]] = False

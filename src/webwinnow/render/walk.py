@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
-from webwinnow.blocks import are_parted, parting
+from webwinnow.blocks import are_split, splitting_nodes
 from webwinnow.markup import ATTRIBUTES
 from webwinnow.pagetree import PageTree
 from webwinnow.urls import is_safe_link, is_web_link
@@ -85,7 +85,7 @@ def walk(
     runs = np.flatnonzero(speaking)
     parted = _parted_by_what_went(tree, is_shown, runs).astype(np.int8)
     if silent is not None and len(runs):
-        parted[1:][are_parted(tree, silent, runs)] = _SILENTLY
+        parted[1:][are_split(tree, silent, runs)] = _SILENTLY
     befores = np.searchsorted(nodes, tree.run_before[runs]).tolist()  # how many of `nodes` open before the run
     owners: list[int] = around[tree.run_owner[runs]].tolist()
     starts: list[int] = tree.run_start[runs].tolist()
@@ -118,8 +118,8 @@ def walk(
 def _parted_by_what_went(tree: PageTree, is_shown: NDArray[np.bool_], runs: NDArray[np.intp]) -> NDArray[np.bool_]:
     """For each of `runs` whether only nodes that are not shown part it from the one before."""
     parted = np.zeros(len(runs), np.bool_)
-    nodes = parting(tree)
+    nodes = splitting_nodes(tree)
     shown = nodes & is_shown
     if len(runs) and np.count_nonzero(shown) < np.count_nonzero(nodes):
-        parted[1:] = are_parted(tree, nodes, runs) & ~are_parted(tree, shown, runs)
+        parted[1:] = are_split(tree, nodes, runs) & ~are_split(tree, shown, runs)
     return parted

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow._words import word_hashes
-from webwinnow.blocks import said_in
+from webwinnow.blocks import text_of_runs
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
 from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
@@ -155,7 +155,7 @@ def page_sketch(
     """The row of a page of which some text runs count; a word that markup cuts in two counts as two."""
     settings = settings or ReplicaSettings()
     if settings.method == "published":
-        return _published(said_in(tree, runs), standing, settings)
+        return _published(text_of_runs(tree, runs), standing, settings)
     return _modern(word_hashes(tree.text, tree.run_start, runs), standing, settings)
 
 
