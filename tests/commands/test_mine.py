@@ -261,13 +261,13 @@ def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Pa
 
 
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
-    with MineStore(mined.out, create=False), pytest.raises(InputError, match="is another run at work there"):
+    with MineStore(mined.out, create=False), pytest.raises(InputError, match="wait if another run is using the folder"):
         mine_sites(seeds, mined.out)
 
 
 def test_a_damaged_state_is_refused(seeds: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.sqlite").write_bytes(b"no database at all, but long enough to be taken for one" * 20)
-    with pytest.raises(InputError, match=r"mine\.sqlite cannot be read"):
+    with pytest.raises(InputError, match=r"mine\.sqlite cannot be used"):
         mine_sites(seeds, tmp_path)
 
 

@@ -89,7 +89,7 @@ def test_on_a_full_disk_jobs_fail_and_the_queue_does_not_spin(tmp_path: Path, mo
         writes.append(path)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(jobs_module, "write_whole", full)
+    monkeypatch.setattr(jobs_module, "write_file", full)
 
     async def work() -> None:
         runner.start()
@@ -103,14 +103,14 @@ def test_on_a_full_disk_jobs_fail_and_the_queue_does_not_spin(tmp_path: Path, mo
 
 def test_a_job_that_cannot_be_written_down_leaves_no_ghost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = JobStore(tmp_path / "jobs")
-    written = jobs_module.write_whole
+    written = jobs_module.write_file
 
     def full(path: Path, data: bytes) -> None:
         if path.name == "job.json":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         written(path, data)
 
-    monkeypatch.setattr(jobs_module, "write_whole", full)
+    monkeypatch.setattr(jobs_module, "write_file", full)
     with pytest.raises(OSError, match="space"):
         queued(store)
     for folder in list(store.folder.iterdir()):

@@ -13,13 +13,13 @@ from webwinnow.cli.progress import shown_progress
 from webwinnow.collection.settings import RunSettings
 from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.io import check_output
-from webwinnow.io.outputs import whole_file
 from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.taxonomy import SEPARATOR
 from webwinnow.report.classreport import classes_html
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 
@@ -118,8 +118,7 @@ def train(
     if scores is not None:
         written[scores] = json.dumps(trained.to_plain(), indent=1).encode() + b"\n"
     for path, content in written.items():
-        with whole_file(path.resolve()) as file:
-            file.write(content)
+        write_file(path, content)
     if not quiet:
         sys.stderr.write("\n".join(_told(trained)) + "\n")
     else:

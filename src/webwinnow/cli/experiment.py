@@ -18,9 +18,9 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.cleanedtexts import read_rows, telling_texts
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import Pair, replica_experiment
-from webwinnow.io.outputs import whole_file
 from webwinnow.io.tablefiles import read_records
 from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 __all__ = ["experiment"]
@@ -67,10 +67,8 @@ def replicas(
         }
     results = replica_experiment(labelled, texts)
     out.mkdir(parents=True, exist_ok=True)
-    with whole_file(out.resolve() / "replicas.json") as file:
-        file.write(json.dumps(results.to_plain(), indent=1).encode() + b"\n")
-    with whole_file(out.resolve() / "replicas.md") as file:
-        file.write(results.to_markdown().encode())
+    write_file(out / "replicas.json", json.dumps(results.to_plain(), indent=1).encode() + b"\n")
+    write_file(out / "replicas.md", results.to_markdown().encode())
     if not quiet:
         sys.stderr.write(results.to_markdown())
 
@@ -102,10 +100,8 @@ def search(
             seed=seed,
             on_progress=progress.update,
         )
-    with whole_file(out.resolve() / "search.json") as file:
-        file.write(json.dumps(results, indent=1).encode() + b"\n")
-    with whole_file(out.resolve() / "search.md") as file:
-        file.write(search_table(results).encode())
+    write_file(out / "search.json", json.dumps(results, indent=1).encode() + b"\n")
+    write_file(out / "search.md", search_table(results).encode())
     if not quiet:
         sys.stderr.write(search_table(results))
 
@@ -190,8 +186,7 @@ def mining(
             on_progress=progress.update,
             on_problem=progress.note,
         )
-    with whole_file(out.resolve() / "mining.html") as file:
-        file.write(mining_html(results).encode("utf-8", "replace"))
+    write_file(out / "mining.html", mining_html(results).encode("utf-8", "replace"))
     write_tables(results, out)
     if not quiet:
         for found in results.tasks:
@@ -287,8 +282,7 @@ def sites(
             on_progress=progress.update,
             on_problem=progress.note,
         )
-    with whole_file(out.resolve() / "sites.html") as file:
-        file.write(sites_html(results).encode())
+    write_file(out / "sites.html", sites_html(results).encode())
     write_tables(results, out)
     if not quiet:
         sys.stderr.write("\n".join(findings(results)) + "\n")
@@ -325,10 +319,8 @@ def _crawl_sites(
             on_progress=progress.update,
             on_problem=progress.note,
         )
-    with whole_file(out.resolve() / "sitecrawl.json") as file:
-        file.write(json.dumps(found.to_plain(), indent=1).encode() + b"\n")
-    with whole_file(out.resolve() / "sitecrawl.md") as file:
-        file.write(crawl_table(found).encode())
+    write_file(out / "sitecrawl.json", json.dumps(found.to_plain(), indent=1).encode() + b"\n")
+    write_file(out / "sitecrawl.md", crawl_table(found).encode())
     if not quiet:
         sys.stderr.write(crawl_table(found))
 

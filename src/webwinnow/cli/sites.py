@@ -17,11 +17,11 @@ from webwinnow.commands.mine import MineSettings, mine_sites
 from webwinnow.commands.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.crawl import CrawlSettings
 from webwinnow.io import check_output
-from webwinnow.io.outputs import whole_file
 from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.sitereading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 __all__ = ["sites"]
@@ -75,8 +75,7 @@ def train(
             on_progress=progress.update,
             on_problem=progress.note,
         )
-    with whole_file(out.resolve()) as file:
-        file.write(model.to_bytes())
+    write_file(out, model.to_bytes())
     if not quiet:
         sys.stderr.write(_told(run, "learned"))
         if run.unlabelled:
@@ -162,8 +161,9 @@ def mine(
     except KeyboardInterrupt:
         sys.stderr.write(f"webwinnow: stopped; {out} holds what was found; the same command goes on\n")
         raise typer.Exit(130) from None
-    with whole_file(out.resolve() / "report.html") as file:
-        file.write(mined_html(run, shlex.join(["webwinnow", *sys.argv[1:]])).encode("utf-8", "replace"))
+    write_file(
+        out / "report.html", mined_html(run, shlex.join(["webwinnow", *sys.argv[1:]])).encode("utf-8", "replace")
+    )
     if not quiet:
         sys.stderr.write("\n".join(run.lines()) + "\n")
         if not run.finished:

@@ -20,6 +20,7 @@ from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.progress import Progress
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.replicas.sketches import placed
+from webwinnow.storage import write_file
 
 __all__ = ["PART_PAGES", "clean_all"]
 
@@ -230,7 +231,7 @@ class _CleanStage:
         if answer.error is None:
             packed, repeats = answer.value
             path = self.store.model_path(site.first)
-            path.write_bytes(packed)
+            write_file(path, packed, durable=False)
             model = str(path)
             first = self.gathered.setdefault(site.first, _Gathered(self.settings.replicas))
             first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in repeats]))

@@ -10,32 +10,32 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import secrets
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from webwinnow.errors import InputError, SettingsError, WebwinnowError
+from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.records import PageRecord
+from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_note
 from webwinnow.urls import SiteKey
 
-__all__ = ["CollectionStore", "PageRow", "part_file", "part_path", "sketches_path", "write_part"]
+__all__ = ["CollectionStore", "PageRow", "part_path", "sketches_path", "write_part"]
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free where the run's folder lies."""
 COMMIT_PAGES = 256
+FORMAT_VERSION = 2
 _SIGN = 1 << 63
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS pages (
+CREATE TABLE pages (
     ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
     key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT
 );
-CREATE TABLE IF NOT EXISTS parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
+CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 """
 
 
@@ -120,7 +120,7 @@ class CollectionStore:
             )
             for r in self._pending
         ]
-        with self._index:
+        with transaction(self._index):
             self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         self._pending.clear()
 
@@ -211,13 +211,12 @@ class CollectionStore:
 
     def mark(self, name: str, value: str = "done") -> None:
         """Note something about the run."""
-        with self._index:
-            self._index.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, value))
+        write_note(self._index, name, value)
 
     def marked(self, name: str) -> str | None:
         """Read what `mark` noted."""
-        found = self._index.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-        return None if found is None else str(found[0])
+        found: str | None = read_note(self._index, name)
+        return found
 
     # Parts
 
@@ -248,8 +247,7 @@ class CollectionStore:
 
     def note_part(self, part: int, counts: dict[str, Any]) -> None:
         """Note that the files of a part are there."""
-        with self._index:
-            self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
+        self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
 
     def has_part(self, part: int) -> bool:
         """Whether an earlier try at this run has finished a part."""
@@ -289,14 +287,10 @@ class CollectionStore:
         return lock
 
     def _opened(self) -> sqlite3.Connection:
-        try:
-            index = sqlite3.connect(self.folder / "index.sqlite")
-            index.execute("PRAGMA journal_mode = WAL")
-            index.execute("PRAGMA synchronous = NORMAL")
-            index.execute(f"PRAGMA temp_store_directory = '{str(self.folder).replace(chr(39), chr(39) * 2)}'")
-            index.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise InputError(f"{self.folder} holds no run that can be resumed ({error}); leave out --resume") from None
+        index = open_database(
+            self.folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice="leave out --resume to start over"
+        )
+        index.execute(f"PRAGMA temp_store_directory = '{str(self.folder).replace(chr(39), chr(39) * 2)}'")
         return index
 
     def _check_identity(self, identity: dict[str, Any]) -> None:
@@ -340,20 +334,8 @@ def write_part(
         (rejected, part_path(folder, part, rejected=True)),
         (sketches, sketches_path(folder, part)),
     ):
-        with part_file(path) as file:
+        with atomic_file(path, durable=False) as file:
             file.writelines(found)
-
-
-@contextmanager
-def part_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file of a run's folder that appears when it is complete."""
-    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(8)}.unfinished")
-    try:
-        with unfinished.open("wb") as file:
-            yield file
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 # Removing: a folder is set aside at once, so that no --resume trusts what a kill left of it

@@ -15,8 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT, receive, send
+from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT
 from webwinnow.errors import WebwinnowError
+from webwinnow.storage import read_frame, write_frame
 
 __all__ = ["Answer", "Task", "WorkerPool"]
 
@@ -182,8 +183,8 @@ class _Worker:
                 raise EOFError
             self._launch()
             try:
-                send(self._pipe("stdin"), settings)
-                if receive(self._pipe("stdout"))[0] == READY:
+                write_frame(self._pipe("stdin"), settings)
+                if read_frame(self._pipe("stdout"))[0] == READY:
                     self.rest()
                     return
             except (EOFError, OSError):
@@ -213,11 +214,11 @@ class _Worker:
 
     def give(self, task: Task, first: int, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
-        send(self._pipe("stdin"), (task.kind, task.shared, task.items[first:]))
+        write_frame(self._pipe("stdin"), (task.kind, task.shared, task.items[first:]))
 
     def hear(self, seconds: float) -> Any:
         self.deadline = time.monotonic() + seconds
-        return receive(self._pipe("stdout"))
+        return read_frame(self._pipe("stdout"))
 
     def rest(self) -> None:
         self.deadline = None

@@ -13,7 +13,8 @@ import sys
 from typing import IO, Any
 
 from webwinnow.collection.pageworker import PageWorker
-from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT, receive, send
+from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT
+from webwinnow.storage import read_frame, write_frame
 
 __all__ = ["main"]
 
@@ -26,21 +27,21 @@ def main() -> None:
     outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(2, 1)  # whatever prints by mistake goes to the log, not into a frame
-    settings, memory = receive(inbox)
+    settings, memory = read_frame(inbox)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    workshop = PageWorker(settings, beat=lambda: send(outbox, (BEAT, None)))
-    send(outbox, (READY, None))
+    workshop = PageWorker(settings, beat=lambda: write_frame(outbox, (BEAT, None)))
+    write_frame(outbox, (READY, None))
     while True:
         try:
-            kind, shared, items = receive(inbox)
+            kind, shared, items = read_frame(inbox)
         except EOFError:
             return
         for item in items:
-            send(outbox, _outcome(workshop, kind, shared, item))
+            write_frame(outbox, _outcome(workshop, kind, shared, item))
 
 
 def _outcome(workshop: PageWorker, kind: str, shared: Any, item: Any) -> tuple[str, Any]:

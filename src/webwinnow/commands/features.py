@@ -12,11 +12,11 @@ from webwinnow.collection.parsedpages import parse_all
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.io.outputs import whole_file
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import FeatureWeights
+from webwinnow.storage import atomic_file
 from webwinnow.treebytes import tree_from_bytes
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 
@@ -48,7 +48,7 @@ def write_features(
     matrix = collect_features(
         inputs, settings, vectors, tmp=tmp, on_page=count, on_progress=on_progress, on_problem=on_problem
     )
-    with whole_file(out.resolve()) as file:
+    with atomic_file(out) as file:
         matrix.save(file)
     return len(matrix.page_ids), len(matrix.vocabulary), failed
 

@@ -26,7 +26,7 @@ from webwinnow.crawl.follow import asks_not_to
 from webwinnow.crawl.scope import page_url, start_url
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import open_pages
-from webwinnow.io.outputs import whole_file, write_lines
+from webwinnow.io.outputs import write_lines
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
@@ -43,6 +43,7 @@ from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey, canonical
 
 __all__ = ["MineRun", "MineSettings", "PrunedFollow", "mine_sites"]
@@ -485,8 +486,7 @@ class _Mine:
         write_lines(lines, self.out / SITES_FILE)
         rounds = max((site.round for site in self.store.sites()), default=0)
         if len({found.topic for found in self.judged.values() if found.seed}) > 1:
-            with whole_file(self.out.resolve() / MODEL_FILE) as file:
-                file.write(self._learn(rounds + 1)[0].to_bytes())
+            write_file(self.out / MODEL_FILE, self._learn(rounds + 1)[0].to_bytes())
         finished = self.searched and not waits
         return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, finished)
 

@@ -7,7 +7,6 @@ the report tells of it. Pages themselves are in the WARC files of the rounds.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,13 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from webwinnow.errors import InputError
+from webwinnow.storage import open_database, read_note, transaction, write_note
 
 __all__ = ["MineStore", "StoredPage", "StoredSite"]
 
 FILE: Final = "mine.sqlite"
-FORMAT_VERSION: Final = 1
-PATIENCE: Final = 1.0
-"""Seconds to wait for another run in the same folder to end."""
+FORMAT_VERSION: Final = 2
 _SCHEMA: Final = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE site (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, start TEXT NOT NULL, round INTEGER NOT NULL, label TEXT,
     linked_by TEXT NOT NULL, record TEXT
@@ -61,22 +58,14 @@ class MineStore:
         path = folder / FILE
         if not create and not path.is_file():
             raise InputError(f"{folder} holds no run of webwinnow sites mine")
-        self._database = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
-        try:
-            self._database.execute("PRAGMA synchronous = FULL")
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")  # one run at a time
-            self._database.execute("BEGIN IMMEDIATE")
-            tables = self._database.execute("SELECT name FROM sqlite_master WHERE name = 'about'").fetchall()
-            if not tables:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    self._database.execute(statement)
-                self._note("format", FORMAT_VERSION)
-            self._database.execute("COMMIT")
-            if self.noted("format") != FORMAT_VERSION:
-                raise InputError(f"{path} was written by another version of webwinnow; give another folder")
-        except sqlite3.DatabaseError as error:
-            self._database.close()
-            raise InputError(f"{path} cannot be read ({error}); is another run at work there?") from None
+        self._database = open_database(
+            path,
+            _SCHEMA,
+            version=FORMAT_VERSION,
+            advice="wait if another run is using the folder, or give another folder",
+            durable=True,
+            exclusive=True,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -88,43 +77,39 @@ class MineStore:
 
     def note(self, name: str, value: Any) -> None:
         """Remember a value under a name."""
-        self._note(name, value)
+        write_note(self._database, name, value)
 
     def note_all(self, values: dict[str, Any]) -> None:
         """Remember several values at once, all or none."""
-        self._database.execute("BEGIN IMMEDIATE")
-        for name, value in values.items():
-            self._note(name, value)
-        self._database.execute("COMMIT")
+        with transaction(self._database):
+            for name, value in values.items():
+                write_note(self._database, name, value)
 
     def noted(self, name: str) -> Any:
         """What was remembered; None where nothing was."""
-        row = self._database.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        return read_note(self._database, name)
 
     def add_round(self, number: int, sites: Sequence[tuple[str, str, str | None, Sequence[str]]]) -> None:
         """Sites to read in one round: name, start page, label of a seed, who links to it."""
-        self._database.execute("BEGIN IMMEDIATE")
-        first = self._database.execute("SELECT COUNT(*) FROM site").fetchone()[0]
-        self._database.executemany(
-            "INSERT INTO site (name, place, start, round, label, linked_by) VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (name, first + at, start, number, label, json.dumps(list(linked_by)))
-                for at, (name, start, label, linked_by) in enumerate(sites)
-            ],
-        )
-        self._database.execute("COMMIT")
+        with transaction(self._database):
+            first = self._database.execute("SELECT COUNT(*) FROM site").fetchone()[0]
+            self._database.executemany(
+                "INSERT INTO site (name, place, start, round, label, linked_by) VALUES (?, ?, ?, ?, ?, ?)",
+                [
+                    (name, first + at, start, number, label, json.dumps(list(linked_by)))
+                    for at, (name, start, label, linked_by) in enumerate(sites)
+                ],
+            )
 
     def judge(self, name: str, record: dict[str, Any], pages: Sequence[StoredPage]) -> None:
         """What is told of a site, for good, and the pages that it was told from."""
-        self._database.execute("BEGIN IMMEDIATE")
-        self._database.execute("UPDATE site SET record = ? WHERE name = ?", (json.dumps(record), name))
-        self._database.execute("DELETE FROM page WHERE site = ?", (name,))
-        self._database.executemany(
-            "INSERT INTO page (site, place, url, referrer) VALUES (?, ?, ?, ?)",
-            [(name, place, page.url, page.referrer) for place, page in enumerate(pages)],
-        )
-        self._database.execute("COMMIT")
+        with transaction(self._database):
+            self._database.execute("UPDATE site SET record = ? WHERE name = ?", (json.dumps(record), name))
+            self._database.execute("DELETE FROM page WHERE site = ?", (name,))
+            self._database.executemany(
+                "INSERT INTO page (site, place, url, referrer) VALUES (?, ?, ?, ?)",
+                [(name, place, page.url, page.referrer) for place, page in enumerate(pages)],
+            )
 
     def sites(self) -> Iterator[StoredSite]:
         """All sites of all rounds, in the order in which they were chosen."""
@@ -137,6 +122,3 @@ class MineStore:
         """The pages of a site, in the order of reading."""
         rows = self._database.execute("SELECT url, referrer FROM page WHERE site = ? ORDER BY place", (site,))
         return [StoredPage(url, referrer) for url, referrer in rows]
-
-    def _note(self, name: str, value: Any) -> None:
-        self._database.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value)))

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow, part_file, part_path, write_part
+from webwinnow.collection.pagestore import CollectionStore, PageRow, part_path, write_part
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.sitelessons import Lesson, SiteLesson
 from webwinnow.collection.summary import Counts
@@ -40,6 +40,7 @@ from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.progress import Progress
+from webwinnow.storage import atomic_file, write_file
 
 __all__ = [
     "BatchFunction",
@@ -208,7 +209,7 @@ def _parse(
             problems: list[str] = []
             pages = 0
             with (
-                part_file(_tree_file(folder, waiting[at])) as file,
+                atomic_file(_tree_file(folder, waiting[at]), durable=False) as file,
                 pq.ParquetWriter(file, _FILE, compression="zstd", use_dictionary=False) as out,
             ):
                 for trees in parse_records(tasks[waiting[at]].pages(limits, problems.append), settings):
@@ -226,8 +227,7 @@ def learn_and_keep(
     learned = learn_site(batches, settings)
     part = parts[learned.site]
     if learned.model is not None:
-        with part_file(_model_file(folder, part)) as file:
-            file.write(learned.model)
+        write_file(_model_file(folder, part), learned.model, durable=False)
     _tell_of_site(folder, part, learned)
     yield batch_of(DONE, [(part, 0)])
 
@@ -241,8 +241,7 @@ def note_unlearned(folder: Path, parts: Mapping[str, int]) -> None:
 
 def _tell_of_site(folder: Path, part: int, learned: SiteLearned) -> None:
     told = {"learned": learned.model is not None, "repeats": [(n, text, learned.site) for n, text in learned.repeats]}
-    with part_file(_told_file(folder, part)) as file:
-        file.write(json.dumps(told).encode())
+    write_file(_told_file(folder, part), json.dumps(told).encode(), durable=False)
 
 
 def _spread_to_learn(
@@ -256,7 +255,7 @@ def _learn_part(
 ) -> Iterator[pa.RecordBatch]:
     held = list(batches)
     number = held[0].column("part")[0].as_py()
-    with part_file(_lessons_file(folder, number)) as file, pa.ipc.new_stream(file, LESSONS) as out:  # type: ignore[arg-type]
+    with atomic_file(_lessons_file(folder, number), durable=False) as file, pa.ipc.new_stream(file, LESSONS) as out:  # type: ignore[arg-type]
         for learned in learn_part(held, settings, lesson):
             out.write_batch(batch_of(LESSONS, [learned]))
     yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
@@ -273,8 +272,7 @@ def _clean(
         repeats = json.loads(_told_file(folder, number).read_bytes())["repeats"]
         cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
     write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
-    with part_file(_counts_file(folder, number)) as file:
-        file.write(json.dumps(cleaned.counts.to_plain()).encode())
+    write_file(_counts_file(folder, number), json.dumps(cleaned.counts.to_plain()).encode(), durable=False)
     yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
 
 

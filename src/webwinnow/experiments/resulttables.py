@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webwinnow.io.formats import write_csv
-from webwinnow.io.outputs import whole_file
 from webwinnow.io.schema import Field, FieldKind
+from webwinnow.storage import atomic_file
 
 MISSING = "–"
 DECIMALS = 4
@@ -33,7 +33,7 @@ def write_tables(tables: Mapping[str, Iterable[Mapping[str, Any]]], folder: Path
         if records:
             path = folder.resolve() / f"{name}.csv"
             columns = dict.fromkeys(column for record in records for column in record)
-            with whole_file(path) as file:
+            with atomic_file(path) as file:
                 write_csv(records, file, tuple(Field(column, FieldKind.NUMBER) for column in columns))
             written.append(path)
     return written

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
-import secrets
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,6 +17,7 @@ from webwinnow.io.formats import write_csv, write_dublin_core, write_html_files,
 from webwinnow.io.jsonl import write_jsonl
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
 from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
+from webwinnow.storage import atomic_file, atomic_folder
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -124,7 +122,7 @@ def write_output(
     """
     check_output(out, format)
     if format in _FOLDER_WRITERS:
-        with _whole_folder(Path(out)) as folder:
+        with atomic_folder(Path(out)) as folder:
             _FOLDER_WRITERS[format](records, folder, fields)
     else:
         with _opened(out) as file:
@@ -153,56 +151,8 @@ def _opened(out: str | Path) -> Iterator[BinaryIO]:
         with path.open("wb") as file:
             yield file
     else:
-        with whole_file(path.resolve()) as file:
+        with atomic_file(path) as file:
             yield file
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when it is complete, and is removed on any error."""
-    unfinished = _unfinished(path)
-    try:
-        with unfinished.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
-
-
-@contextmanager
-def _whole_folder(path: Path) -> Iterator[Path]:
-    """Create a folder that replaces `path`, new or empty, when it is complete, and is removed on any error."""
-    path = path.resolve()
-    unfinished = _unfinished(path)
-    unfinished.mkdir()
-    try:
-        yield unfinished
-        _sync_folder(unfinished)
-        unfinished.replace(path)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
-    _sync_folder(path.parent)
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f".webwinnow-{secrets.token_hex(8)}.unfinished")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync the names in a folder to disk; on Windows a folder cannot be opened, and this does nothing."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

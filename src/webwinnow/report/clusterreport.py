@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from webwinnow.commands.cluster import NO_FEATURES, ClusteredCollection, ClusteredPage
-from webwinnow.io.outputs import whole_file
 from webwinnow.report.templating import asset, render_page, shortened
+from webwinnow.storage import write_file
 from webwinnow.urls import is_web_link
 
 GOLDEN_ANGLE: Final = 137.508
@@ -36,8 +36,7 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u20
 
 def write_cluster_html(collection: ClusteredCollection, out: Path) -> None:
     """Write the page to a file, atomically."""
-    with whole_file(out.resolve()) as file:
-        file.write(cluster_html(collection).encode("utf-8", "replace"))
+    write_file(out, cluster_html(collection).encode("utf-8", "replace"))
 
 
 def cluster_html(collection: ClusteredCollection) -> str:

@@ -31,8 +31,8 @@ from webwinnow.report.dials import DIALS
 from webwinnow.report.pagetokens import SHOWN_TAGS
 from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 from webwinnow.report.templating import asset, render_page
-from webwinnow.site.archive import write_whole
 from webwinnow.site.modelstore import ModelFolder
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 SAMPLE_PAGES = 200
@@ -160,7 +160,7 @@ def write_report(
         segments = f":{settings.site_by.segments}" if settings.site_by.segments else ""
         command += f" --site-by {settings.site_by.by}{segments}"
     written = report_html(sites, settings.methods, command=command).encode("utf-8", "replace")
-    write_whole(out, written)
+    write_file(out, written)
     return Inspected(
         sites=len(sites),
         pages=sum(len(site.pages) for site in sites),

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from webwinnow.errors import InputError, WebwinnowError
-from webwinnow.site.archive import write_whole
+from webwinnow.storage import write_file
 
 __all__ = ["ACTIVE", "Job", "JobKind", "JobProgress", "JobState", "JobStatus", "JobStore", "QueueFull"]
 
@@ -116,12 +116,12 @@ class JobStore:
     def add(self, job: Job) -> None:
         """Take a job into the queue."""
         self.set_state(job, JobState())
-        write_whole(self.path(job) / "job.json", json.dumps(asdict(job)).encode())
+        write_file(self.path(job) / "job.json", json.dumps(asdict(job)).encode())
 
     def set_state(self, job: Job, state: JobState) -> None:
         """Note how a job stands, and write it; on a full disk, where writing fails, it stands so all the same."""
         self._jobs[job.id] = (job, state)
-        write_whole(self.path(job) / "state.json", json.dumps(asdict(state)).encode())
+        write_file(self.path(job) / "state.json", json.dumps(asdict(state)).encode())
 
     def forget(self, name: str) -> None:
         """Take a job out of the store; its files are for `clear`, which may run in another thread."""

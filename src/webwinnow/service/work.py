@@ -30,9 +30,9 @@ from webwinnow.report import ReportSettings, write_report
 from webwinnow.search import IndexFolder
 from webwinnow.service.jobs import Job, JobProgress
 from webwinnow.service.options import JobOptions
-from webwinnow.site.archive import write_whole
 from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -109,7 +109,7 @@ class JobWork:
         """Change what is told of the job's progress."""
         self.progress = replace(self.progress, **changes)
         self._told = time.monotonic()
-        write_whole(self.folder / "progress.json", json.dumps(asdict(self.progress)).encode())
+        write_file(self.folder / "progress.json", json.dumps(asdict(self.progress)).encode(), durable=False)
 
     @property
     def records(self) -> Path:

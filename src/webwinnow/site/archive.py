@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.markup import STYLE_VERSION
 
-__all__ = ["FORMAT_VERSION", "Column", "pack", "unpack", "within", "write_whole"]
+__all__ = ["FORMAT_VERSION", "Column", "pack", "unpack", "within"]
 
 FORMAT_VERSION = 4
 LARGEST_COLUMN = 400_000_000
@@ -51,16 +49,6 @@ def unpack(
     except NOT_ARRAYS as error:
         raise ModelError(f"{name} is not a webwinnow {kind} or is damaged ({error}); learn the site again") from None
     return about, columns
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all: who reads meanwhile, or after a kill, finds no half of it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def within(indexes: Column, size: int, lowest: int = 0) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import pack, unpack, write_whole
+from webwinnow.site.archive import pack, unpack
 from webwinnow.site.blocktable import BlockTable
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.noisemap import NoiseMap, choose_threshold, importance_of
@@ -32,6 +32,7 @@ from webwinnow.site.sums import (
     label_columns,
     labels_of,
 )
+from webwinnow.storage import write_file
 
 __all__ = ["LearnedSite"]
 
@@ -231,7 +232,7 @@ class LearnedSite:
 
     def save(self, path: Path | str) -> None:
         """Write the model to a file."""
-        write_whole(Path(path), self.to_bytes())
+        write_file(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: Path | str) -> Self:

@@ -12,8 +12,8 @@ from typing import Any, Final
 from xxhash import xxh3_64_hexdigest
 
 from webwinnow.errors import MissingExtra, ModelError
-from webwinnow.site.archive import write_whole
 from webwinnow.site.learned import LearnedSite
+from webwinnow.storage import atomic_file, write_file
 
 MODEL_SUFFIX = ".model.npz"
 SUMS_SUFFIX = ".sums.npz"
@@ -84,11 +84,11 @@ class ModelFolder:
         """Write a packed model, and its sums if they are wanted. Earlier epochs go."""
         path = self.model_path(site)
         _forget_earlier(path)
-        write_whole(path, model)
+        write_file(path, model)
         if sums is None:
             self.sums_path(site).unlink(missing_ok=True)
         else:
-            write_whole(self.sums_path(site), sums)
+            write_file(self.sums_path(site), sums)
 
     def save_epoch(self, site: str, model: bytes, sums: bytes, most: int) -> None:
         """Write a packed model that a new epoch is joined to; of the sums the `most` newest epochs stay."""
@@ -98,8 +98,8 @@ class ModelFolder:
             earlier = _beside(path, EARLIER_SUFFIX)
             earlier.mkdir(exist_ok=True)
             newest.replace(earlier / f"{_number(known[-2]) + 1 if len(known) > 1 else 1}.npz")
-        write_whole(newest, sums)
-        write_whole(path, model)
+        write_file(newest, sums)
+        write_file(path, model)
         for old in self.epochs(path)[:-most]:
             old.unlink()
 
@@ -211,16 +211,14 @@ class ModelTable:
         found = sorted((LearnedSite.load(file).site, file) for file in folder.models())
         kinds: dict[str, pa.DataType] = {"site": pa.large_string(), "model": pa.large_binary()}
         schema = pa.schema(kinds)
-        part = path.with_name(f".{path.name}.part")
-        try:
-            with pq.ParquetWriter(part, schema, compression="zstd", use_dictionary=False) as out:
-                for at in range(0, len(found), GROUP_MODELS):
-                    rows = found[at : at + GROUP_MODELS]
-                    columns = {"site": [site for site, _ in rows], "model": [file.read_bytes() for _, file in rows]}
-                    out.write_table(pa.table(columns, schema=schema))
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with (
+            atomic_file(path) as file,
+            pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out,
+        ):
+            for at in range(0, len(found), GROUP_MODELS):
+                rows = found[at : at + GROUP_MODELS]
+                columns = {"site": [site for site, _ in rows], "model": [file.read_bytes() for _, file in rows]}
+                out.write_table(pa.table(columns, schema=schema))
         return len(found)
 
 

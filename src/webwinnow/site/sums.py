@@ -19,11 +19,12 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import canonical_class
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import Column, pack, unpack, within, write_whole
+from webwinnow.site.archive import Column, pack, unpack, within
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.pagelets import PageletCounts, pagelets_of
 from webwinnow.site.segmenttable import SegmentRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
+from webwinnow.storage import write_file
 
 __all__ = [
     "ALL_PARTS",
@@ -228,7 +229,7 @@ class SiteSums:
 
     def save(self, path: Path | str) -> None:
         """Write the sums to a file."""
-        write_whole(Path(path), self.to_bytes())
+        write_file(Path(path), self.to_bytes())
 
     @classmethod
     def load(cls, path: Path | str) -> SiteSums:

@@ -67,7 +67,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def write_note(connection: sqlite3.Connection, name: str, value: Any) -> None:
     """Store a JSON value under a name."""
-    connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value, sort_keys=True)))
+    connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value)))
 
 
 def read_note(connection: sqlite3.Connection, name: str) -> Any:

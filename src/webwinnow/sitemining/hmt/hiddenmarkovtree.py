@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import InputError, ModelError, SettingsError
-from webwinnow.site.archive import write_whole
 from webwinnow.sitemining.hmt.em import (
     MOST_PASSES,
     TOLERANCE,
@@ -34,6 +33,7 @@ from webwinnow.sitemining.hmt.inference import (
     viterbi_states,
 )
 from webwinnow.sitemining.hmt.treemodel import Forest, Known, TreeParameters
+from webwinnow.storage import write_file
 
 SMOOTHING = 0.01
 """ExpectedCounts that are added to every parameter, so that what was never seen stays possible (ours)."""
@@ -226,7 +226,7 @@ class HiddenMarkovTree:
 
     def save(self, path: Path) -> None:
         """Write the model to a file, whole or not at all."""
-        write_whole(path, self.to_bytes())
+        write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -351,7 +351,7 @@ class HiddenMarkovTreeClassifier:
 
     def save(self, path: Path) -> None:
         """Write the classifier to a file, whole or not at all."""
-        write_whole(path, self.to_bytes())
+        write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import InputError, ModelError, SettingsError
-from webwinnow.site.archive import write_whole
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import Superpage, TopicVector
 from webwinnow.sitemining.topics.topicmethod import Arrays, TopicMethod, TopicPrediction, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 METHODS: dict[str, type[TopicMethod]] = {
@@ -208,7 +208,7 @@ class SiteTopics:
 
     def save(self, path: Path) -> None:
         """Write the model to a file, whole or not at all."""
-        write_whole(path, self.to_bytes())
+        write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
