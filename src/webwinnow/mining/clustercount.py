@@ -1,11 +1,10 @@
-"""How many clusters a collection has, where nobody says: clusters that lie apart, and that every good run finds."""
+"""The number of clusters of a collection, if it is not given: clusters that are far apart and that runs agree on."""
 
 from __future__ import annotations
 
 import itertools
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,22 +18,20 @@ try:
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("webwinnow.mining", "mining") from None
 
-__all__ = ["MOST_CLUSTERS", "ClusterCountTrial", "Suggestion", "suggest_k"]
-
 MOST_CLUSTERS: Final = 20
-"""Numbers of clusters from 2 to so many are tried."""
+"""The largest number of clusters that is tried; the smallest is 2."""
 RUNS: Final = 12
 BEST: Final = 6
-"""Of so many runs the best ones by cohesion, whose agreement is looked at: poor runs tell of poor seeds only."""
+"""Runs per number, and the best of them by cohesion, whose agreement counts: poor runs only show poor seeds."""
 SAMPLE: Final = 2000
-"""Pages that are looked at, drawn at random from more."""
+"""Pages that are used, a random sample of larger collections."""
 PAGES_A_CLUSTER: Final = 3
-"""Numbers of clusters that leave fewer pages a cluster are not tried."""
+"""Numbers of clusters with fewer pages per cluster are not tried."""
 
 
 class ClusterCountTrial(NamedTuple):
-    """One number of clusters: how far they lie apart (silhouette by cosine, -1 to 1), and how far the best runs agree
-    (adjusted Rand index, 0 as by chance, 1 in everything).
+    """One number of clusters: how far they are apart (silhouette by cosine, -1 to 1), and how far the best runs agree
+    (adjusted Rand index, 0 for chance, 1 for full agreement).
     """
 
     silhouette: float
@@ -42,13 +39,12 @@ class ClusterCountTrial(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """Both at once: apart, and found again."""
+        """The product of both."""
         return round(max(self.silhouette, 0.0) * max(self.agreement, 0.0), 6)
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A number of clusters, and each number that was tried."""
+class Suggestion(NamedTuple):
+    """A number of clusters, and the trial of each number."""
 
     k: int
     trials: dict[int, ClusterCountTrial]
@@ -62,12 +58,10 @@ def suggest_k(
     jobs: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Suggestion:
-    """Suggest the number of clusters that is worth most: silhouette times stability, the lowest of equals.
+    """Suggest the number of clusters with the largest silhouette times stability, the lowest of equal ones.
 
-    A silhouette (Rousseeuw 1987) alone grows with ever more and smaller clusters of pages; stability (Lange et al.
-    2004) alone is content with two or three coarse ones. At a number that fits the pages, clusters lie apart and runs
-    from other seeds find them again. Pages that all say the same, or fewer than six of them, make one cluster.
-    docs/cluster.md says how well this does.
+    The silhouette (Rousseeuw 1987) alone prefers ever more and smaller clusters; stability (Lange et al. 2004) alone
+    prefers two or three coarse ones. Equal pages, or fewer than six, make one cluster. docs/cluster.md has results.
     """
     some = _sample(unit, seed)
     pages = len(some.page)
@@ -89,7 +83,7 @@ def suggest_k(
 
 
 def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> ClusterCountTrial:
-    """The silhouette of the best run, given first, and the mean agreement of each two."""
+    """The silhouette of the best run, given first, and the mean agreement of each pair."""
     filled = len(np.unique(labels[0]))
     silhouette = silhouette_score(apart, labels[0], metric="precomputed") if 1 < filled < len(apart) else 0.0
     pairs = itertools.combinations(labels, 2)
@@ -98,7 +92,7 @@ def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> ClusterCountTria
 
 
 def _sample(unit: UnitRows, seed: int) -> UnitRows:
-    """Some of the rows, and of the columns those that they fill."""
+    """A sample of the rows, with the columns that they use."""
     some = unit.rows
     if len(unit.page) > SAMPLE:
         some = some[np.sort(np.random.default_rng((seed, SAMPLE)).choice(len(unit.page), SAMPLE, replace=False))]

@@ -1,10 +1,10 @@
-"""A clustered collection: the number of clusters, their pages, names and a map."""
+"""A clustered collection: the number of clusters, their pages, their names, and a map of the pages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.mining.clustercount import Suggestion, suggest_k
 from webwinnow.mining.clustering import (
     ITERATIONS,
-    STARTS,
     Clustering,
     KMeans,
     Labels,
@@ -37,134 +36,42 @@ except ImportError:  # pragma: no cover - an installation without the extra
 TERMS: Final = 10
 """Terms that describe a cluster."""
 NAME_TERMS: Final = 3
-"""The strongest of them that make its name."""
+"""The strongest of them, which make its name."""
 NO_WORDS: Final = (LINK_PREFIX, IMAGE_PREFIX, TOPIC_PREFIX)
-"""How features begin that are no words."""
+"""Prefixes of features that are not words."""
 LONGEST_TERM: Final = 40
-"""Characters of a term in a name: pages are written by strangers."""
-
-
-def cluster_terms(
-    unit: UnitRows, label: Labels, vocabulary: Sequence[str], *, most: int = TERMS
-) -> list[list[tuple[str, float]]]:
-    """For each cluster its strongest terms with their strength, the strongest first.
-
-    The strength of a term is its mean weight in the cluster times the logarithm of how much more often a page of the
-    cluster has it than another page: a word that all clusters share names none of them, nor does a word of few pages.
-    Where only one cluster holds pages, there is nothing to be set apart from, and the mean weight decides. Words name
-    a cluster; images, links and topics (W+) do where it has no word.
-    """
-    inside = label[unit.page]
-    weight = (members(inside) @ unit.rows).tocsr()
-    holds = unit.rows.copy()
-    holds.data = np.ones_like(holds.data)
-    held = (members(inside) @ holds).tocsr().sorted_indices()
-    of_all = np.asarray(held.sum(axis=0)).ravel()
-    sizes = np.bincount(inside, minlength=held.shape[0])
-    pages, names = len(inside), np.array(vocabulary, dtype=np.str_)
-    is_word = ~np.any([np.char.startswith(names, prefix) for prefix in NO_WORDS], axis=0)
-    told = []
-    for cluster, size in enumerate(sizes.tolist()):
-        row = held[[cluster]]
-        columns = row.indices
-        mean = weight[[cluster]].toarray().ravel()[columns] / max(size, 1)  # weights below 0 may leave nothing of one
-        if 0 < size < pages:
-            among = row.data / size
-            elsewhere = (of_all[columns] - row.data) / (pages - size)
-            mean = mean * np.log((among + 1 / pages) / (elsewhere + 1 / pages))
-        if is_word[columns].any():
-            columns, mean = columns[is_word[columns]], mean[is_word[columns]]
-        best = np.lexsort((columns, -mean.round(9)))[:most]
-        told.append([(str(names[columns[i]]), float(mean[i])) for i in best if mean[i] > 0])
-    return told
-
-
-def cluster_names(terms: Sequence[Sequence[tuple[str, float]]]) -> list[str]:
-    """A name for each cluster, its strongest terms; clusters of one name are numbered."""
-    names = [", ".join(term[:LONGEST_TERM] for term, _ in some[:NAME_TERMS]) or "no terms" for some in terms]
-    return [f"{name} ({names[: k + 1].count(name)})" if names.count(name) > 1 else name for k, name in enumerate(names)]
-
-
+"""Characters of a term in a name: pages are untrusted input."""
 MOST_POINTS: Final = 5000
-"""Pages that a map shows at most: a picture holds no more, and a layout of more takes minutes."""
+"""Most pages on a map: more cannot be distinguished, and their layout takes minutes."""
 DIRECTIONS: Final = 30
-"""Directions of the greatest variance that the layout looks at."""
+"""Directions of the greatest variance that the layout uses."""
 PERPLEXITY: Final = 30.0
-"""Neighbours that a page minds (the usual value of t-SNE)."""
+"""Effective number of neighbours of a page (the usual value of t-SNE)."""
 ROUNDS: Final = 500
 FEWEST: Final = 5
-"""Fewer pages are laid out on a circle: there is no neighbourhood to keep."""
+"""Fewer pages are laid out on a circle: they have no neighbourhoods."""
 ALIKE: Final = 1e-6
-
-
-def drawn_pages(unit: UnitRows, seed: int = 0, most: int = MOST_POINTS) -> NDArray[np.int64]:
-    """The rows that a map shows, in order: all of them, or as many drawn at random as it holds."""
-    if len(unit.page) <= most:
-        return np.arange(len(unit.page))
-    return np.sort(np.random.default_rng((seed, most)).choice(len(unit.page), most, replace=False))
-
-
-def plane(rows: Any, seed: int = 0) -> NDArray[np.float64]:
-    """Coordinates from 0 to 1 for each of some unit rows: latent semantic directions, then t-SNE.
-
-    On one thread, so that the same rows and seed give the same picture on a machine. Distances between far groups
-    mean little, as ever with t-SNE.
-    """
-    pages = rows.shape[0]
-    directions = min(DIRECTIONS, pages - 1, rows.shape[1] - 1)
-    if pages < FEWEST or directions < 2:
-        return _circle(pages)
-    with threadpool_limits(1):
-        latent = TruncatedSVD(directions, random_state=seed).fit_transform(rows)
-        spread = latent.std(axis=0)
-        if spread.max() < ALIKE:  # all pages say the same
-            return _circle(pages)
-        first = latent[:, np.argsort(-spread, kind="stable")[:2]] / spread.max() * 1e-4
-        layout = TSNE(
-            init=first.astype(np.float32),
-            perplexity=min(PERPLEXITY, (pages - 1) / 3),
-            max_iter=ROUNDS,
-            random_state=seed,
-            n_jobs=1,
-        ).fit_transform(latent.astype(np.float32))
-    return _fitted(layout.astype(np.float64))
-
-
-def _circle(pages: int) -> NDArray[np.float64]:
-    turn = 2 * np.pi * np.arange(pages) / max(pages, 1)
-    around = 0.5 + 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
-    return around if pages > 1 else np.full((pages, 2), 0.5)
-
-
-def _fitted(layout: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scaled into the unit square, both axes alike."""
-    least, most = layout.min(axis=0), layout.max(axis=0)
-    size = max(float((most - least).max()), ALIKE)
-    fitted: NDArray[np.float64] = 0.5 + (layout - (least + most) / 2) / size
-    return fitted
-
-
 MANY_PAGES: Final = 50_000
-"""Collections of more pages are clustered by mini-batches."""
+"""Larger collections are clustered by mini-batches."""
 BATCH: Final = 10_000
 """Pages in a mini-batch."""
 RUNS: Final = 20
-"""Runs of which the best is taken. On car makes the best of 20 by cohesion has a mean F of 0.95, a run 0.81 (in-sample,
+"""Runs, of which the best is used. On car makes the best of 20 by cohesion has a mean F of 0.95, a run 0.81 (in-sample,
 docs/cluster.md); more gain little."""
 TYPICAL: Final = 5
-"""Pages nearest the centroid that stand for a cluster."""
+"""Pages nearest to the centroid that represent a cluster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """How a collection is clustered.
+    """Settings of `cluster_pages`.
 
-    - `k`: clusters; None for a suggestion (`suggest_k`).
-    - `runs`: from so many starts; the run with the greatest cohesion is taken.
+    - `k`: clusters; None to choose the number (`suggest_k`).
+    - `runs`: the number of starts; the run with the greatest cohesion is used.
     - `start`, `iterations`: as in `KMeans`.
     - `batch`: pages in a mini-batch; None for all pages up to `MANY_PAGES`, and `BATCH` beyond.
-    - `seed`: of all that is drawn. `jobs`: threads; the result does not depend on them.
-    - `map`: whether pages are laid out on a plane.
+    - `seed`: of all random numbers. `jobs`: threads; the result does not depend on them.
+    - `map`: whether to lay out the pages on a plane.
     """
 
     k: int | None = None
@@ -177,19 +84,14 @@ class ClusterSettings:
     map: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("k", "runs", "iterations", "batch", "jobs"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingsError(f"{name} is {value}: expected 1 or more")
-        if self.start not in STARTS:
-            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
-        if self.seed < 0:
-            raise SettingsError(f"seed is {self.seed}: expected 0 or more")
+        KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
+        for name, least in (("runs", 1), ("jobs", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise SettingsError(f"{name} is {getattr(self, name)}: expected {least} or more")
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """One cluster: its name, its strongest terms with their strength, and the pages nearest its centroid."""
+class Cluster(NamedTuple):
+    """One cluster: its name, its strongest terms with their strength, and the pages nearest to its centroid."""
 
     name: str
     size: int
@@ -198,13 +100,12 @@ class Cluster:
     typical: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusteredPages:
-    """A clustered collection, the largest cluster first; clusters that drew no page are left out.
+class ClusteredPages(NamedTuple):
+    """A clustered collection, the largest cluster first; empty clusters are left out.
 
-    - `clustering`: of each page the number of its cluster, or `NO_CLUSTER`.
-    - `asked`: how many clusters were asked for or suggested. `suggestion` is None where the number was given.
-    - `drawn`, `points`: the pages on the map, and where they lie, from 0 to 1.
+    - `clustering`: the number of the cluster of each page, or `NO_CLUSTER`.
+    - `asked`: the number of clusters that was given or suggested. `suggestion` is None if it was given.
+    - `drawn`, `points`: the pages on the map, and their coordinates from 0 to 1.
     """
 
     clustering: Clustering
@@ -220,14 +121,17 @@ def cluster_pages(
 ) -> ClusteredPages:
     """Cluster the pages of a collection and describe the clusters."""
     settings = settings or ClusterSettings()
-    tell = on_progress or (lambda _stage, _done, _total: None)
+    progress = on_progress or (lambda _stage, _done, _total: None)
     unit = UnitRows.of(rows.matrix)
     if not len(unit.page):
         raise InputError(f"none of {unit.pages} pages has a feature: there is nothing to cluster")
     suggestion = None
     if settings.k is None:
         suggestion = suggest_k(
-            unit, seed=settings.seed, jobs=settings.jobs, on_progress=lambda done, total: tell("choose", done, total)
+            unit,
+            seed=settings.seed,
+            jobs=settings.jobs,
+            on_progress=lambda done, total: progress("choose", done, total),
         )
     k = settings.k or (suggestion.k if suggestion else 1)
     batch = settings.batch or (BATCH if len(unit.page) > MANY_PAGES else None)
@@ -235,12 +139,12 @@ def cluster_pages(
     best: Clustering | None = None
     for done, run in enumerate(k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs), start=1):
         best = run if best is None else best_run([best, run])
-        tell("cluster", done, settings.runs)
+        progress("cluster", done, settings.runs)
     assert best is not None
     best = best.by_size()
     drawn, points = np.zeros(0, np.int64), np.zeros((0, 2))
     if settings.map:
-        tell("map", 0, None)
+        progress("map", 0, None)
         chosen = drawn_pages(unit, settings.seed)
         drawn, points = unit.page[chosen], plane(unit.rows[chosen], settings.seed)
     return ClusteredPages(best, _described(unit, best, rows.vocabulary), k, suggestion, drawn, points)
@@ -251,8 +155,103 @@ def _described(unit: UnitRows, found: Clustering, vocabulary: list[str]) -> tupl
     described = []
     for cluster, (name, some) in enumerate(zip(cluster_names(terms), terms, strict=True)):
         pages = np.flatnonzero(found.label == cluster)
-        likeness = found.similarity[pages]
-        nearest = pages[np.lexsort((pages, -likeness))[:TYPICAL]]
-        cohesion = float(likeness.mean(dtype=np.float64))
+        similarity = found.similarity[pages]
+        nearest = pages[np.lexsort((pages, -similarity))[:TYPICAL]]
+        cohesion = float(similarity.mean(dtype=np.float64))
         described.append(Cluster(name, len(pages), cohesion, tuple(some), tuple(nearest.tolist())))
     return tuple(described)
+
+
+# Names
+
+
+def cluster_terms(
+    unit: UnitRows, label: Labels, vocabulary: Sequence[str], *, most: int = TERMS
+) -> list[list[tuple[str, float]]]:
+    """The strongest terms of each cluster with their strength, the strongest first.
+
+    The strength of a term is its mean weight in the cluster times the logarithm of how much more often a page of the
+    cluster has it than another page: a word that all clusters share names none of them, nor does a word of few pages.
+    If there is only one cluster, the mean weight decides. Words name a cluster; images, links and topics (W+) do only
+    if it has no word.
+    """
+    inside = label[unit.page]
+    member = members(inside)
+    weight = (member @ unit.rows).tocsr()
+    present = unit.rows.copy()
+    present.data = np.ones_like(present.data)
+    held = (member @ present).tocsr().sorted_indices()
+    of_all = np.asarray(held.sum(axis=0)).ravel()
+    sizes = np.bincount(inside, minlength=held.shape[0])
+    pages, names = len(inside), np.array(vocabulary, dtype=np.str_)
+    is_word = ~np.any([np.char.startswith(names, prefix) for prefix in NO_WORDS], axis=0)
+    terms = []
+    for cluster, size in enumerate(sizes.tolist()):
+        row = held[[cluster]]
+        columns = row.indices
+        mean = weight[[cluster]].toarray().ravel()[columns] / max(size, 1)  # negative weights may cancel to nothing
+        if 0 < size < pages:
+            among = row.data / size
+            elsewhere = (of_all[columns] - row.data) / (pages - size)
+            mean = mean * np.log((among + 1 / pages) / (elsewhere + 1 / pages))
+        if is_word[columns].any():
+            columns, mean = columns[is_word[columns]], mean[is_word[columns]]
+        best = np.lexsort((columns, -mean.round(9)))[:most]
+        terms.append([(str(names[columns[i]]), float(mean[i])) for i in best if mean[i] > 0])
+    return terms
+
+
+def cluster_names(terms: Sequence[Sequence[tuple[str, float]]]) -> list[str]:
+    """A name for each cluster, made of its strongest terms; clusters with the same name are numbered."""
+    names = [", ".join(term[:LONGEST_TERM] for term, _ in some[:NAME_TERMS]) or "no terms" for some in terms]
+    return [f"{name} ({names[: k + 1].count(name)})" if names.count(name) > 1 else name for k, name in enumerate(names)]
+
+
+# The map
+
+
+def drawn_pages(unit: UnitRows, seed: int = 0, most: int = MOST_POINTS) -> NDArray[np.int64]:
+    """The rows that a map shows, in order: all of them, or a random sample."""
+    if len(unit.page) <= most:
+        return np.arange(len(unit.page))
+    return np.sort(np.random.default_rng((seed, most)).choice(len(unit.page), most, replace=False))
+
+
+def plane(rows: Any, seed: int = 0) -> NDArray[np.float64]:
+    """Coordinates from 0 to 1 for each of some unit rows: latent semantic directions, then t-SNE.
+
+    On one thread, so that the same rows and seed give the same map on a machine. As always with t-SNE, distances
+    between distant groups mean little.
+    """
+    pages = rows.shape[0]
+    directions = min(DIRECTIONS, pages - 1, rows.shape[1] - 1)
+    if pages < FEWEST or directions < 2:
+        return _circle(pages)
+    with threadpool_limits(1):
+        latent = TruncatedSVD(directions, random_state=seed).fit_transform(rows)
+        spread = latent.std(axis=0)
+        if spread.max() < ALIKE:  # all pages are equal
+            return _circle(pages)
+        first = latent[:, np.argsort(-spread, kind="stable")[:2]] / spread.max() * 1e-4
+        layout = TSNE(
+            init=first.astype(np.float32),
+            perplexity=min(PERPLEXITY, (pages - 1) / 3),
+            max_iter=ROUNDS,
+            random_state=seed,
+            n_jobs=1,
+        ).fit_transform(latent.astype(np.float32))
+    return _scaled(layout.astype(np.float64))
+
+
+def _circle(pages: int) -> NDArray[np.float64]:
+    turn = 2 * np.pi * np.arange(pages) / max(pages, 1)
+    around = 0.5 + 0.5 * np.column_stack([np.cos(turn), np.sin(turn)])
+    return around if pages > 1 else np.full((pages, 2), 0.5)
+
+
+def _scaled(layout: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scaled into the unit square, with the same factor for both axes."""
+    least, most = layout.min(axis=0), layout.max(axis=0)
+    size = max(float((most - least).max()), ALIKE)
+    scaled: NDArray[np.float64] = 0.5 + (layout - (least + most) / 2) / size
+    return scaled

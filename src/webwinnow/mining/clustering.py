@@ -1,11 +1,16 @@
-"""K-means by cosine over sparse rows (thesis 5.1.1)."""
+"""K-means by cosine over sparse rows (thesis 5.1.1), and how well clusters agree with classes (thesis 5.4).
+
+A row is a page of unit length. Several runs share one pass over the rows: their centroids are side by side in one dense
+array, so that one product gives the similarities of all of them. The result of a run depends on its own seed only, not
+on the runs beside it nor on the number of threads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +19,9 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 
 try:
     import scipy.sparse as sp
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
-
-try:
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics import normalized_mutual_info_score
+    from sklearn.metrics.cluster import contingency_matrix
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("webwinnow.mining", "mining") from None
 
@@ -27,30 +29,30 @@ ITERATIONS: Final = 30
 """Thesis 5.1.1: the algorithm ends after 30 iterations."""
 STARTS: Final = ("random", "k-means++")
 NO_CLUSTER: Final = -1
-"""The label of a page without features: it is like no page at all."""
+"""The label of a page without features, which is similar to no page."""
 SIDE_BY_SIDE: Final = 32
-"""Centroids that one pass over the rows serves (ours: beyond that a pass gains no more)."""
+"""Centroids per pass over the rows (ours: more are not faster)."""
 CELLS_SIDE_BY_SIDE: Final = 1 << 24
-"""Cells of centroids, a feature of a centroid each, that stand side by side at most: 200 MB."""
+"""Cells (features times centroids) per pass: 200 MB."""
 MOST_CELLS: Final = 1 << 27
-"""Cells of the centroids of one run; 1.6 GB, more are refused."""
+"""Cells of the centroids of one run: 1.6 GB; more are refused."""
 EQUAL: Final = 1e-6
-"""Cosines so near 1 are of equal rows: what float32 leaves of a difference."""
+"""Rows with a cosine this near to 1 are equal: the precision of float32."""
 ROWS_AT_ONCE: Final = 1 << 16
-"""Rows whose cosines are held at once."""
+"""Rows whose cosines are computed at once."""
 
 Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KMeans:
-    """How k-means clusters.
+    """Settings of k-means.
 
     - `k`: clusters.
-    - `iterations`: at most so many; a run ends sooner when no page changes its cluster, since nothing moves then.
-    - `start`: `random` pages as first centroids (the thesis), or `k-means++`, where each is drawn from the pages by
-      how little they are like the ones before.
-    - `batch`: None for all pages in every iteration, or the number of pages that one iteration draws (mini-batch).
+    - `iterations`: at most; a run ends sooner when no page changes its cluster.
+    - `start`: `random` pages as first centroids (the thesis), or `k-means++`, where each next one is sampled by its
+      distance from those before.
+    - `batch`: None for all pages in every iteration, or the number of pages sampled per iteration (mini-batch).
     """
 
     k: int
@@ -69,8 +71,8 @@ class KMeans:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clustering:
-    """What one run found: for each page the number of its cluster, `NO_CLUSTER` for a page without features, and its
-    similarity to the centroid that drew it, 0 for such a page.
+    """The result of one run: the cluster of each page, `NO_CLUSTER` for a page without features, and its similarity
+    to the centroid of its cluster, 0 for such a page.
     """
 
     label: Labels
@@ -79,7 +81,7 @@ class Clustering:
     converged: bool
 
     def by_size(self) -> Clustering:
-        """The same with the clusters numbered by size, the largest first; of equals the one whose page comes first."""
+        """The same with clusters numbered by size, the largest first; of equal ones the one whose page comes first."""
         inside = self.label[self.label != NO_CLUSTER]
         found, first, sizes = np.unique(inside, return_index=True, return_counts=True)
         number = np.full(int(inside.max(initial=NO_CLUSTER)) + 2, NO_CLUSTER, np.int32)  # the last serves NO_CLUSTER
@@ -98,10 +100,10 @@ class Clustering:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnitRows:
-    """Rows brought to length 1, for the cosine of (6-3); rows without features stand aside.
+    """Rows of length 1, for the cosine of (6-3); rows without features are left out.
 
-    - `rows`: CSR of float32, the pages with features only; `columns`: its transpose of float64, to sum clusters.
-    - `page`: of each row its place among all `pages`.
+    - `rows`: CSR of float32; `columns`: its transpose of float64, to sum clusters.
+    - `page`: the index of each row among all `pages`.
     """
 
     rows: Any
@@ -124,19 +126,19 @@ class UnitRows:
 def k_means(
     rows: UnitRows | Any, settings: KMeans, *, runs: int = 1, seed: int = 0, jobs: int = 1
 ) -> Iterator[Clustering]:
-    """Cluster the rows `runs` times and yield what each run found, in order; `rows` may be any sparse matrix.
+    """Cluster the rows `runs` times and yield the result of each run, in order; `rows` may be any sparse matrix.
 
-    Run i draws from the generator of (seed, i). `jobs` threads share the work.
+    Run i uses the random generator of (seed, i). `jobs` is the number of threads.
     """
     unit = rows if isinstance(rows, UnitRows) else UnitRows.of(rows)
     if settings.k > len(unit.page):
         raise SettingsError(f"{settings.k} clusters of {len(unit.page)} pages with features: expected at most as many")
-    cells = settings.k * unit.rows.shape[1]
+    features = unit.rows.shape[1]
+    cells = settings.k * features
     if cells > MOST_CELLS:
-        features = unit.rows.shape[1]
-        most = MOST_CELLS // features
         raise SettingsError(
-            f"{settings.k} clusters over {features:,} features do not fit into memory: expected at most {most:,}"
+            f"{settings.k} clusters over {features:,} features do not fit into memory: expected at most "
+            f"{MOST_CELLS // features:,}"
         )
     work = _mini_batches if settings.batch is not None and settings.batch < len(unit.page) else _lloyd
     together = max(1, min(SIDE_BY_SIDE // settings.k, CELLS_SIDE_BY_SIDE // max(cells, 1)))
@@ -157,22 +159,22 @@ def k_means(
 
 
 def best_run(found: Iterable[Clustering]) -> Clustering:
-    """The run with the greatest cohesion, the first of equals."""
+    """The run with the greatest cohesion, the first of equal ones."""
     return max(found, key=lambda run: run.cohesion)
 
 
-def members(label: Labels, k: int | None = None) -> Any:
+def members(label: Labels) -> Any:
     """A sparse matrix of clusters by rows, 1 where a row belongs to a cluster: its product with rows sums clusters."""
-    clusters = k if k is not None else int(label.max(initial=NO_CLUSTER)) + 1
     inside = np.flatnonzero(label != NO_CLUSTER)
-    return sp.csr_matrix((np.ones(len(inside)), (label[inside], inside)), shape=(clusters, len(label)))
+    shape = (int(label.max(initial=NO_CLUSTER)) + 1, len(label))
+    return sp.csr_matrix((np.ones(len(inside)), (label[inside], inside)), shape=shape)
 
 
 # One group of runs
 
 
 def _lloyd(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -> list[Clustering]:
-    """Figure 5-1 for several runs at once; a run that has come to rest leaves the group."""
+    """Figure 5-1 for several runs at once; a run that has converged leaves the group."""
     k, pages = settings.k, len(unit.page)
     centroids = np.concatenate([_seeds(unit, settings, draw) for draw in draws], axis=1)
     found: list[Clustering | None] = [None] * len(draws)
@@ -180,14 +182,14 @@ def _lloyd(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -
     before = np.full((pages, len(draws)), NO_CLUSTER, np.int32)
     for iteration in range(1, settings.iterations + 1):
         label, similarity = _nearest(unit.rows, centroids, k)
-        rests = (label == before).all(axis=0)
-        for place in np.flatnonzero(rests | (iteration == settings.iterations)):
+        settled = (label == before).all(axis=0)
+        for place in np.flatnonzero(settled | (iteration == settings.iterations)):
             found[active[place]] = _clustering(
-                unit, label[:, place], similarity[:, place], iteration, bool(rests[place])
+                unit, label[:, place], similarity[:, place], iteration, bool(settled[place])
             )
-        if rests.any():
-            active, before, label = active[~rests], before[:, ~rests], label[:, ~rests]
-            centroids = centroids[:, np.repeat(~rests, k)]
+        if settled.any():
+            active, before, label = active[~settled], before[:, ~settled], label[:, ~settled]
+            centroids = centroids[:, np.repeat(~settled, k)]
         if not len(active):
             break
         centroids = _centroids(unit.columns @ _membership(label, k), centroids)
@@ -196,9 +198,9 @@ def _lloyd(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -
 
 
 def _mini_batches(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -> list[Clustering]:
-    """Mini-batch k-means (Sculley 2010) by cosine: a centroid is the direction of all that it drew so far.
+    """Mini-batch k-means (Sculley 2010) by cosine: a centroid is the direction of all pages assigned to it so far.
 
-    A last pass over all pages says where each belongs.
+    A last pass assigns all pages.
     """
     assert settings.batch is not None
     found = []
@@ -218,7 +220,7 @@ def _mini_batches(unit: UnitRows, settings: KMeans, draws: list[np.random.Genera
 def _clustering(
     unit: UnitRows, label: Labels, similarity: NDArray[np.float32], iterations: int, converged: bool
 ) -> Clustering:
-    """What was found for the rows, told for all pages."""
+    """The result for the rows as a result for all pages."""
     labels = np.full(unit.pages, NO_CLUSTER, np.int32)
     similarities = np.zeros(unit.pages, np.float32)
     labels[unit.page] = label
@@ -240,9 +242,9 @@ def _seeds(unit: UnitRows, settings: KMeans, draw: np.random.Generator) -> NDArr
 
 
 def _far_apart(unit: UnitRows, k: int, draw: np.random.Generator) -> NDArray[np.int64]:
-    """Seeds of k-means++ (Arthur and Vassilvitskii 2007): drawn by the squared distance to the nearest one so far.
+    """Seeds of k-means++ (Arthur and Vassilvitskii 2007): sampled by the squared distance to the nearest one so far.
 
-    Between unit rows it is 2 - 2 cos; where every page equals a seed, any other page will do.
+    Between unit rows it is 2 - 2 cos; if every page equals a seed, any other page is taken.
     """
     pages = len(unit.page)
     chosen = [int(draw.integers(pages))]
@@ -261,7 +263,7 @@ def _far_apart(unit: UnitRows, k: int, draw: np.random.Generator) -> NDArray[np.
 
 
 def _nearest(rows: Any, centroids: NDArray[np.float32], k: int) -> tuple[Labels, NDArray[np.float32]]:
-    """Step 2: for each row the nearest centroid of each run, the first of equals, and its cosine."""
+    """Step 2: for each row the nearest centroid of each run, the first of equal ones, and its cosine."""
     runs = centroids.shape[1] // k
     label = np.zeros((rows.shape[0], runs), np.int32)
     similarity = np.zeros((rows.shape[0], runs), np.float32)
@@ -283,7 +285,7 @@ def _membership(label: Labels, k: int) -> NDArray[np.float64]:
 
 
 def _centroids(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Step 3: the direction of the sum of each cluster (6-2); a cluster that drew nothing stays where it was."""
+    """Step 3: the direction of the sum of each cluster (6-2); the centroid of an empty cluster does not move."""
     length = np.sqrt(np.einsum("ij,ij->j", sums, sums))
     moved = np.empty(sums.shape, np.float32)
     np.multiply(sums, 1 / np.where(length > 0, length, 1), out=moved, casting="same_kind")
@@ -291,12 +293,11 @@ def _centroids(sums: NDArray[np.float64], before: NDArray[np.float32]) -> NDArra
     return moved
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How well clusters agree with the classes of the same pages, each from 0 to 1.
 
     - `f`: mean over classes of F under the assignment of classes to clusters that makes it greatest (thesis 5.4).
-    - `purity`: share of pages in the commonest class of their cluster.
+    - `purity`: share of pages in the most common class of their cluster.
     - `nmi`: mutual information of clusters and classes over the mean of their entropies (scikit-learn).
     """
 
@@ -309,42 +310,27 @@ class Agreement:
 
 
 def agreement(classes: Sequence[Any] | NDArray[Any], label: NDArray[Any]) -> Agreement:
-    """Compare the clusters of pages, by their numbers, with their classes.
+    """Compare the clusters of pages, given by number, with their classes.
 
     Pages without a cluster (numbers below 0) count as pages of their class that no cluster found; for `nmi` they are
     one more cluster.
     """
-    table, sizes = contingency(classes, label)
-    nmi = float(normalized_mutual_info_score(np.asarray(classes), label)) if len(sizes) else 0.0
-    return Agreement(assigned_f(table, sizes), purity(table, sizes), nmi)
+    named, label = np.asarray(classes), np.asarray(label)
+    if not len(named):
+        return Agreement(0.0, 0.0, 0.0)
+    counts = contingency_matrix(named, label)
+    sizes, table = counts.sum(axis=1), counts[:, np.unique(label) >= 0]
+    nmi = float(normalized_mutual_info_score(named, label))
+    if not table.size:
+        return Agreement(0.0, 0.0, nmi)
+    return Agreement(_assigned_f(table, sizes), float(table.max(axis=0).sum() / sizes.sum()), nmi)
 
 
-def contingency(
-    classes: Sequence[Any] | NDArray[Any], label: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pages by class (row) and cluster (column), and the pages of each class, those without a cluster too."""
-    names, of_page = np.unique(np.asarray(classes), return_inverse=True)
-    label = np.asarray(label)
-    inside = label >= 0
-    _, cluster = np.unique(label[inside], return_inverse=True)
-    columns = int(cluster.max()) + 1 if len(cluster) else 0
-    cells = np.bincount(of_page[inside] * columns + cluster, minlength=len(names) * columns)
-    return cells.reshape(len(names), columns), np.bincount(of_page, minlength=len(names))
-
-
-def assigned_f(table: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
+def _assigned_f(table: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
     """Thesis 5.4: F = 2pr / (p + r) of each class and the cluster assigned to it, on average over the classes.
 
-    A class that no cluster is left for has F 0. With p = cell / cluster and r = cell / class, F is
-    2 cell / (cluster + class).
+    A class without a cluster has F 0. With p = cell / cluster and r = cell / class, F is 2 cell / (cluster + class).
     """
-    if not table.size:
-        return 0.0
     f = 2 * table / (table.sum(axis=0) + sizes[:, None])
     rows, columns = linear_sum_assignment(f, maximize=True)
     return float(f[rows, columns].sum() / len(sizes))
-
-
-def purity(table: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
-    """Share of all pages that are of the commonest class of their cluster."""
-    return float(table.max(axis=0).sum() / sizes.sum()) if table.size else 0.0
