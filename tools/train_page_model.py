@@ -16,8 +16,8 @@ from training.pages import load
 from training.posts import LOOKED_AT, fit_posts
 from training.typical import typical
 
-from webwinnow.arrays import packed_arrays
 from webwinnow.pagemodel import PageModel
+from webwinnow.storage import pack_arrays
 
 SHIPPED = Path(__file__).parents[1] / "src/webwinnow/pagemodel"
 
@@ -48,7 +48,7 @@ def main() -> None:
         seed=chosen.seed,
     )
     write(chosen.out / "posts.npz", posts.to_bytes())
-    write(chosen.out / "typical.npz", packed_arrays({"typical": typical(pages, model)}))
+    write(chosen.out / "typical.npz", pack_arrays({"typical": typical(pages, model)}))
 
 
 def write(path: Path, weights: bytes) -> None:

@@ -211,7 +211,7 @@ def test_the_item_model_comes_back_as_it_was():
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"<html>"])
 def test_a_foreign_file_is_no_item_model(data):
-    with pytest.raises(ModelError, match="no item model"):
+    with pytest.raises(ModelError, match="not a webwinnow item model"):
         ItemModel.from_bytes(data)
 
 
@@ -221,7 +221,7 @@ def test_trees_of_ones_own_may_be_given(tmp_path):
     own = CleaningSettings(items=ItemSettings(trees=str(tmp_path / "own.npz")))
     assert clean_page(tree, "items", settings=own).text == clean_page(tree, "items").text
     missing = CleaningSettings(items=ItemSettings(trees=str(tmp_path / "none.npz")))
-    with pytest.raises(ModelError, match="cannot be read as an item model"):
+    with pytest.raises(ModelError, match="no such file; expected a webwinnow item model"):
         clean_page(tree, "items", settings=missing)
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-
 import numpy as np
 import pytest
+from modelfiles import with_about, with_arrays, with_header
 
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import GENRES, PageModel
@@ -17,6 +15,7 @@ from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
 from webwinnow.parsing import parse
 
 LARGEST = 3_000_000
+WEIGHTS = SHIPPED.read_bytes()
 PAGE = (
     "<nav><a href=/>Home</a></nav><main><h1>Story</h1>"
     "<p>It was a dark night, and nobody came to see us. So it went on, for years, until the war was over.</p></main>"
@@ -26,19 +25,6 @@ PAGE = (
 @pytest.fixture(scope="module")
 def model() -> PageModel:
     return PageModel.load()
-
-
-def changed(**arrays: np.ndarray) -> bytes:
-    """The shipped weights with other arrays in some places."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(SHIPPED) as old, zipfile.ZipFile(out, "w") as new:
-        for name in old.namelist():
-            entry = io.BytesIO()
-            np.save(
-                entry, arrays.get(name.removesuffix(".npy"), np.load(io.BytesIO(old.read(name)))), allow_pickle=True
-            )
-            new.writestr(name, entry.getvalue())
-    return out.getvalue()
 
 
 def test_weights_are_small_and_come_back_as_they_were(model: PageModel):
@@ -59,12 +45,12 @@ def test_weights_of_a_path_are_read_too(model: PageModel, tmp_path):
         b"",
         b"no archive",
         SHIPPED.read_bytes()[:5000],
-        changed(first_feature=np.full((250, 6), 9999, np.int16)),
-        changed(first_border=np.full((250, 6), np.nan, np.float32)),
-        changed(linear_words=np.zeros(3, np.int16)),
-        changed(calibration=np.array([[1.0, 0.0], [0.0, 1.0]])),
-        changed(about=np.frombuffer(b"[]", np.uint8)),
-        changed(confidence=np.array([{}], object)),
+        with_arrays(WEIGHTS, first_feature=np.full((250, 6), 9999, np.int16)),
+        with_arrays(WEIGHTS, first_border=np.full((250, 6), np.nan, np.float32)),
+        with_arrays(WEIGHTS, linear_words=np.zeros(3, np.int16)),
+        with_arrays(WEIGHTS, calibration=np.array([[1.0, 0.0], [0.0, 1.0]])),
+        with_header(WEIGHTS, about=[]),
+        with_arrays(WEIGHTS, confidence=np.array([{}], object)),
     ],
     ids=["nothing", "text", "half", "feature", "border", "table", "knots", "about", "pickle"],
 )
@@ -74,9 +60,8 @@ def test_damaged_weights_are_refused(data: bytes):
 
 
 def test_weights_for_other_features_are_refused():
-    about = b'{"format_version": 1, "bias": 0.0, "features": "words chars"}'
     with pytest.raises(ModelError, match="make train"):
-        PageModel.from_bytes(changed(about=np.frombuffer(about, np.uint8)))
+        PageModel.from_bytes(with_about(WEIGHTS, features="words chars"))
 
 
 def test_each_block_has_a_probability_and_the_page_a_genre(model: PageModel):

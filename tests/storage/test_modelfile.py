@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from modelfiles import archive_of, members, npy
 
 from webwinnow.errors import ModelError
 from webwinnow.storage import ModelFormat, is_within, modelfile, pack_arrays, read_arrays
@@ -18,19 +19,9 @@ FORMAT = ModelFormat("test model", 3, "train it again")
 ARRAYS = {"a": np.arange(5, dtype=np.uint64), "b": np.ones((2, 3), np.float32), "names": np.array(["x", "yz"])}
 
 
-def entries(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def rewritten(changes: dict[str, bytes | None], data: bytes | None = None) -> bytes:
-    found = entries(data or FORMAT.pack({"x": 1}, ARRAYS)) | changes
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in found.items():
-            if content is not None:
-                archive.writestr(name, content)
-    return out.getvalue()
+def rewritten(changes: dict[str, bytes | None]) -> bytes:
+    found = members(FORMAT.pack({"x": 1}, ARRAYS)) | changes
+    return archive_of({name: content for name, content in found.items() if content is not None})
 
 
 def read(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
@@ -38,13 +29,7 @@ def read(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
         return file.about, file.arrays
 
 
-def saved(array: np.ndarray) -> bytes:
-    out = io.BytesIO()
-    np.save(out, array, allow_pickle=True)
-    return out.getvalue()
-
-
-def npy(header: str, body: bytes = b"") -> bytes:
+def raw_npy(header: str, body: bytes = b"") -> bytes:
     padded = header.ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode() + body
 
@@ -85,7 +70,11 @@ def test_numpy_reads_the_file() -> None:
         ("test model", 0, "no format version"),
         ("test model", True, "no format version"),
         ("test model", "3", "no format version"),
-        ("other model", 3, "m.npz is not a test model or is damaged .it is a other model.; train it again"),
+        (
+            "other model",
+            3,
+            "m.npz is not a webwinnow test model or is damaged .it is of kind .other model..; train it again",
+        ),
     ],
 )
 def test_other_kinds_and_versions_are_refused(kind: str, version: object, message: str) -> None:
@@ -98,30 +87,30 @@ def test_other_kinds_and_versions_are_refused(kind: str, version: object, messag
     "header", [b"", b"{", b"[]", b"null", b'{"kind": "test model", "version": 3}', b"\xff", b"[" * 100_000, None]
 )
 def test_damaged_headers_are_refused(header: bytes | None) -> None:
-    with pytest.raises(ModelError, match="not a test model or is damaged"):
+    with pytest.raises(ModelError, match="not a webwinnow test model or is damaged"):
         read(rewritten({"header.json": header}))
 
 
 HOSTILE = {
     "no array": b"hello",
     "nothing": b"",
-    "objects": saved(np.array([{"a": 1}], object)),
+    "objects": npy(np.array([{"a": 1}], object)),
     "pickle": pickle.dumps(ARRAYS),
-    "huge shape": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,)}", b"\0" * 8),
-    "negative shape": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1)}", b"\0" * 8),
-    "too short": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", b"\0" * 8),
-    "too long": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", b"\0" * 16),
-    "empty elements": npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,)}"),
-    "records": npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
-    "code in the header": npy("{'descr': print(1), 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
-    "unfinished header": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (("),
+    "huge shape": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776,)}", b"\0" * 8),
+    "negative shape": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1, -1)}", b"\0" * 8),
+    "too short": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", b"\0" * 8),
+    "too long": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", b"\0" * 16),
+    "empty elements": raw_npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,)}"),
+    "records": raw_npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
+    "code in the header": raw_npy("{'descr': print(1), 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
+    "unfinished header": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (("),
     "unknown version": b"\x93NUMPY\x09\x00" + b"\0" * 100,
 }
 
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
 def test_damaged_arrays_are_refused(content: bytes) -> None:
-    with pytest.raises(ModelError, match="not a test model or is damaged"):
+    with pytest.raises(ModelError, match="not a webwinnow test model or is damaged"):
         read(rewritten({"a.npy": content}))
 
 
@@ -161,18 +150,15 @@ def test_many_arrays_together_over_the_limit_are_not_unpacked(monkeypatch: pytes
 def test_entries_of_one_name_are_refused() -> None:
     out = io.BytesIO(FORMAT.pack({}, ARRAYS))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("a.npy", saved(np.arange(3)))
+        archive.writestr("a.npy", npy(np.arange(3)))
     with pytest.raises(ModelError, match="5 entries with 4 names"):
         read(out.getvalue())
 
 
 def test_other_compressions_are_refused() -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
-        for name, content in entries(FORMAT.pack({}, ARRAYS)).items():
-            archive.writestr(name, content)
+    data = archive_of(members(FORMAT.pack({}, ARRAYS)), zipfile.ZIP_LZMA)
     with pytest.raises(ModelError, match="compressed by method 14"):
-        read(out.getvalue())
+        read(data)
 
 
 @pytest.mark.parametrize("error", [ValueError("odd"), KeyError("odd"), TypeError("odd"), IndexError("odd")])
@@ -181,7 +167,9 @@ def test_checks_of_the_reader_are_model_errors(error: Exception) -> None:
         with FORMAT.reading(FORMAT.pack({}, ARRAYS), "m.npz"):
             raise error
 
-    with pytest.raises(ModelError, match=r"m\.npz is not a test model or is damaged \('?odd'?\); train it again"):
+    with pytest.raises(
+        ModelError, match=r"m\.npz is not a webwinnow test model or is damaged \('?odd'?\); train it again"
+    ):
         check()
 
 
@@ -195,9 +183,9 @@ def test_typed_arrays_have_their_dtype_and_one_dimension() -> None:
 
 
 def test_missing_and_unreadable_files_are_model_errors(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no such file; expected a test model"):
+    with pytest.raises(ModelError, match="no such file; expected a webwinnow test model"):
         FORMAT.load(tmp_path / "none.npz")
-    with pytest.raises(ModelError, match="cannot be read as a test model"):
+    with pytest.raises(ModelError, match="cannot be read as a webwinnow test model"):
         FORMAT.load(tmp_path)
 
 

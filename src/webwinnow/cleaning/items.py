@@ -5,9 +5,6 @@ All other text stays: the method knows no other kind of noise.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,17 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import topmost
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
-from webwinnow.errors import ModelError
 from webwinnow.pagetree import PageTree
+from webwinnow.storage import ModelFormat
 
-FORMAT_VERSION = 1
+FORMAT = ModelFormat("item model", 2, "install webwinnow again or run tools/train_items.py")
 SHIPPED = Path(__file__).with_name("itemtrees.npz")
-LARGEST_COLUMN = 10_000_000
-"""Bytes of one array; the shipped ones stay far below."""
 NOISY = 0.5
 """Share of noisy items in a leaf from which its items are called noisy."""
 LEAF = -1
@@ -122,46 +116,30 @@ class ItemModel:
     @classmethod
     def load(cls, path: Path | None = None) -> ItemModel:
         """The trees of a file, or those that ship with the package, which are read once."""
-        if path is None:
-            return _shipped()
-        try:
-            return cls.from_bytes(path.read_bytes(), str(path))
-        except OSError as error:
-            raise ModelError(f"{path} cannot be read as an item model: {error.strerror}") from None
+        return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def to_bytes(self) -> bytes:
-        """The trees as a `.npz` archive; the same trees give the same bytes."""
-        about = self.about | {
-            "format_version": FORMAT_VERSION,
-            "names": {kind: list(tree.names) for kind, tree in self.trees.items()},
-        }
-        columns: dict[str, NDArray[Any]] = {
-            f"{kind}_{part}": getattr(tree, part) for kind, tree in self.trees.items() for part in _PARTS
-        }
-        return packed_arrays({"about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)} | columns)
+        """The trees as a model file; equal trees give equal bytes."""
+        names = {kind: list(tree.names) for kind, tree in self.trees.items()}
+        arrays = {f"{kind}_{part}": getattr(tree, part) for kind, tree in self.trees.items() for part in _PARTS}
+        return FORMAT.pack(self.about | {"names": names}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the item model") -> ItemModel:
-        """Read trees back; everything in them is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                about = json.loads(bytes(read_array(archive, "about", LARGEST_COLUMN)))
-                if about["format_version"] != FORMAT_VERSION:
-                    raise ModelError(f"{name} is of another version of webwinnow; train it again")
-                trees = {
-                    kind: ItemTree(
-                        kind=kind,
-                        names=tuple(map(str, about["names"][kind])),
-                        **{part: read_array(archive, f"{kind}_{part}", LARGEST_COLUMN) for part in _PARTS},
-                    )
-                    for kind in ITEM_KINDS
-                }
-        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
-            raise ModelError(f"{name} is no item model or is damaged ({error}); install or train it again") from None
-        if not all(tree.fits() for tree in trees.values()):
-            raise ModelError(f"{name} is damaged: its parts do not fit together; install or train it again")
-        told = {key: value for key, value in about.items() if key not in ("format_version", "names")}
-        return cls(trees=trees, about=told)
+        """Read trees; everything in them is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            names = file.about.pop("names")
+            trees = {
+                kind: ItemTree(
+                    kind=kind,
+                    names=tuple(map(str, names[kind])),
+                    **{part: file.arrays[f"{kind}_{part}"] for part in _PARTS},
+                )
+                for kind in ITEM_KINDS
+            }
+            if not all(tree.fits() for tree in trees.values()):
+                raise ValueError("its arrays do not fit together")
+        return cls(trees=trees, about=file.about)
 
 
 def _condition(name: str, border: float, *, above: bool) -> str:
@@ -174,9 +152,7 @@ def _condition(name: str, border: float, *, above: bool) -> str:
 
 @cache
 def _shipped() -> ItemModel:
-    if not SHIPPED.exists():
-        raise ModelError(f"the item model {SHIPPED} is not there; install again or run tools/train_items.py")
-    return ItemModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))
+    return ItemModel.load(SHIPPED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,6 @@ counts). Their probabilities are mixed. Trained by `make train`; see docs/noise.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -23,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.cleaning.regionfeatures import FEATURES, PART_STARTS, TOKENS, RegionReading, read_regions
 from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleaning.verdict import Verdict
@@ -32,6 +28,7 @@ from webwinnow.pagemodel import PageContext
 from webwinnow.pagemodel.forest import Forest
 from webwinnow.pagemodel.posts import POST_ABOVE
 from webwinnow.site.learned import LearnedSite
+from webwinnow.storage import ModelFormat
 
 FAMILIES: tuple[str, ...] = ("content", "fixed", "service", "navigation", "posts")
 """The three families of the thesis, between content and posts."""
@@ -73,10 +70,8 @@ KINDS: tuple[Kind, ...] = (
 KIND_CODE: dict[str, int] = {kind.name: code for code, kind in enumerate(KINDS)}
 
 
-FORMAT_VERSION = 1
+FORMAT = ModelFormat("model of noise kinds", 2, "install webwinnow again or run `make train`")
 SHIPPED = Path(__file__).with_name("kinds.npz")
-LARGEST_COLUMN = 50_000_000
-"""Bytes of one array; the shipped ones stay far below."""
 WEIGHT_SCALE = 1024.0
 """Weights of tokens are integers over this."""
 _ARRAYS = ("classes", "idf", "basis", "basis_scale", "token_weight", "number_weight", "bias", "middle", "spread")
@@ -105,7 +100,7 @@ class KindModel:
     @classmethod
     def load(cls, path: Path | None = None) -> KindModel:
         """The weights of a file, or the shipped ones, which are read once."""
-        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+        return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def probabilities(self, reading: RegionReading) -> NDArray[np.float64]:
         """The probability of each of `KINDS`, one row per region."""
@@ -134,26 +129,18 @@ class KindModel:
     # To and from bytes
 
     def to_bytes(self) -> bytes:
-        """The weights as a `.npz` archive; the same weights give the same bytes."""
-        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
-        columns |= {f"forest_{part}": getattr(self.forest, part) for part in _FOREST}
-        about = self.about | {
-            "format_version": FORMAT_VERSION,
-            "forest_share": self.forest_share,
-            "features": " ".join(FEATURES),
-        }
-        return packed_arrays(columns | {"about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)})
+        """The weights as a model file; equal weights give equal bytes."""
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
+        arrays |= {f"forest_{part}": getattr(self.forest, part) for part in _FOREST}
+        return FORMAT.pack(self.about | {"forest_share": self.forest_share, "features": " ".join(FEATURES)}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model of kinds") -> KindModel:
-        """Read weights back; everything in them is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                names = [entry.removesuffix(".npy") for entry in archive.namelist()]
-                found = {part: read_array(archive, part, LARGEST_COLUMN) for part in names}
-            about = json.loads(bytes(found.pop("about")))
+        """Read weights; everything in them is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            about, found = file.about, file.arrays
             share = float(about.pop("forest_share"))
-            if about.pop("format_version") != FORMAT_VERSION or about.pop("features") != " ".join(FEATURES):
+            if about.pop("features") != " ".join(FEATURES):
                 raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
             model = cls(
                 **{part: found[part] for part in _ARRAYS},
@@ -161,12 +148,8 @@ class KindModel:
                 forest_share=share,
                 about=about,
             )
-        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
-            raise ModelError(
-                f"{name} is no model of kinds or is damaged ({error}); install again or `make train`"
-            ) from None
-        if not model._fits():
-            raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
+            if not model._fits():
+                raise ValueError("its arrays do not fit together")
         return model
 
     def _fits(self) -> bool:
@@ -228,9 +211,7 @@ def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @cache
 def _shipped() -> KindModel:
-    if not SHIPPED.exists():
-        raise ModelError(f"the model of kinds {SHIPPED} is not there; install again or `make train`")
-    return KindModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))
+    return KindModel.load(SHIPPED)
 
 
 _POSTS = KIND_CODE["posts"]

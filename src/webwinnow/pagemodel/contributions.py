@@ -7,26 +7,24 @@ and through its neighbours. This costs many scorings, so it is done only where s
 
 from __future__ import annotations
 
-import zipfile
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, read_array
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.features import GENRES, context_features
 from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagemodel.model import PageModel, PageScores
 from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
+from webwinnow.storage import read_arrays
 
 __all__ = ["GROUPS", "TYPICAL", "WIDTH", "pushes"]
 
 TYPICAL = Path(__file__).with_name("typical.npz")
 """The median features of blocks of content (first row) and of noise (second) in training; made by `make train`."""
 WIDTH = len(FEATURES) + len(GENRES) + len(CONTEXTS)
-LARGEST = 100_000
 _CONTEXT = len(FEATURES) + len(GENRES)
 _OWN_CONTEXTS = ("given", "rank")
 """Contexts that speak of the block itself."""
@@ -92,9 +90,8 @@ def _without(
 @cache
 def _typical() -> NDArray[np.float32]:
     try:
-        with zipfile.ZipFile(TYPICAL) as archive:
-            found = read_array(archive, "typical", LARGEST)
-    except NOT_ARRAYS as error:
+        found = read_arrays(TYPICAL, ["typical"])["typical"]
+    except ValueError as error:
         raise ModelError(f"{TYPICAL} is not there or damaged ({error}); install again or `make train`") from None
     if found.shape != (2, WIDTH) or found.dtype != np.float32 or not np.isfinite(found).all():
         raise ModelError(f"{TYPICAL} was made for another version of webwinnow; run `make train`")

@@ -7,9 +7,6 @@ Trained by `make train`; see CARD.md.
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel._scoring import best_cut as _best_cut
 from webwinnow.pagemodel._scoring import distinct_sums
@@ -39,6 +35,7 @@ from webwinnow.pagemodel.features import (
 from webwinnow.pagemodel.forest import Forest, sigmoid
 from webwinnow.pagemodel.schema import CONTEXTS, FEATURES, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import PageTree
+from webwinnow.storage import ModelFormat
 
 Favor = Literal["precision", "recall"]
 BETA: dict[Favor | None, float] = {None: 1.0, "precision": 0.5, "recall": 2.0}
@@ -67,10 +64,8 @@ def best_cut(
     )
 
 
-FORMAT_VERSION = 1
+FORMAT = ModelFormat("page model", 2, "install webwinnow again or run `make train`")
 SHIPPED = Path(__file__).with_name("weights.npz")
-LARGEST_COLUMN = 50_000_000
-"""Bytes of one array; the shipped ones stay far below."""
 _LINEAR = {"words": WORD_BITS, "near": TOKEN_BITS, "mid": TOKEN_BITS, "far": TOKEN_BITS, "heading": HEADING_BITS}
 _FORESTS = ("genre", "first", "second")
 _FOREST_PARTS = ("feature", "border", "leaves", "bias")
@@ -117,7 +112,7 @@ class PageModel:
     @classmethod
     def load(cls, path: Path | None = None) -> PageModel:
         """The weights of a file, or those that ship with the package, which are read once."""
-        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+        return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def score(self, page: PageTree | Reading) -> PageScores:
         """Score each block of a page, given as its tree or as read already."""
@@ -174,37 +169,25 @@ class PageModel:
 
     # To and from bytes
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Everything as named arrays."""
-        found: dict[str, NDArray[Any]] = {f"linear_{name}": getattr(self.linear, name) for name in _LINEAR}
-        found |= {"genre_head": self.genre_head, "genre_names": self.genre_names}
-        for forest in _FORESTS:
-            found |= {f"{forest}_{part}": getattr(getattr(self, forest), part) for part in _FOREST_PARTS}
-        about = self.about | {"format_version": FORMAT_VERSION, "bias": self.linear.bias, "features": _feature_names()}
-        return found | {
-            "calibration": self.calibration,
-            "confidence": self.confidence,
-            "about": np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8),
-        }
-
     def to_bytes(self) -> bytes:
-        """The weights as a `.npz` archive; the same weights give the same bytes."""
-        return packed_arrays(self.columns())
+        """The weights as a model file; equal weights give equal bytes."""
+        arrays: dict[str, NDArray[Any]] = {f"linear_{name}": getattr(self.linear, name) for name in _LINEAR}
+        arrays |= {"genre_head": self.genre_head, "genre_names": self.genre_names}
+        for forest in _FORESTS:
+            arrays |= {f"{forest}_{part}": getattr(getattr(self, forest), part) for part in _FOREST_PARTS}
+        arrays |= {"calibration": self.calibration, "confidence": self.confidence}
+        return FORMAT.pack(self.about | {"bias": self.linear.bias, "features": _feature_names()}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the page model") -> PageModel:
-        """Read weights back; everything in them is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                names = [entry.removesuffix(".npy") for entry in archive.namelist()]
-                found = {part: read_array(archive, part, LARGEST_COLUMN) for part in names}
-            about = json.loads(bytes(found.pop("about")))
-            bias = float(about["bias"])
-            if about["format_version"] != FORMAT_VERSION or about["features"] != _feature_names():
+        """Read weights; everything in them is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            about, found = file.about, file.arrays
+            bias = float(about.pop("bias"))
+            if about.pop("features") != _feature_names():
                 raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
-            linear = Linear(bias=bias, **{part: found[f"linear_{part}"] for part in _LINEAR})
             model = cls(
-                linear=linear,
+                linear=Linear(bias=bias, **{part: found[f"linear_{part}"] for part in _LINEAR}),
                 genre_head=found["genre_head"],
                 genre_names=found["genre_names"],
                 **{
@@ -212,14 +195,10 @@ class PageModel:
                 },
                 calibration=found["calibration"],
                 confidence=found["confidence"],
-                about={key: value for key, value in about.items() if key not in ("format_version", "bias", "features")},
+                about=about,
             )
-        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
-            raise ModelError(
-                f"{name} is no page model or is damaged ({error}); install again or `make train`"
-            ) from None
-        if not model._fits():
-            raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
+            if not model._fits():
+                raise ValueError("its arrays do not fit together")
         return model
 
     def _fits(self) -> bool:
@@ -260,6 +239,4 @@ def _feature_names() -> str:
 
 @cache
 def _shipped() -> PageModel:
-    if not SHIPPED.exists():
-        raise ModelError(f"the page model {SHIPPED} is not there; install again or `make train`")
-    return PageModel.from_bytes(SHIPPED.read_bytes(), str(SHIPPED))
+    return PageModel.load(SHIPPED)

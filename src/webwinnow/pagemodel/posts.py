@@ -7,9 +7,6 @@ have their say. Words have none: what readers write is about anything, in any la
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel.features import LINEAR_SCALE, Reading, name_scores
 from webwinnow.pagemodel.forest import sigmoid
 from webwinnow.pagemodel.schema import TOKEN_BITS
+from webwinnow.storage import ModelFormat
 
 __all__ = ["POOLED", "POSTS_SHIPPED", "POST_ABOVE", "PostModel", "pooled"]
 
-FORMAT_VERSION = 1
+FORMAT = ModelFormat("post model", 2, "install webwinnow again or run `make train`")
 POSTS_SHIPPED = Path(__file__).with_name("posts.npz")
 POST_ABOVE = 0.7
 """Blocks that are likelier are posts. On pages of other domains 0.98 of the words found so were posts, and 0.80 of
@@ -39,7 +36,6 @@ HEARD = 40
 """Words of a block that count in a mean at most."""
 NEAR = 3
 """Blocks to each side that are near."""
-LARGEST_COLUMN = 1_000_000
 _TABLES = ("near", "mid", "far")
 
 
@@ -86,7 +82,7 @@ class PostModel:
     @classmethod
     def load(cls, path: Path | None = None) -> PostModel:
         """The weights of a file, or those that ship with the package, which are read once."""
-        return _shipped() if path is None else cls.from_bytes(path.read_bytes(), str(path))
+        return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def probability(self, reading: Reading) -> NDArray[np.float64]:
         """How likely each block is a reader's post. A page none of whose blocks is one by its own names has none."""
@@ -107,29 +103,20 @@ class PostModel:
     # To and from bytes
 
     def to_bytes(self) -> bytes:
-        """The weights as a `.npz` archive; the same weights give the same bytes."""
-        about = self.about | {"format_version": FORMAT_VERSION, "bias": self.bias, "pooled": " ".join(POOLED)}
-        columns: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _TABLES}
-        told = np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)
-        return packed_arrays(columns | {"pooling": self.pooling, "about": told})
+        """The weights as a model file; equal weights give equal bytes."""
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in (*_TABLES, "pooling")}
+        return FORMAT.pack(self.about | {"bias": self.bias, "pooled": " ".join(POOLED)}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the post model") -> PostModel:
-        """Read weights back; everything in them is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                names = (*_TABLES, "pooling", "about")
-                found = {part: read_array(archive, part, LARGEST_COLUMN) for part in names}
-            about = json.loads(bytes(found.pop("about")))
-            if about.pop("format_version") != FORMAT_VERSION or about.pop("pooled") != " ".join(POOLED):
+        """Read weights; everything in them is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            about = file.about
+            if about.pop("pooled") != " ".join(POOLED):
                 raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
-            model = cls(bias=float(about.pop("bias")), about=about, **found)
-        except (*NOT_ARRAYS, TypeError, AttributeError) as error:
-            raise ModelError(
-                f"{name} is no post model or is damaged ({error}); install again or `make train`"
-            ) from None
-        if not model._fits():
-            raise ModelError(f"{name} is damaged: its parts do not fit together; install again or `make train`")
+            model = cls(bias=float(about.pop("bias")), about=about, **file.arrays)
+            if not model._fits():
+                raise ValueError("its arrays do not fit together")
         return model
 
     def _fits(self) -> bool:
@@ -144,6 +131,4 @@ class PostModel:
 
 @cache
 def _shipped() -> PostModel:
-    if not POSTS_SHIPPED.exists():
-        raise ModelError(f"the post model {POSTS_SHIPPED} is not there; install again or `make train`")
-    return PostModel.from_bytes(POSTS_SHIPPED.read_bytes(), str(POSTS_SHIPPED))
+    return PostModel.load(POSTS_SHIPPED)

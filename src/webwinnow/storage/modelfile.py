@@ -85,7 +85,7 @@ class ModelFormat:
             yield ModelFile(self._checked(header, name), arrays)
         except _UNREADABLE as error:
             reason = str(error) or type(error).__name__
-            raise ModelError(f"{name} is not a {self.kind} or is damaged ({reason}); {self.advice}") from None
+            raise ModelError(f"{name} is not a webwinnow {self.kind} or is damaged ({reason}); {self.advice}") from None
 
     def load(self, path: Path | str) -> bytes:
         """The bytes of a file; `ModelError` where it is missing, unreadable or too large to be a model."""
@@ -93,11 +93,13 @@ class ModelFormat:
             with Path(path).open("rb") as file:
                 data = file.read(LARGEST_MODEL + 1)
         except FileNotFoundError:
-            raise ModelError(f"{path}: no such file; expected a {self.kind} ({self.advice})") from None
+            raise ModelError(f"{path}: no such file; expected a webwinnow {self.kind} ({self.advice})") from None
         except OSError as error:
-            raise ModelError(f"{path} cannot be read as a {self.kind} ({error.strerror})") from None
+            raise ModelError(f"{path} cannot be read as a webwinnow {self.kind} ({error.strerror})") from None
         if len(data) > LARGEST_MODEL:
-            raise ModelError(f"{path} has more than {LARGEST_MODEL:,} bytes, which no {self.kind} has; {self.advice}")
+            raise ModelError(
+                f"{path} has more than {LARGEST_MODEL:,} bytes, which no webwinnow {self.kind} has; {self.advice}"
+            )
         return data
 
     def _checked(self, header: bytes | None, name: str) -> dict[str, Any]:
@@ -109,7 +111,7 @@ class ModelFormat:
             raise ValueError("its header is incomplete")
         kind, version = found.get("kind"), found.get("version")
         if kind != self.kind:
-            raise ValueError(f"it is a {str(kind)[:40]}")
+            raise ValueError(f"it is of kind {str(kind)[:40]!r}")
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
             raise ValueError("it has no format version")
         if version > self.version:
