@@ -14,7 +14,7 @@ from webwinnow import PageRecord, SettingsError, clean_page, parse
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.page import PageSettings, posts_to_keep
 from webwinnow.commands import RunSettings, run
-from webwinnow.io.schema import ordered
+from webwinnow.io.rows import ordered
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 

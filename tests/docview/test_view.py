@@ -11,7 +11,7 @@ from hypothesis import given
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.docview import DocView, ViewSettings, WeightSettings
-from webwinnow.io.schema import ordered
+from webwinnow.io.rows import ordered
 from webwinnow.methods import METHODS
 
 URL = "https://grain.test/wheat/"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow import clean_page
-from webwinnow.io.schema import ordered
+from webwinnow.io.rows import ordered
 from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.parsing import parse
 

@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
 
 from webwinnow.cli.app import app
-from webwinnow.io.schema import json_schema
+from webwinnow.io.rows import json_schema
 from webwinnow.service.parts import bytes_in
 
 

@@ -17,7 +17,7 @@ from webwinnow.cleanpage import CleanPage
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of, is_address, page_settings
 from webwinnow.crawl.crawling import fetch_page
 from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.io.schema import ordered
+from webwinnow.io.rows import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
 from webwinnow.io.unpacking import ReadLimits, UnpackedStream
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings

@@ -21,8 +21,7 @@ from webwinnow.collection.settings import RunSettings
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
-from webwinnow.io.jsonl import record_line
-from webwinnow.io.schema import LINK_FIELDS
+from webwinnow.io.rows import LINK_FIELDS, record_line
 from webwinnow.links import page_edges
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree

@@ -8,7 +8,7 @@ from typing import Any
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.tasks import TASKS
 from webwinnow.cleanpage import CleanPage
-from webwinnow.io.schema import ordered
+from webwinnow.io.rows import ordered
 from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import PageRecord

@@ -9,7 +9,7 @@ from typing import Any
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
 from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
-from webwinnow.io.schema import LINK_FIELDS, PAGE_FIELDS, Fields
+from webwinnow.io.rows import LINK_FIELDS, PAGE_FIELDS, Fields
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings

@@ -22,7 +22,7 @@ from webwinnow.collection.settings import RunSettings
 from webwinnow.commands.features import Weighed, parsed_pages, weighed_pages
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
-from webwinnow.io.schema import Fields
+from webwinnow.io.rows import Fields
 from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.mining.classifiers import (
     COST,

@@ -27,7 +27,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, open_pages, output_format, read_parts, write_output
 from webwinnow.io.inputs import STDIN
 from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
-from webwinnow.io.schema import Fields
+from webwinnow.io.rows import Fields
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.progress import Progress
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from webwinnow.io.httpbody import HTML_TYPES, media_type
+from webwinnow.io.unpacking import HTML_TYPES, media_type
 
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
 _STATUS: Final = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})")

@@ -17,8 +17,8 @@ from webwinnow.crawl.scope import page_url
 from webwinnow.crawl.warcfile import WarcFile
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import ReadLimits
-from webwinnow.io.httpbody import decode_http_body, media_type
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html
+from webwinnow.io.unpacking import decode_http_body, media_type
 from webwinnow.urls import resolve
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})

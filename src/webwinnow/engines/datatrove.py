@@ -29,7 +29,7 @@ from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import read_parts, record_line
 from webwinnow.io.inputs import list_files
-from webwinnow.io.schema import PAGE_FIELDS
+from webwinnow.io.rows import PAGE_FIELDS
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
 

@@ -34,7 +34,7 @@ from webwinnow.engines.clusterengine import (
     note_unlearned,
 )
 from webwinnow.engines.plan import Plan
-from webwinnow.io.schema import PAGE_FIELDS, FieldKind
+from webwinnow.io.rows import PAGE_FIELDS, FieldKind
 from webwinnow.platforms import cpu_count
 
 __all__ = ["SparkCarrier", "clean_pages", "parse_pages"]

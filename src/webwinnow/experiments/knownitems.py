@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from webwinnow.errors import InputError
-from webwinnow.io.schema import Record
+from webwinnow.io.rows import Record
 from webwinnow.progress import Progress
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.index import ABSTRACT, FULL, TEXTS, key_of

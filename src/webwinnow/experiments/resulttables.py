@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webwinnow.io.formats import write_csv
-from webwinnow.io.schema import Field, FieldKind
+from webwinnow.io.rows import Field, FieldKind
 from webwinnow.storage import atomic_file
 
 MISSING = "–"

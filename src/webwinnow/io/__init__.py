@@ -2,9 +2,8 @@
 
 from webwinnow.io.formats import dublin_core
 from webwinnow.io.inputs import open_pages
-from webwinnow.io.jsonl import read_parts, record_line
 from webwinnow.io.outputs import OutputFormat, check_apart, check_output, output_format, write_output
-from webwinnow.io.schema import PAGE_FIELDS, Field, FieldKind
+from webwinnow.io.rows import PAGE_FIELDS, Field, FieldKind, read_parts, record_line
 from webwinnow.io.unpacking import ReadLimits
 
 __all__ = [

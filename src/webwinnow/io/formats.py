@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from webwinnow.io.schema import CONTENT_FIELDS, PAGE_FIELDS, Fields, Record, ordered
+from webwinnow.io.rows import CONTENT_FIELDS, PAGE_FIELDS, Fields, Record, ordered
 from webwinnow.urls import is_safe_link
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.io.jsonl import read_jsonl
 from webwinnow.io.parquet import check_parquet, read_parquet
+from webwinnow.io.rows import read_jsonl
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of, is_html_document
 from webwinnow.io.unpacking import ProblemListener, Readable, ReadLimits, UnpackedStream
 from webwinnow.io.warc import read_wacz, read_warc, warcs_in

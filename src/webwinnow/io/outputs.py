@@ -14,9 +14,8 @@ import zstandard
 
 from webwinnow.errors import SettingsError
 from webwinnow.io.formats import write_csv, write_dublin_core, write_html_files, write_markdown_files
-from webwinnow.io.jsonl import write_jsonl
 from webwinnow.io.parquet import needs_pyarrow, write_parquet
-from webwinnow.io.schema import PAGE_FIELDS, Fields, Record
+from webwinnow.io.rows import PAGE_FIELDS, Fields, Record, write_jsonl
 from webwinnow.storage import atomic_file, atomic_folder
 
 if TYPE_CHECKING:

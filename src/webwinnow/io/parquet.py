@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.io.rows import ROW_FIELDS, page_of_row
-from webwinnow.io.schema import PAGE_FIELDS, FieldKind, Fields, Record, ordered
+from webwinnow.io.rows import PAGE_FIELDS, ROW_FIELDS, FieldKind, Fields, Record, ordered, page_of_row
 from webwinnow.io.unpacking import MB, ProblemListener, ReadLimits
 from webwinnow.records import PageRecord
 

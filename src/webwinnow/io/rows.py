@@ -1,16 +1,144 @@
-"""A row of named values, from JSONL or Parquet, as a page."""
+"""Rows: the fields of output records, rows of JSONL and Parquet as pages, and JSON Lines."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
-from typing import Final
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from webwinnow.errors import PageRefused
-from webwinnow.io.httpbody import media_type
-from webwinnow.io.unpacking import ReadLimits
+from webwinnow.errors import InputError, PageRefused
+from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, media_type
 from webwinnow.records import PageRecord
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+# The fields of records
+
+Record = Mapping[str, Any]
+
+
+class FieldKind(Enum):
+    """The type of a field. Every value may be null, except a list, which may be empty."""
+
+    TEXT = "text"
+    TEXTS = "list of texts"
+    INTEGER = "integer"
+    NUMBER = "number"
+    FLAG = "true or false"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field. An `optional` one is omitted from JSONL if a record has none: it is present only on request.
+
+    `about` describes it; `values` lists the possible values if they are few.
+    """
+
+    name: str
+    kind: FieldKind = FieldKind.TEXT
+    optional: bool = False
+    about: str = ""
+    values: tuple[str, ...] = ()
+
+
+Fields = tuple[Field, ...]
+
+PAGE_FIELDS: Final[Fields] = (
+    Field("url", about="the page's URL, its identifier"),
+    Field("page_id", about="as the input had it"),
+    Field("site", about="the site that the page was assigned to"),
+    Field("outcome", about="what became of the page", values=("kept", "dropped", "failed")),
+    Field("reason", about="why it was dropped, the error, or a remark on a kept page"),
+    Field("method", about="the cleaning method"),
+    Field("type", about="what the page is for a reader (DocView)", values=("topic", "hub", "image")),
+    Field("genre", about="article, forum, product and so on, if the method predicts it"),
+    Field("category", about="the content category, if a model of categories was given"),
+    Field("title", about="the page's title; its first keywords if it has none"),
+    Field("author", about="names joined by '; '"),
+    Field("date", about="the day of publication, YYYY-MM-DD"),
+    Field("keywords", FieldKind.TEXTS, about="the words with the highest weights, highest first"),
+    Field("abstract", about="key sentences in page order, one per line"),
+    Field("text", about="the kept content as plain text"),
+    Field("markdown", optional=True, about="the kept content as Markdown"),
+    Field("html", optional=True, about="the kept content as sanitised HTML"),
+    Field("comments", optional=True, about="comments of readers beside the main content, on request"),
+    Field(
+        "links",
+        FieldKind.TEXTS,
+        about="relevant links: those in the kept content, and link lists on its topic",
+    ),
+    Field("lang", about="the language, two or three letters"),
+    Field("confidence", FieldKind.NUMBER, about="expected quality of cleaning, 0 to 1, if the method predicts it"),
+    Field("replica_of", about="the page that this one is a near-duplicate of"),
+    Field("kept_words", FieldKind.INTEGER, about="words kept"),
+    Field("all_words", FieldKind.INTEGER, about="visible words of the page"),
+    Field("site_name", about="the name of the site as the page gives it"),
+    Field("description", about="the page's own description"),
+    Field("summary", about="the abstract in a few sentences, for display"),
+)
+"""The fields that `webwinnow clean` writes per page."""
+
+LINK_FIELDS: Final[Fields] = (
+    Field("source"),
+    Field("target"),
+    Field("anchor"),
+    Field("kind"),
+    Field("score", FieldKind.NUMBER),
+    Field("kept", FieldKind.FLAG),
+    Field("page_id"),
+    Field("site"),
+)
+"""The fields that `webwinnow links` writes per link."""
+
+CONTENT_FIELDS: Final = frozenset({"text", "markdown", "html", "comments"})
+"""The fields with the content of the page; the others are metadata."""
+
+
+def json_schema(fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
+    """Return the JSON Schema of a record in JSONL; `docs/record.schema.json` is that of `PAGE_FIELDS`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A page cleaned by webwinnow",
+        "type": "object",
+        "properties": {field.name: _described(field) for field in fields},
+        "required": [field.name for field in fields if not field.optional],
+        "additionalProperties": False,
+    }
+
+
+def _described(field: Field) -> dict[str, Any]:
+    if field.kind is FieldKind.TEXTS:
+        return {"description": field.about, "type": "array", "items": {"type": "string"}}
+    named = {FieldKind.TEXT: "string", FieldKind.INTEGER: "integer", FieldKind.NUMBER: "number"}[field.kind]
+    described: dict[str, Any] = {"description": field.about, "type": [named, "null"]}
+    if field.values:
+        described["enum"] = [*field.values, None]
+    return described
+
+
+def ordered(record: Record, fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
+    """Return a record in the order of its fields, null or [] for missing ones; `ValueError` for an unknown field."""
+    known = {field.name for field in fields}
+    unknown = [name for name in record if name not in known]
+    if unknown:
+        raise ValueError(f"no field {', '.join(unknown)}; the fields are {', '.join(field.name for field in fields)}")
+    row = {}
+    for field in fields:
+        value = record.get(field.name)
+        if value is None and field.kind is FieldKind.TEXTS:
+            value = []
+        if value is not None or not field.optional:
+            row[field.name] = value
+    return row
+
+
+# Rows as pages
 
 ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
 
@@ -84,3 +212,115 @@ def _body(html: object, limits: ReadLimits) -> bytes:
     if len(html) > limits.max_page_bytes:
         raise PageRefused(f"'html' has {len(html)} bytes, more than {limits.max_page_bytes}")
     return html
+
+
+# JSON Lines
+
+LINES_BYTES: Final = 1 << 18  # read at once
+BOM: Final = b"\xef\xbb\xbf"
+
+
+def read_jsonl(
+    stream: UnpackedStream, *, name: str, limits: ReadLimits, on_problem: ProblemListener, label: str | None = None
+) -> Iterator[PageRecord]:
+    """Read one page per line: `url`, `html`, and optionally `site`, `page_id`, `content_type`, `fetched_at`.
+
+    `label` names the value that labels a page. A line that is too long or not a JSON object is yielded as a refused
+    page; blank lines are skipped.
+    """
+    pages = 0
+    for number, line in _lines(stream, limits):
+        yield _page_of_line(line, f"line {number}", limits, label)
+        pages += 1
+    if stream.problem:
+        on_problem(f"{name}: {stream.problem}, after {pages} pages")
+
+
+def _page_of_line(line: bytes | None, where: str, limits: ReadLimits, label: str | None) -> PageRecord:
+    if line is None:
+        return PageRecord(url="", body=b"", refused=f"{where} has more than {limits.max_line_bytes} bytes")
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return PageRecord(url="", body=b"", refused=f"{where} is no JSON ({error})")
+    if not isinstance(row, dict):
+        return PageRecord(url="", body=b"", refused=f"{where} is a JSON {type(row).__name__}, expected an object")
+    return page_of_row(row, where=where, limits=limits, label=label)
+
+
+def read_jsonl_rows(
+    stream: UnpackedStream,
+    *,
+    name: str,
+    limits: ReadLimits,
+    on_problem: ProblemListener,
+    required: Collection[str] = (),
+) -> Iterator[dict[str, Any]]:
+    """Read the JSON objects that have the `required` names; other lines are reported to `on_problem`."""
+    for number, line in _lines(stream, limits):
+        try:
+            row = None if line is None else json.loads(line.decode())
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict) and row.keys() >= set(required):
+            yield row
+        else:
+            expected = f" with {', '.join(required)}" if required else ""
+            on_problem(f"{name}: line {number} is no JSON object{expected}")
+    if stream.problem:
+        on_problem(f"{name}: {stream.problem}")
+
+
+def record_line(record: Record, fields: Fields = PAGE_FIELDS) -> bytes:
+    """Return a record as one line of JSON; equal records give equal bytes."""
+    text = json.dumps(ordered(record, fields), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def write_jsonl(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields = PAGE_FIELDS) -> None:
+    """Write one record per line to an open file."""
+    for record in records:
+        out.write(record_line(record, fields))
+
+
+def read_parts(parts: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Read the records of finished parts of a run, as `record_line` wrote them, one part after the other."""
+    for part in parts:
+        with part.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                try:
+                    record = json.loads(line)
+                except ValueError as error:
+                    raise InputError(
+                        f"{part}: line {number} is damaged ({error}); remove the part and resume"
+                    ) from error
+                yield record
+
+
+def _lines(stream: UnpackedStream, limits: ReadLimits) -> Iterator[tuple[int, bytes | None]]:
+    """Yield number and content of the lines that are not blank; None for one that is too long."""
+    for number, line in enumerate(split_lines(stream, limits.max_line_bytes), start=1):
+        if line is None:
+            yield number, None
+        elif line.strip():
+            yield number, line.removeprefix(BOM) if number == 1 else line
+
+
+def split_lines(stream: UnpackedStream, max_bytes: int) -> Iterator[bytes | None]:
+    """Split a stream into lines; a line over `max_bytes` is never held in memory and is yielded as None."""
+    held: list[bytes] = []
+    size = 0
+    while chunk := stream.read(LINES_BYTES):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            stream.mark()
+            size += len(end)
+            yield b"".join([*held, end]) if size <= max_bytes else None
+            held, size = [], 0
+        size += len(rest)
+        if size <= max_bytes:
+            held.append(rest)
+        else:
+            held.clear()
+    if size:
+        yield b"".join(held) if size <= max_bytes else None

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.io.jsonl import BOM, read_jsonl_rows, split_lines
 from webwinnow.io.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
-from webwinnow.io.rows import ROW_FIELDS, page_of_row, text_of_value
-from webwinnow.io.schema import PAGE_FIELDS
+from webwinnow.io.rows import BOM, PAGE_FIELDS, ROW_FIELDS, page_of_row, read_jsonl_rows, split_lines, text_of_value
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
 from webwinnow.records import PageRecord

@@ -9,9 +9,8 @@ from typing import IO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io.httpbody import HTML_TYPES, decode_http_body, media_type
 from webwinnow.io.sniff import looks_like_html
-from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
+from webwinnow.io.unpacking import HTML_TYPES, ProblemListener, ReadLimits, UnpackedStream, decode_http_body, media_type
 from webwinnow.records import PageRecord
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when it is imported

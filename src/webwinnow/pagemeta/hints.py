@@ -1,9 +1,10 @@
-"""Where a page's hints stand: its JSON-LD, its metas, its headings, elements marked by class, property or relation."""
+"""`Hints`: where a page describes itself: JSON-LD, metas, headings, elements marked by class, property or relation."""
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
@@ -11,11 +12,120 @@ from typing import Any
 import numpy as np
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
-from webwinnow.pagemeta.spelling import LONGEST_LINE, line, squeezed
-from webwinnow.pagemeta.title import chosen_title
-from webwinnow.pagetree import PageTree
+from webwinnow.pagetree import PageTree, without_surrogates
 
-__all__ = ["Hints"]
+# Spelling
+
+LONGEST_LINE = 1_000
+"""Characters of one title, name or date that are used."""
+_NOT_WORD = re.compile(r"[\W_]+")
+_SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() else None for code in range(128)}
+_INVISIBLE = str.maketrans("", "", "\x00\xad\u200b\u2060\ufeff")
+
+
+def line(value: object) -> str:
+    """Return a text as one line; "" for any other value."""
+    if not isinstance(value, str):
+        return ""
+    text = value[:LONGEST_LINE]
+    if "&" in text:
+        text = html.unescape(text)
+    if not text.isascii():
+        text = without_surrogates(text).translate(_INVISIBLE)
+    elif "\x00" in text:
+        text = text.replace("\x00", "")
+    return " ".join(text.split())
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits in lower case, to compare spellings of a name."""
+    if text.isascii():
+        return text.translate(_SQUEEZED)  # five times as fast
+    return _NOT_WORD.sub("", text).casefold()
+
+
+# Titles: headings and the head's titles, which agree except for the site's name beside a separator
+
+MAX_CUTS = 10
+"""Separators of one title at which it is split."""
+SIMILAR = 0.5
+"""Share of a heading's words that occur in a title of the head, to count as another wording of it."""
+_SEPARATOR = re.compile(r"\s+(?:[|·•»«›/–—~-]+|::+)\s+|\s*[|»]\s*|:\s+")
+"""Separators between a page's title and its site's name."""
+_WORD = re.compile(r"\w+")
+_PLACEHOLDERS = frozenset(
+    (
+        "untitled untitleddocument untitledpage newpage newdocument notitle pagetitle yourtitle titlehere title "
+        "document inserttitlehere documenttitle defaulttitle sanstitre documentsanstitre documentosintítulo "
+        "documentosintitulo documentosemtítulo documentosemtitulo documentosenzatitolo unbenanntesdokument unbenannt "
+        "naamloosdocument безымянныйдокумент новаястраница 无标题文档 無標題文件 无标题 新建网页 無題ドキュメント 無題 "
+        "제목없음 reactapp viteapp vitereact vitevue vitevuets vitereactts createnextapp"
+    ).split()
+)
+"""Default titles of editing tools, squeezed: "Untitled Document" of Dreamweaver, "New Page 1" of FrontPage and their
+translations (DocView 6), and those of today's project starters."""
+LONGEST_PLACEHOLDER = 40
+_NUMBERED = re.compile(r"[\W\d_]+$")
+
+
+def chosen_title(declared: Sequence[str], headings: Sequence[str], is_site: Callable[[str], bool]) -> str | None:
+    """Choose the title from those that the head declares, best source first, and the headings.
+
+    In this order: a heading that is also a title of the head, whole or beside a separator; a heading that shares most
+    of its words with one; the head's title without the site's name; any heading. Placeholders of tools do not count.
+    """
+    declared = [title for title in declared if not is_placeholder(title)]
+    own = [heading for heading in headings if not is_site(heading)]
+    plain = [squeezed(heading) for heading in own]
+    for split in (lambda title: (title,), _spans) if own else ():
+        spans = {squeezed(span): span for title in reversed(declared) for span in split(title)}
+        for heading, spelled in zip(own, plain, strict=True):
+            span = spans.get(spelled)
+            if span is not None:  # take the spelling with more blanks: line breaks of a heading may lack them
+                return span if span.count(" ") > heading.count(" ") else heading
+    for heading in own:
+        if any(_shared_words(heading, title) >= SIMILAR for title in declared):
+            return heading
+    for title in declared:
+        if not is_site(title):
+            return _without_site(title, is_site)
+    return next(iter((*own, *declared, *headings)), None)
+
+
+def is_placeholder(title: str) -> bool:
+    """Whether a title was left by an editing tool, such as "Untitled Document" or "New Page 1"."""
+    return len(title) <= LONGEST_PLACEHOLDER and squeezed(_NUMBERED.sub("", title)) in _PLACEHOLDERS
+
+
+def _spans(title: str) -> Iterator[str]:
+    """Yield the parts before and after each separator."""
+    for cut in islice(_SEPARATOR.finditer(title), MAX_CUTS):
+        yield title[: cut.start()]
+        yield title[cut.end() :]
+
+
+def _shared_words(heading: str, title: str) -> float:
+    found = set(_WORD.findall(heading.casefold()))
+    return len(found & set(_WORD.findall(title.casefold()))) / len(found) if found else 0.0
+
+
+def _without_site(title: str, is_site: Callable[[str], bool]) -> str:
+    """Remove the name beside a separator: the site's, or the shorter last part if none is known."""
+    cuts = list(islice(_SEPARATOR.finditer(title), MAX_CUTS))
+    for cut in cuts:
+        if cut.start() and is_site(title[cut.end() :]):
+            return title[: cut.start()]
+    for cut in reversed(cuts):
+        if is_site(title[: cut.start()]) and cut.end() < len(title):
+            return title[cut.end() :]
+    if cuts and ":" not in cuts[-1][0]:
+        before, after = title[: cuts[-1].start()], title[cuts[-1].end() :]
+        if before and after.count(" ") <= before.count(" "):
+            return before
+    return title
+
+
+# Hints
 
 MAX_HEADINGS = 8
 MAX_TITLES = 8
@@ -23,10 +133,10 @@ AFTER_TITLE = 16
 MAX_MARKED = 60
 MAX_RUNS = 64
 MAX_ATTRIBUTES = 60_000
-"""Headings, titles, runs after the title, marked elements, runs of text and characters of attributes that are looked
-at: the page's own come first, then those of its lists and comments."""
+"""Headings, titles, runs after the title, marked elements, runs of text and characters of attributes that are used: the
+page's own come first, then those of its lists and comments."""
 PERMALINK = " ¶"
-"""What documentation puts at the end of a heading as a link to it (Sphinx, MkDocs)."""
+"""The link to a heading that documentation tools append to it (Sphinx, MkDocs)."""
 
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
@@ -35,7 +145,7 @@ _ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", 
 
 
 class Hints:
-    """One page's hints, each found when it is first asked for."""
+    """The hints of one page, each computed on first use."""
 
     def __init__(self, tree: PageTree) -> None:
         self.tree = tree
@@ -43,29 +153,21 @@ class Hints:
 
     @cached_property
     def title(self) -> str | None:
-        """The page's title, which other fields stand near."""
+        """The page's title."""
         headings = [heading for _, heading in self.headings]
         return chosen_title(list(dict.fromkeys(islice(self._titles(), MAX_TITLES))), headings, self.is_site)
 
     def _titles(self) -> Iterator[str]:
-        """What the head calls the page, the most telling first."""
+        """Yield the titles that the head declares, best source first."""
         yield from self.metas("og:title", "twitter:title", "citation_title", "dc.title", "parsely-title")
-        for thing in self.things:
-            said = line(thing.get("headline"))
-            if said:
-                yield said
+        yield from filter(None, (line(thing.get("headline")) for thing in self.things))
         if self.head.title:
             yield line(self.head.title)
 
     def metas(self, *names: str) -> Iterator[str]:
-        """What the metas of these names say, in the order of the names."""
+        """Yield the contents of the metas with these names, in the order of the names."""
         found = self._metas
-        for name in names:
-            if name in found:
-                for content in found[name]:
-                    said = line(content)
-                    if said:
-                        yield said
+        return filter(None, (line(content) for name in names if name in found for content in found[name]))
 
     @cached_property
     def _metas(self) -> dict[str, list[str]]:
@@ -76,7 +178,7 @@ class Hints:
 
     @cached_property
     def things(self) -> list[dict[str, Any]]:
-        """JSON-LD things that may be what the page is about: works first, then pages; nothing about the site."""
+        """JSON-LD objects that the page may be about: works first, then pages; nothing about the site."""
         works: list[dict[str, Any]] = []
         others: list[dict[str, Any]] = []
         for thing in self.head.json_ld_things:
@@ -90,7 +192,7 @@ class Hints:
         return works + others
 
     def named(self, value: object) -> Iterator[str]:
-        """The names of what a JSON-LD property points at: texts, things, or references to other things of the page."""
+        """Yield the names in a JSON-LD property: texts, objects, or references to other objects of the page."""
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
                 name = one.get("name") or self._by_id.get(str(one.get("@id")), {}).get("name")
@@ -104,7 +206,7 @@ class Hints:
 
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
-        """The first `<h1>` elements: node and text; hidden ones, and those without text, left out."""
+        """Node and text of the first `<h1>` elements that are visible and have text."""
         tree = self.tree
         found = []
         for node in np.flatnonzero(tree.tag == TAG_CODE["h1"])[:MAX_HEADINGS].tolist():
@@ -123,17 +225,17 @@ class Hints:
 
     @cached_property
     def after_title(self) -> list[str]:
-        """The runs of text after the title, where a byline stands."""
+        """The runs of text after the title, where a byline is."""
         return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
     def text(self, node: int) -> str:
-        """The text of an element, cut where it gets long."""
+        """Return the beginning of an element's text."""
         tree = self.tree
         start = int(tree.text_start[node])
         return tree.text[start : min(int(tree.text_end[node]), start + LONGEST_LINE)]
 
     def runs_from(self, start: int, most: int, end: int | None = None) -> Iterator[str]:
-        """Text runs, as lines, that begin in the page's text at `start` or after, and before `end`; `most` of them."""
+        """Yield up to `most` text runs, as lines, that begin in the page's text from `start` and before `end`."""
         tree = self.tree
         text, end = tree.text, len(tree.text) if end is None else end
         first = int(tree.run_start.searchsorted(start))
@@ -145,52 +247,42 @@ class Hints:
                 most -= 1
                 yield " ".join(run[:LONGEST_LINE].split())
 
-    def marked(self, *words: str) -> Iterator[tuple[int, int, str]]:
-        """Elements whose class, id, itemprop or rel holds one of these words: node, attribute code, value.
+    def marked(self, word: str) -> Iterator[tuple[int, int, str]]:
+        """Yield node, attribute code and value of elements whose class, id, itemprop or rel contains a word.
 
-        The attributes of a page are one text, so the words are looked for in that and not element by element.
+        The attributes of a page are one text, so that text is searched and not element by element.
         """
         tree = self.tree
         starts = tree.attr_start
         last = -1
-        for place in sorted(self._places(words))[:MAX_MARKED]:
-            k = int(starts.searchsorted(place, side="right")) - 1
-            if k == last or int(tree.attr_name[k]) not in _MARKING:
-                continue
-            last = k
-            yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
-
-    def _places(self, words: tuple[str, ...]) -> Iterator[int]:
-        text = self.tree.attr_text
-        for word in words:
-            at, seen = text.find(word, 0, MAX_ATTRIBUTES), 0
-            while at >= 0 and seen < MAX_MARKED:
-                yield at
-                seen += 1
-                at = text.find(word, at + len(word), MAX_ATTRIBUTES)
+        at = tree.attr_text.find(word, 0, MAX_ATTRIBUTES)
+        for _ in range(MAX_MARKED):
+            if at < 0:
+                return
+            k = int(starts.searchsorted(at, side="right")) - 1
+            if k != last and int(tree.attr_name[k]) in _MARKING:
+                last = k
+                yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
+            at = tree.attr_text.find(word, at + len(word), MAX_ATTRIBUTES)
 
     @cached_property
     def host(self) -> str:
-        """The page's host, squeezed, `www.` left out."""
+        """The page's host, squeezed, without `www.`."""
         found = _HOST.match(self.tree.url) or _HOST.match(self.head.canonical or "")
         return squeezed(found[1]) if found else ""
 
     @cached_property
     def site_name(self) -> str | None:
-        """What the site calls itself."""
+        """The site's own name."""
         for name in self.metas("og:site_name", "application-name", "apple-mobile-web-app-title"):
             return name
         for thing in self.head.json_ld_things:
             if "WebSite" in _types(thing) and line(thing.get("name")):
                 return line(thing["name"])
-        for thing in self.things:
-            for name in self.named(thing.get("publisher")):
-                if name:
-                    return name
-        return None
+        return next((name for thing in self.things for name in self.named(thing.get("publisher")) if name), None)
 
     def is_site(self, name: str) -> bool:
-        """Whether a name is the site's own: what it calls itself, or its host spelled out."""
+        """Whether a name is the site's: its own name, or its host spelled out."""
         plain = squeezed(name)
         return bool(plain) and (plain == self._plain_site or (len(plain) > 3 and plain in self.host))
 

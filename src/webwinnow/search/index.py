@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.io.schema import Record
+from webwinnow.io.rows import Record
 from webwinnow.progress import Progress, no_progress
 from webwinnow.storage import write_file
 from webwinnow.words import words

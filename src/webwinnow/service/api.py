@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 
 from webwinnow._version import __version__
 from webwinnow.errors import InputError, ModelError
-from webwinnow.io.schema import PAGE_FIELDS, json_schema
+from webwinnow.io.rows import PAGE_FIELDS, json_schema
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.query import Within
 from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name

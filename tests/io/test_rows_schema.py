@@ -10,7 +10,7 @@ import pytest
 
 from webwinnow import clean_page, parse
 from webwinnow.io import PAGE_FIELDS, record_line
-from webwinnow.io.schema import json_schema
+from webwinnow.io.rows import json_schema
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "record.schema.json"
 PAGE = "<html lang=en><title>Grain</title><body><p>The wind takes the chaff away. <a href=/x>More</a> of it stays here."

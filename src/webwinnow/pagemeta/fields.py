@@ -1,0 +1,367 @@
+"""`metadata`: the fields of a page from its hints; names in bylines, and dates in whatever notation."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+
+import numpy as np
+
+from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.pagemeta.hints import Hints, line, squeezed
+from webwinnow.pagetree import PageTree
+
+Source = Callable[[Hints], Iterator[str]]
+
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?=$|[-_])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What a page declares about itself; None for fields that it does not declare."""
+
+    title: str | None = None
+    author: str | None = None
+    """Several names are joined by `; `."""
+    date: str | None = None
+    """The date of publication, `YYYY-MM-DD`."""
+    language: str | None = None
+    """As the page declares it: two or three lower-case letters."""
+    site_name: str | None = None
+    description: str | None = None
+
+
+def metadata(tree: PageTree) -> Metadata:
+    """Return what a page declares about itself."""
+    hints = Hints(tree)
+    return Metadata(
+        title=hints.title,
+        author=authors(hints),
+        date=day(hints),
+        language=_language(hints),
+        site_name=hints.site_name,
+        description=_description(hints),
+    )
+
+
+def _language(hints: Hints) -> str | None:
+    for declared in (hints.head.language, *hints.metas("og:locale", "dc.language", "dcterms.language")):
+        tag = _LANGUAGE_TAG.match(declared)
+        if tag:
+            return tag[0].lower()
+    return None
+
+
+def _description(hints: Hints) -> str | None:
+    for text in hints.metas("description", "og:description", "dc.description", "twitter:description"):
+        return text
+    return next((text for thing in hints.things if (text := line(thing.get("description")))), None)
+
+
+# Authors: names from JSON-LD, metas and bylines. Addresses are not names; the site's own name is a last resort.
+
+MAX_AUTHORS = 50
+LONGEST_NAME = 100
+"""Characters; a longer text is a sentence about somebody."""
+LONGEST_MARKED_AUTHOR = 300
+"""Characters; a longer element marked as the author's is a list or the page."""
+_BYLINE = re.compile(
+    r"^(?:about\s+|the\s+)?(?:authors?|autore?|auteur)\b\s*:?\s*|^(?:\w+\s+){0,2}?by\b\s*:?\s*", re.IGNORECASE
+)
+"""Words before a name: `By`, `Written by`, `Author:`."""
+_PARTICLE = re.compile(r"^(?:Von|Par|Por|Di|Door|Przez)\s+")
+"""`By` in other languages; inside a name, or in lower case, it is part of the name: Ludwig von Mises."""
+_STARTS_BYLINE = re.compile(r"(?:\w+\s+)?by\b|(?:von|par|por|di|door|przez)\b", re.IGNORECASE)
+_WITH_CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ]")
+_META_NAMES = (
+    *("author", "article:author", "parsely-author", "sailthru.author", "cxenseparse:author", "citation_author"),
+    *("dc.creator", "dcterms.creator", "dc.contributor.author", "creator", "byl", "og:author"),
+)
+_ADDRESS = re.compile(r"^(?:https?:|www\.|@)|^\S+@\S+$|://", re.IGNORECASE)
+_NOBODY = frozenset(
+    "admin administrator editor editors staff author authors user guest webmaster anonymous unknown none null".split()
+)
+"""Accounts and labels, not names."""
+_LAST_NAME_FIRST = re.compile(r"^([^,]+), ([^,]+)$")
+_BETWEEN_NAMES = re.compile(r"\s*(?:[;|]|,\s+(?:and|und|et|y|e)\s+|,|\s(?:and|und|et|&)\s)\s*")
+_CLASS, _ITEMPROP, _REL = (ATTRIBUTE_CODE[name] for name in ("class", "itemprop", "rel"))
+_MOST_WORDS = 8
+_LONGEST_BYLINE = 5
+"""Runs of text in a marked element that may contain a name."""
+_AUTHOR_MARKS: tuple[Callable[[int, str], bool], ...] = (
+    lambda code, value: code == _REL and "author" in value.split(),
+    lambda code, value: code == _ITEMPROP and "author" in value.split(),
+    lambda code, value: code == _CLASS and "name" in value and "author" in value and "comment" not in value,
+    lambda code, value: code == _CLASS and "comment" not in value,
+)
+"""How an element is marked as the author's, most reliable first: attribute code, value in lower case."""
+
+
+def authors(hints: Hints) -> str | None:
+    """Return the authors' names, joined by `; `."""
+    second_best = ""
+    for source in _AUTHOR_SOURCES:
+        names = list(dict.fromkeys(name for found in islice(source(hints), MAX_AUTHORS) for name in _people(found)))
+        good = [name for name in names if not hints.is_site(name) and squeezed(name) not in _NOBODY]
+        if good:
+            return "; ".join(good)
+        second_best = second_best or "; ".join(names)
+    return second_best or None
+
+
+def _people(found: str) -> Iterator[str]:
+    """Yield the names in a text; several only if each has a first and a last name."""
+    found = _BYLINE.sub("", found).strip(" ,;|·•-–—:")
+    if not 1 < len(found) <= LONGEST_NAME or _ADDRESS.search(found) or not any(map(str.isalpha, found)):
+        return
+    if names_day(found):
+        return
+    several = [name for name in _BETWEEN_NAMES.split(found) if name]
+    if len(several) > 1 and all(2 <= name.count(" ") + 1 <= 3 for name in several):
+        yield from several
+    else:
+        yield found
+
+
+def _authors_in_json_ld(hints: Hints) -> Iterator[str]:
+    for thing in hints.things:
+        found = [name for key in ("author", "creator") for name in hints.named(thing.get(key)) if name]
+        if found:
+            yield from found
+            return
+
+
+def _authors_in_metas(hints: Hints) -> Iterator[str]:
+    for meta in _META_NAMES:
+        found = [name for text in hints.metas(meta) for name in _people(text)]
+        if found:
+            is_turned = meta.startswith(("citation", "dc"))
+            yield from (_LAST_NAME_FIRST.sub(r"\2 \1", name) for name in found) if is_turned else found
+            return
+
+
+def _author_in_card(hints: Hints) -> Iterator[str]:
+    """Yield the first pair of a Twitter card: `Written by` and a name; other pairs are numbers."""
+    return islice((text for text in hints.metas("twitter:data1") if not _has_digit(text)), 1)
+
+
+def _author_marked(hints: Hints) -> Iterator[str]:
+    marked = list(hints.marked("uthor"))
+    for is_mark in _AUTHOR_MARKS:
+        for node, code, value in marked:
+            if is_mark(code, value.lower()):
+                name = _name_in(hints, node)
+                if name:
+                    yield name
+                    return
+
+
+def _name_in(hints: Hints, node: int) -> str | None:
+    tree = hints.tree
+    if tree.text_end[node] - tree.text_start[node] > LONGEST_MARKED_AUTHOR:
+        return None
+    for run in hints.runs_from(int(tree.text_start[node]), _LONGEST_BYLINE, int(tree.text_end[node])):
+        name = _PARTICLE.sub("", run)
+        if not (" " in name and _has_digit(name)) and any(squeezed(one) not in _NOBODY for one in _people(name)):
+            return name
+    return None
+
+
+def _author_in_text(hints: Hints) -> Iterator[str]:
+    """Find a run shortly after the title that begins with `By`: the name is in it, or in the next one."""
+    for run, following in pairwise([*hints.after_title, ""]):
+        by = _STARTS_BYLINE.match(run)
+        if by:
+            name = run[by.end() :].lstrip(" :") or following
+            if _WITH_CAPITAL.match(name) and name.count(" ") < _MOST_WORDS and not _has_digit(name):
+                yield name
+                return
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+_AUTHOR_SOURCES: tuple[Source, ...] = (
+    _authors_in_json_ld,
+    _authors_in_metas,
+    _author_in_card,
+    _author_marked,
+    _author_in_text,
+)
+
+# The date of publication: in the URL, then what the page declares, then what it shows
+
+_PUBLISHED = (
+    *("article:published_time", "datepublished", "parsely-pub-date", "sailthru.date", "cxenseparse:publishtime"),
+    *("citation_publication_date", "citation_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date"),
+    *("og:published_time", "og:publish_date", "publish_date", "published", "pubdate", "date", "datecreated"),
+    "uploaddate",
+)
+_MODIFIED = ("article:modified_time", "datemodified", "og:updated_time", "dcterms.modified", "last-modified")
+MAX_TIMES = 20
+LONGEST_MARKED_DATE = 200
+"""Characters; a longer element marked as a date is a list or an article."""
+BEFORE_TITLE = 300
+"""Characters up to the title's end that are searched for a date if there is none after it."""
+
+
+def day(hints: Hints) -> str | None:
+    """Return the date of publication, `YYYY-MM-DD`."""
+    month_first = hints.head.language.lower() in ("", "en", "en-us", "en_us", "en-ca")
+    for source in _DAY_SOURCES:
+        for text in source(hints):
+            found = date_in(text, month_first=month_first)
+            if found is not None:
+                return found
+    return None
+
+
+def _day_in_url(hints: Hints) -> Iterator[str]:
+    return filter(None, (date_of_url(url or "") for url in (hints.tree.url, hints.head.canonical)))
+
+
+def _other_metas(hints: Hints) -> Iterator[str]:
+    """Yield metas with `publi` in their name: `w-published-date`, `dcterms.published`."""
+    return hints.metas(*dict.fromkeys(name for name, _ in hints.head.metas if "publi" in name))
+
+
+def _times(hints: Hints) -> Iterator[str]:
+    """Yield `<time>` elements, those after the first heading first."""
+    tree = hints.tree
+    nodes = np.flatnonzero(tree.tag == TAG_CODE["time"])[:MAX_TIMES].tolist()
+    top = hints.headings[0][0] if hints.headings else 0
+    for node in sorted(nodes, key=lambda node: node < top):
+        yield tree.attribute(node, "datetime") or hints.text(node)
+
+
+def _days_marked(hints: Hints) -> Iterator[str]:
+    """Yield elements that are marked as a date by their class."""
+    texts = (hints.text(node) for node, _, _ in hints.marked("date"))
+    return (text for text in texts if len(text) <= LONGEST_MARKED_DATE)
+
+
+def _before_title(hints: Hints) -> Iterator[str]:
+    end = hints.title_end
+    yield "\n".join(hints.runs_from(max(0, end - BEFORE_TITLE), BEFORE_TITLE, end))
+
+
+_DAY_SOURCES: tuple[Source, ...] = (
+    _day_in_url,  # the author's own day; the others may be a day off in another time zone
+    lambda hints: hints.metas(*_PUBLISHED),
+    lambda hints: (line(thing.get("datePublished")) for thing in hints.things),
+    _other_metas,
+    _times,
+    lambda hints: iter(["\n".join(hints.after_title)]),
+    _days_marked,
+    _before_title,
+    lambda hints: (line(thing.get("dateModified")) for thing in hints.things),
+    lambda hints: hints.metas(*_MODIFIED),
+)
+
+# Dates in text: `2015-03-04T10:00Z`, `March 4th, 2015`, `4. März 2015`, `4.3.2015`
+
+EARLIEST_YEAR = 1990
+LATEST_YEAR = 2049
+"""Other years are implausible on a web page. A bound by the clock would change the output for a page one day."""
+_MONTHS = tuple(
+    names.split()
+    for names in (
+        "january february march april may june july august september october november december",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "januari februari maart april mei juni juli augustus september oktober november december",
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    )
+)
+"""Months in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian; prefixes count."""
+_SHORTEST_MONTH = 3
+
+_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
+_BEFORE_YEAR, _AFTER_YEAR = 24, 10
+"""How far a date extends around its year: `30th of September, 2015`, `2015 / 03 / 04`."""
+_YEAR = r"((?:19|20)\d\d)"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
+_WORD = r"([^\W\d_]{3,12})"
+_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}\s?[-/.年]\s?(\d{{1,2}})\s?[-/.月]\s?(\d{{1,2}})(?!\d)")
+_STAMP = re.compile(rf"(?<!\d){_YEAR}([01]\d)([0-3]\d)(?!\d)")
+_DAY_FIRST = re.compile(rf"(?<!\d){_DAY}(?:\s+(?:of|de)\s+|[\s-]+){_WORD}\.?,?(?:\s+de\s+|[\s,-]+){_YEAR}(?!\d)")
+_MONTH_FIRST = re.compile(rf"{_WORD}\.?\s*{_DAY},?\s+{_YEAR}(?!\d)", re.IGNORECASE)
+_NUMBERS = re.compile(rf"(?<![\d/.-])(\d{{1,2}})([/.-])(\d{{1,2}})\2{_YEAR}(?![\d/-])")
+_LETTERS = re.compile(r"[^\W\d_]{3,12}")
+_IN_URL = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)|[/-]((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+
+
+def date_in(text: str, *, month_first: bool = True) -> str | None:
+    """Return the first date in a text as `YYYY-MM-DD`; `month_first` decides 4/3/2015 if both readings are dates."""
+    for year in _ANY_YEAR.finditer(text):
+        around = text[max(0, year.start() - _BEFORE_YEAR) : year.end() + _AFTER_YEAR]
+        found = [
+            (match.start(), date)
+            for pattern, read in _READERS
+            for match in pattern.finditer(around)
+            if (date := read(match, month_first)) is not None
+        ]
+        if found:
+            return min(found)[1]
+    return None
+
+
+def date_of_url(url: str) -> str | None:
+    """Return the date in a URL: `/2015/03/04/`, `/2015-03-04-title`."""
+    for match in _IN_URL.finditer(url):
+        year, month, day = (int(part) for part in match.groups() if part is not None)
+        date = _iso(year, month, day)
+        if date is not None:
+            return date
+    return None
+
+
+def names_day(text: str) -> bool:
+    """Whether a text has a month's name and a number, as a date has, with its year or without."""
+    return _has_digit(text) and any(_month(word) is not None for word in _LETTERS.findall(text))
+
+
+@lru_cache(maxsize=1024)
+def _month(word: str) -> int | None:
+    """Return the month that a word or its prefix names; None if a prefix fits two months."""
+    word = word.casefold()
+    fitting = {
+        number
+        for language in _MONTHS
+        for number, name in enumerate(language, 1)
+        if name == word or (len(word) >= _SHORTEST_MONTH and name.startswith(word))
+    }
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def _iso(year: int, month: int | None, day: int) -> str | None:
+    if month is None or not EARLIEST_YEAR <= year <= LATEST_YEAR:
+        return None
+    try:
+        return datetime.date(year, month, day).isoformat()
+    except ValueError:
+        return None
+
+
+def _read_numbers(match: re.Match[str], month_first: bool) -> str | None:
+    one, sign, other, year = int(match[1]), match[2], int(match[3]), int(match[4])
+    readings = [(one, other), (other, one)] if month_first and sign == "/" else [(other, one), (one, other)]
+    return next(filter(None, (_iso(year, month, day) for month, day in readings)), None)
+
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], bool], str | None]], ...] = (
+    (_YEAR_FIRST, lambda match, _: _iso(int(match[1]), int(match[2]), int(match[3]))),
+    (_MONTH_FIRST, lambda match, _: _iso(int(match[3]), _month(match[1]), int(match[2]))),
+    (_DAY_FIRST, lambda match, _: _iso(int(match[3]), _month(match[2]), int(match[1]))),
+    (_NUMBERS, _read_numbers),
+    (_STAMP, lambda match, _: _iso(int(match[1]), int(match[2]), int(match[3]))),
+)
