@@ -14,7 +14,7 @@ from webserver import WebServer
 
 from webwinnow.cli import app
 from webwinnow.crawl import AddressGuard, CrawlSettings, Route
-from webwinnow.experiments.sitecrawl import CrawlComparison, SiteCrawl, Way, compare_crawls, crawl_table
+from webwinnow.experiments.sitecrawl import CrawlComparison, CrawlRun, SiteCrawl, compare_crawls, crawl_table
 from webwinnow.io import open_pages
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
@@ -51,9 +51,9 @@ def test_pages_and_time_of_both_crawls_are_told(tmp_path: Path) -> None:
 
 def test_what_is_saved_is_counted_by_hand() -> None:
     sites = [SiteCrawl("a", "x", "x", 0.9, 30, failed=False), SiteCrawl("b", "y", "x", 0.8, 10, failed=False)]
-    fixed = Way("fixed", tuple(sites), crawling=10.0, judging=0.0, classifying=2.0, received=100)
+    fixed = CrawlRun("fixed", tuple(sites), crawling=10.0, judging=0.0, classifying=2.0, received=100)
     few = SiteCrawl("a", "x", "x", 0.9, 8, failed=False), SiteCrawl("b", "y", "y", 0.8, 2, failed=False)
-    pruned = Way("pruned", few, crawling=4.0, judging=1.0, classifying=2.0, received=40, spotted=3)
+    pruned = CrawlRun("pruned", few, crawling=4.0, judging=1.0, classifying=2.0, received=40, spotted=3)
     found = CrawlComparison("data", "multiscale", 1.0, fixed, pruned)
     assert (found.saved("pages"), found.saved("crawling"), found.saved("seconds")) == (0.75, 0.6, 0.5)
     assert (fixed.accuracy, pruned.accuracy) == (0.5, 1.0)

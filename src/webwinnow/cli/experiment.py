@@ -14,10 +14,9 @@ import typer
 from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
 from webwinnow.cli.progress import shown_progress
 from webwinnow.crawl import AddressGuard, CrawlSettings
-from webwinnow.errors import InputError, SettingsError
-from webwinnow.experiments.cleanedtexts import read_rows, telling_texts
+from webwinnow.errors import SettingsError
 from webwinnow.experiments.knownitems import search_experiment, search_table
-from webwinnow.experiments.replicapairs import Pair, replica_experiment
+from webwinnow.experiments.replicapairs import cleaned_texts, read_pairs, replica_experiment
 from webwinnow.io.tablefiles import read_records
 from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
 from webwinnow.storage import write_file
@@ -54,15 +53,10 @@ def replicas(
 
         webwinnow experiment replicas replicas-pairs.parquet replicas.parquet -o results
     """
-    rows = read_rows(pairs, ("page_a", "page_b", "replica", "kind"))
-    labelled = [Pair(str(r["page_a"]), str(r["page_b"]), bool(r["replica"]), str(r["kind"])) for r in rows]
-    if not any(pair.replica for pair in labelled):
-        raise InputError(f"{pairs}: no pair of replicas is in there")
-    wanted = {page for pair in labelled for page in (pair.page_a, pair.page_b)}
-    key = SiteKey.parse(site_by)
+    labelled, key = read_pairs(pairs), SiteKey.parse(site_by)
     with shown_progress(quiet=quiet) as progress:
         texts = {
-            cleaning: telling_texts(pages, wanted, cleaning=cleaning, site_by=key, on_progress=progress.update)
+            cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update)
             for cleaning in dict.fromkeys(("none", clean))
         }
     results = replica_experiment(labelled, texts)

@@ -1,65 +1,47 @@
-"""Known-item search over the three indexes (DocView 7.3): a page's title is the query, the page is the answer."""
+"""Known-item search in the three indexes (DocView 7.3): the title of a page is the query, the page is the answer."""
 
 from __future__ import annotations
 
-import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from statistics import mean, median
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from webwinnow.errors import InputError
+from webwinnow.experiments.resulttables import markdown_table
 from webwinnow.io.rows import Record
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.index import ABSTRACT, FULL, TEXTS, key_of
 from webwinnow.search.query import Within
 from webwinnow.words import words
 
-__all__ = ["KnownItem", "SearchRow", "known_items", "search_experiment", "search_table"]
-
 SUCCESS_AT = 10
 LEAST_WORDS = 2
-"""Words of a title that may name one page."""
-PLACES: dict[str, tuple[str, ...]] = {"body": ("body",), "title, keywords, body": TEXTS}
-"""Where words are looked for: with titles indexed, a title finds its page easily."""
+"""Words of a title that may identify a page."""
+SEARCHED: dict[str, tuple[str, ...]] = {"body": ("body",), "title, keywords, body": TEXTS}
+"""The fields to search: if titles are indexed, a title finds its page easily."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownItem:
+class KnownItem(NamedTuple):
     """A page and the query that should find it."""
 
     key: str
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRow:
-    """How one index answers: mean reciprocal rank, share of pages among the first ten, results and milliseconds a
-    query (medians).
-    """
-
-    index: str
-    searched: str
-    reciprocal_rank: float
-    success: float
-    results: float
-    milliseconds: float
-
-
 def known_items(records: Iterable[Record], most: int, seed: int) -> list[KnownItem]:
-    """Pages whose title no other page has, so many drawn by a seed."""
-    titled = [(key_of(record), " ".join(words(str(record.get("title") or "")))) for record in records]
-    times = Counter(title for _, title in titled)
-    items = [KnownItem(key, title) for key, title in titled if times[title] == 1 and len(title.split()) >= LEAST_WORDS]
+    """Return a random sample of the pages whose title no other page has."""
+    titled = [KnownItem(key_of(record), " ".join(words(str(record.get("title") or "")))) for record in records]
+    times = Counter(item.query for item in titled)
+    items = sorted(item for item in titled if times[item.query] == 1 and len(item.query.split()) >= LEAST_WORDS)
     if not items:
         raise InputError("no page has a title of its own; expected records of webwinnow clean")
-    items.sort(key=lambda item: item.key)
-    drawn = np.random.default_rng(seed).permutation(len(items))[:most]
-    return [items[k] for k in sorted(drawn.tolist())]
+    sample = np.random.default_rng(seed).permutation(len(items))[:most]
+    return [items[k] for k in sorted(sample.tolist())]
 
 
 def search_experiment(
@@ -70,19 +52,19 @@ def search_experiment(
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Index the kept records in `folder`, ask for pages by their titles, and compare the levels."""
+    """Index the kept records in `folder`, search for pages by their titles, and compare the indexes."""
+    progress = on_progress or no_progress
     with IndexFolder(folder, create=True).writing() as index:
         index.put_all(records(), on_progress=on_progress)
     index = IndexFolder(folder)
     kept = (record for record in records() if record.get("outcome") == "kept" and not record.get("replica_of"))
     items = known_items(kept, most, seed)
-    rows = []
-    for searched, texts in PLACES.items():
+    rows: list[dict[str, Any]] = []
+    for searched, texts in SEARCHED.items():
         for within in get_args(Within):
             settings = SearchSettings(within=within, limit=SUCCESS_AT, texts=texts)
-            rows.append(_asked(index, items, settings, searched))
-            if on_progress is not None:
-                on_progress("search", len(rows), len(PLACES) * len(get_args(Within)))
+            rows.append({"index": within, "searched": searched} | _measured(index, items, settings))
+            progress("search", len(rows), len(SEARCHED) * len(get_args(Within)))
     abstract, full = _terms(records())
     return {
         "pages": index.pages,
@@ -91,11 +73,12 @@ def search_experiment(
         "terms": {ABSTRACT: abstract, FULL: full, "ratio": abstract / max(full, 1)},
         "bytes": {name: index.levels[name].bytes for name in (ABSTRACT, FULL)}
         | {"ratio": index.levels[ABSTRACT].bytes / max(index.levels[FULL].bytes, 1)},
-        "indexes": [asdict(row) for row in rows],
+        "indexes": rows,
     }
 
 
-def _asked(index: IndexFolder, items: list[KnownItem], settings: SearchSettings, searched: str) -> SearchRow:
+def _measured(index: IndexFolder, items: list[KnownItem], settings: SearchSettings) -> dict[str, float]:
+    """Mean reciprocal rank, share of pages among the first ten, results and milliseconds per query (medians)."""
     ranks, results, spent = [], [], []
     for item in items:
         answer = search(index, item.query, settings)
@@ -103,14 +86,9 @@ def _asked(index: IndexFolder, items: list[KnownItem], settings: SearchSettings,
         ranks.append(1.0 / (found.index(item.key) + 1) if item.key in found else 0.0)
         results.append(answer.count)
         spent.append(1000.0 * answer.seconds)
-    return SearchRow(
-        settings.within,
-        searched,
-        statistics.mean(ranks),
-        statistics.mean(rank > 0 for rank in ranks),
-        statistics.median(results),
-        statistics.median(spent),
-    )
+    success = mean(rank > 0 for rank in ranks)
+    measured = {"reciprocal_rank": mean(ranks), "success": success, "results": median(results)}
+    return measured | {"milliseconds": median(spent)}
 
 
 def _terms(records: Iterator[Record]) -> tuple[int, int]:
@@ -124,24 +102,24 @@ def _terms(records: Iterator[Record]) -> tuple[int, int]:
 
 
 def search_table(found: dict[str, Any]) -> str:
-    """The result as Markdown."""
-    lines = [
-        f"{found['pages']:,} pages, {found['queries']:,} queries (titles that one page has), seed {found['seed']}.",
-        "",
-        "| index | words looked for in | MRR | success at 10 | results (median) | ms a query (median) |",
-        "|---|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {row['index']} | {row['searched']} | {row['reciprocal_rank']:.3f} | {row['success']:.3f} "
-        f"| {row['results']:,.0f} | {row['milliseconds']:.2f} |"
+    """Return the results as Markdown."""
+    head = ["index", "searched fields", "MRR", "success at 10", "results (median)", "ms per query (median)"]
+    rows = [
+        [
+            *(row["index"], row["searched"], f"{row['reciprocal_rank']:.3f}", f"{row['success']:.3f}"),
+            *(f"{row['results']:,.0f}", f"{row['milliseconds']:.2f}"),
+        ]
         for row in found["indexes"]
     ]
-    lines += [
-        "",
-        "| | abstract | full text | ratio | the paper's |",
-        "|---|---|---|---|---|",
+    sizes = [
+        [name, f"{found[name][ABSTRACT]:,}", f"{found[name][FULL]:,}", f"{found[name]['ratio']:.3f}", str(published)]
+        for name, published in (("terms", 0.3528), ("bytes", 0.414))
     ]
-    for name, published in (("terms", 0.3528), ("bytes", 0.414)):
-        told = found[name]
-        lines.append(f"| {name} | {told[ABSTRACT]:,} | {told[FULL]:,} | {told['ratio']:.3f} | {published} |")
+    lines = [
+        f"{found['pages']:,} pages, {found['queries']:,} queries (titles of one page each), seed {found['seed']}.",
+        "",
+        *markdown_table(head, rows),
+        "",
+        *markdown_table(["", "abstract", "full text", "ratio", "ratio in the paper"], sizes),
+    ]
     return "\n".join(lines) + "\n"

@@ -1,41 +1,39 @@
-"""Sites, Figures 10 and 11: what pruning saves while sites are crawled, against a fixed depth, and what it costs.
+"""Sites, Figures 10 and 11: the cost and savings of pruning during a crawl, against a fixed depth.
 
-Each labelled site is crawled from its start page in both ways, by real requests, and told by a model that was learned
-from the stored pages of all other sites.
+Each labelled site is crawled from its start page twice, by real requests, and classified by a model learned from the
+stored pages of all other sites.
 """
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from webwinnow.commands.mine import PrunedFollow
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_url
-from webwinnow.errors import InputError, PageRefused
-from webwinnow.experiments.cleanedtexts import read_rows
-from webwinnow.parsing import parse
-from webwinnow.progress import Progress
+from webwinnow.errors import InputError
+from webwinnow.experiments.resulttables import markdown_table
+from webwinnow.experiments.sites.labelledsites import Clock, read_sites
+from webwinnow.io.tablefiles import TableFile
+from webwinnow.progress import Progress, no_progress
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
-from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training
-from webwinnow.urls import canonical
-
-__all__ = ["FIXED_DEPTH", "CrawlComparison", "SiteCrawl", "Way", "compare_crawls", "crawl_table"]
 
 FIXED_DEPTH = 2
 """Links from the start page: "a fixed three levels of pages" (Sites 5), 0 to 2."""
 SITE_PAGES = 500
+LEAST_SITES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SiteCrawl:
-    """One site, crawled in one way, and what it was taken for."""
+    """One crawl of a site, and the predicted topic."""
 
     site: str
     label: str
@@ -44,17 +42,12 @@ class SiteCrawl:
     pages: int
     failed: bool
 
-    @property
-    def right(self) -> bool:
-        """Whether the topic is the label."""
-        return self.topic == self.label
-
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """All sites crawled in one way: seconds of the crawl, `judging` of them in the rule, and of classifying after.
+class CrawlRun:
+    """One crawl of all sites: seconds of the crawl, `judging` of them in the rule, and of classifying afterwards.
 
-    `spotted` are further hosts that the pages read link to: the new sites that a mining run would go on with.
+    `spotted` counts the other hosts that the pages link to: the new sites that a mining run would continue with.
     """
 
     name: str
@@ -67,18 +60,18 @@ class Way:
 
     @property
     def spotting(self) -> float:
-        """Equation 15: new sites to those begun with."""
+        """Equation 15: new sites per given site."""
         return spotting_rate(self.spotted, len(self.sites))
 
     @property
     def pages(self) -> int:
-        """Of all sites."""
+        """Pages of all sites."""
         return sum(site.pages for site in self.sites)
 
     @property
     def errors(self) -> tuple[SiteCrawl, ...]:
-        """Sites told wrong."""
-        return tuple(site for site in self.sites if not site.right)
+        """Sites with a wrong topic."""
+        return tuple(site for site in self.sites if site.topic != site.label)
 
     @property
     def accuracy(self) -> float:
@@ -87,42 +80,36 @@ class Way:
 
     @property
     def seconds(self) -> float:
-        """Crawling and classifying."""
+        """Seconds of crawling and classifying."""
         return self.crawling + self.classifying
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlComparison:
-    """The fixed depth and the pruned crawl of the same sites."""
+    """The fixed-depth and the pruned crawl of the same sites."""
 
     data: str
     method: str
     delay: float
-    fixed: Way
-    pruned: Way
+    fixed: CrawlRun
+    pruned: CrawlRun
 
     def saved(self, what: str) -> float:
-        """The share of `pages`, `crawling` or `seconds` that pruning saves; below 0 where it costs."""
+        """The share of `pages`, `crawling` or `seconds` that pruning saves; below 0 if it costs."""
         before = getattr(self.fixed, what)
         return 1.0 - getattr(self.pruned, what) / before if before else 0.0
 
     def to_plain(self) -> dict[str, Any]:
-        """For a JSON file."""
-        ways = {
-            way.name: asdict(way) | {"accuracy": way.accuracy, "pages": way.pages, "spotting": way.spotting}
-            for way in self.ways
+        """Plain values for JSON."""
+        runs = {
+            run.name: asdict(run) | {"accuracy": run.accuracy, "pages": run.pages, "spotting": run.spotting}
+            for run in (self.fixed, self.pruned)
         }
         saved = {what: self.saved(what) for what in ("pages", "received", "crawling", "seconds")}
-        return {"data": self.data, "method": self.method, "delay": self.delay, "ways": ways, "saved": saved}
-
-    @property
-    def ways(self) -> tuple[Way, Way]:
-        """Both."""
-        return (self.fixed, self.pruned)
+        return {"data": self.data, "method": self.method, "delay": self.delay, "ways": runs, "saved": saved}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Labelled:
+class _StartedSite(NamedTuple):
     name: str
     label: str
     start: str
@@ -143,39 +130,49 @@ def compare_crawls(
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> CrawlComparison:
-    """Crawl every labelled site of a file in both ways, with the same limits; WARC files go into the folder `out`."""
-    tell, note = on_progress or (lambda *_: None), on_problem or (lambda _: None)
-    sites = _read(data, label, site, most, note)
+    """Crawl every labelled site of a file twice with the same limits; WARC files go into the folder `out`."""
+    progress, note = on_progress or no_progress, on_problem or (lambda _: None)
+    sites = _read(data, label, site, most, progress, note)
     settings = replace(crawling, pages=most, strategy="breadth", scope="host")
     models: dict[str, tuple[SiteTopics, ReadingModel]] = {}
     for done, held in enumerate(sites, start=1):
         others = [one for one in sites if one is not held]
         training = Training([one.pages for one in others], [one.label for one in others])
         models[held.start] = SiteTopics(method).learn(training), ReadingModel.learn(training)
-        tell("learn", done, len(sites))
+        progress("learn", done, len(sites))
     everything = {one.start: SiteReading() for one in sites}
     pruning = {one.start: SiteReading(models[one.start][1], reading) for one in sites}
-    fixed = _crawled(f"depth 0 to {depth}", sites, models, out, replace(settings, depth=depth), everything, tell, note)
-    pruned = _crawled("pruned", sites, models, out, settings, pruning, tell, note)
-    return CrawlComparison(data.name, method, settings.delay, fixed, pruned)
+
+    def crawled(name: str, settings: CrawlSettings, readings: dict[str, SiteReading]) -> CrawlRun:
+        """Crawl all sites at once, then classify each."""
+        follow = _Timed(PrunedFollow(readings))
+        warc = out / f"{name.replace(' ', '-')}.warc.gz"
+        starts = [one.start for one in sites]
+        summary = crawl(starts, warc, settings, follow=follow, on_progress=progress, on_problem=note)
+        began = time.perf_counter()
+        found = [_classified(one, models[one.start][0], readings[one.start]) for one in sites]
+        spotted = len(follow.hosts - set(map(host_of, starts)) - {""})
+        classifying = time.perf_counter() - began
+        return CrawlRun(name, tuple(found), summary.seconds, follow.seconds, classifying, summary.received, spotted)
+
+    fixed = crawled(f"depth 0 to {depth}", replace(settings, depth=depth), everything)
+    return CrawlComparison(data.name, method, settings.delay, fixed, crawled("pruned", settings, pruning))
 
 
 def crawl_table(found: CrawlComparison) -> str:
-    """The comparison as Markdown."""
+    """Return the comparison as Markdown."""
+    head = ["crawl", "pages", "MB", "crawl, s", "rule, s", "classify, s", "spotting (15)", "accuracy (16)", "errors"]
+    rows = []
+    for run in (found.fixed, found.pruned):
+        wrong = ", ".join(f"{site.site} ({site.topic})" for site in run.errors) or "none"
+        seconds = [f"{run.crawling:.1f}", f"{run.judging:.1f}", f"{run.classifying:.1f}"]
+        measures = [f"{100 * run.spotting:.0f} %", f"{run.accuracy:.3f}", f"{len(run.errors)}: {wrong}"]
+        rows.append([run.name, f"{run.pages:,}", f"{run.received / 1e6:.1f}", *seconds, *measures])
     lines = [
-        f"Crawling {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each told by the others; "
-        f"{found.delay:g} s between requests.",
+        f"Crawl of {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each classified by the "
+        f"others; {found.delay:g} s between requests.",
         "",
-        "| crawl | pages | MB | crawl, s | rule, s | classify, s | spotting (15) | accuracy (16) | errors |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for way in found.ways:
-        wrong = ", ".join(f"{site.site} ({site.topic})" for site in way.errors) or "none"
-        lines.append(
-            f"| {way.name} | {way.pages:,} | {way.received / 1e6:.1f} | {way.crawling:.1f} | {way.judging:.1f} | "
-            f"{way.classifying:.1f} | {100 * way.spotting:.0f} % | {way.accuracy:.3f} | {len(way.errors)}: {wrong} |"
-        )
-    lines += [
+        *markdown_table(head, rows),
         "",
         f"Pruning saves {100 * found.saved('pages'):.1f} % of the pages, {100 * found.saved('crawling'):.1f} % of the "
         f"time of crawling (the paper: 46.7 %) and {100 * found.saved('seconds'):.1f} % in all (the paper: 34.5 %).",
@@ -183,43 +180,36 @@ def crawl_table(found: CrawlComparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _read(data: Path, label: str, site: str, most: int, note: Callable[[str], None]) -> list[_Labelled]:
-    """The labelled sites of a file; a site begins at its page of the least `depth`, where there is such a column."""
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in read_rows(data, ("url", "html", label, site), also=("depth",)):
-        rows[str(row[site])].append(row)
+def _read(
+    data: Path, label: str, site: str, most: int, progress: Progress, note: Callable[[str], None]
+) -> list[_StartedSite]:
+    """Read the labelled sites; a site starts at its page of the least `depth`, if the file has such a column."""
+    file = TableFile(data)
+    file.check(["url", "html", label, site])
+    stored = read_sites(
+        file, label, site, cleaning=None, clock=Clock(), most_pages=most, on_progress=progress, on_problem=note
+    )
+    starts: dict[str, tuple[Any, str]] = {}
+    if "depth" in file.columns:
+        for row in file.rows(("url", site, "depth"), note):
+            first = (row["depth"], str(row["url"]))
+            starts[str(row[site])] = min(starts.get(str(row[site]), first), first, key=lambda found: found[0])
     found = []
-    for name, members in sorted(rows.items()):
-        labels = {str(row[label]) for row in members if row[label] is not None}
-        if len(labels) != 1:
-            raise InputError(f"{data}: the site {name} has {len(labels)} labels in {label}; expected one")
-        first = min(members, key=lambda row: row["depth"]) if "depth" in members[0] else None
-        pages = list(_words(members[:most], note))
-        if not pages:
-            note(f"{name}: no page could be read")
-            continue
-        stored = SitePages.of_pages(pages, name, None if first is None else str(first["url"]))
-        tree = stored.page_tree.page.tolist()
-        start = stored.urls[next(page for page in tree if page >= 0)] if first is None else str(first["url"])
-        found.append(_Labelled(name, labels.pop(), start_url(start), stored))
-    if len(found) < 3:
-        raise InputError(f"{data}: {len(found)} labelled sites; expected 3 at least, for each is told by the others")
-    return found
-
-
-def _words(rows: Sequence[dict[str, Any]], note: Callable[[str], None]) -> list[PageWords]:
-    found = []
-    for row in rows:
-        body = row["html"].encode() if isinstance(row["html"], str) else row["html"]
-        try:
-            found.append(PageWords.of(parse(body, url=canonical(str(row["url"])))))
-        except PageRefused as refusal:
-            note(f"{row['url']}: {refusal}")
+    for one in stored:
+        pages = one.site
+        if one.name in starts:
+            pages = SitePages.of_pages(one.pages, one.name, starts[one.name][1])
+            start = starts[one.name][1]
+        else:
+            start = pages.urls[next(page for page in pages.page_tree.page.tolist() if page >= 0)]
+        found.append(_StartedSite(one.name, one.label, start_url(start), pages))
+    if len(found) < LEAST_SITES:
+        raise InputError(f"{data}: {len(found)} labelled sites; expected at least {LEAST_SITES} to learn from")
     return found
 
 
 class _Timed:
-    """A `Follow` that is timed, and notes the hosts that pages link to."""
+    """A `Follow` that measures its time and collects the hosts that pages link to."""
 
     learns = True
 
@@ -236,27 +226,6 @@ class _Timed:
         return found
 
 
-def _crawled(
-    name: str,
-    sites: Sequence[_Labelled],
-    models: dict[str, tuple[SiteTopics, ReadingModel]],
-    out: Path,
-    settings: CrawlSettings,
-    readings: dict[str, SiteReading],
-    tell: Progress,
-    note: Callable[[str], None],
-) -> Way:
-    """Crawl all sites side by side, then tell the topic of each."""
-    follow = _Timed(PrunedFollow(readings))
-    warc = out / f"{name.replace(' ', '-')}.warc.gz"
-    summary = crawl([one.start for one in sites], warc, settings, follow=follow, on_progress=tell, on_problem=note)
-    began = time.perf_counter()
-    told = []
-    for one in sites:
-        reading = readings[one.start]
-        found = models[one.start][0].classify(reading.site(one.name))
-        pages = len(reading.pages)
-        told.append(SiteCrawl(one.name, one.label, found.topic, found.probability, pages, failed=not pages))
-    spotted = len(follow.hosts - {host_of(one.start) for one in sites} - {""})
-    classifying = time.perf_counter() - began
-    return Way(name, tuple(told), summary.seconds, follow.seconds, classifying, summary.received, spotted)
+def _classified(site: _StartedSite, model: SiteTopics, reading: SiteReading) -> SiteCrawl:
+    found, pages = model.classify(reading.site(site.name)), len(reading.pages)
+    return SiteCrawl(site.name, site.label, found.topic, found.probability, pages, failed=not pages)
