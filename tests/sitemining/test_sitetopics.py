@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from webwinnow import parse
-from webwinnow.arrays import packed_arrays
 from webwinnow.errors import InputError, ModelError, SettingsError
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
+from webwinnow.sitemining.topics.sitetopics import FORMAT
 from webwinnow.sitemining.topics.treescale import TreeScale
 from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
+from webwinnow.storage import ModelFormat, pack_arrays
 
 TEXTS = {
     "farming": [
@@ -288,28 +286,25 @@ def test_a_model_comes_back_from_its_file(learned: Training, method: str, tmp_pa
     assert (back.site_by, back.to_bytes()) == ("column", model.to_bytes())
 
 
-def entries(data: bytes) -> dict[str, np.ndarray]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {n[:-4]: np.load(io.BytesIO(archive.read(n))) for n in archive.namelist()}
+def contents(data: bytes) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    with FORMAT.reading(data, "m") as file:
+        return file.about, file.arrays
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_model_file_that_was_tampered_with_is_refused(learned: Training, method: str):
-    arrays = entries(SiteTopics(method).learn(learned).to_bytes())
+    about, arrays = contents(SiteTopics(method).learn(learned).to_bytes())
     for name, column in arrays.items():
-        if name != "about":
-            for wrong in (column[:-1], column.astype(np.float32), np.array(["x"]), np.full_like(column, 7)[:0]):
-                with pytest.raises(ModelError):
-                    SiteTopics.from_bytes(packed_arrays(arrays | {name: wrong}))
+        for wrong in (column[:-1], column.astype(np.float32), np.array(["x"]), np.full_like(column, 7)[:0]):
             with pytest.raises(ModelError):
-                SiteTopics.from_bytes(packed_arrays({n: c for n, c in arrays.items() if n != name}))
+                SiteTopics.from_bytes(FORMAT.pack(about, arrays | {name: wrong}))
+        with pytest.raises(ModelError):
+            SiteTopics.from_bytes(FORMAT.pack(about, {n: c for n, c in arrays.items() if n != name}))
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"kind": "something else"},
-        {"format_version": 99},
         {"method": "unheard"},
         {"method": 3},
         {"site_by": "moon"},
@@ -323,14 +318,18 @@ def test_a_model_file_that_was_tampered_with_is_refused(learned: Training, metho
     ],
 )
 def test_what_a_model_file_says_of_itself_is_checked(learned: Training, change: dict[str, object]):
-    arrays = entries(SiteTopics("multiscale").learn(learned).to_bytes())
-    about = json.loads(bytes(arrays["about"])) | change
-    told = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    about, arrays = contents(SiteTopics("multiscale").learn(learned).to_bytes())
     with pytest.raises(ModelError):
-        SiteTopics.from_bytes(packed_arrays(arrays | {"about": told}))
+        SiteTopics.from_bytes(FORMAT.pack(about | change, arrays))
 
 
-@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x80\x04K\x01.", packed_arrays({"about": np.zeros(3)})])
+@pytest.mark.parametrize("other", [ModelFormat("something else", 2, ""), ModelFormat(FORMAT.kind, 99, "")])
+def test_a_file_of_another_kind_or_version_is_refused(learned: Training, other: ModelFormat):
+    with pytest.raises(ModelError):
+        SiteTopics.from_bytes(other.pack(*contents(SiteTopics("multiscale").learn(learned).to_bytes())))
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"\x80\x04K\x01.", pack_arrays({"about": np.zeros(3)})])
 def test_what_is_no_model_file_is_refused(data: bytes):
     with pytest.raises(ModelError, match="train it again"):
         SiteTopics.from_bytes(data)

@@ -1,10 +1,7 @@
-"""`HiddenMarkovTree` and `HiddenMarkovTreeClassifier`, in the style of scikit-learn."""
+"""`HiddenMarkovTree` and `HiddenMarkovTreeClassifier`, in the style of scikit-learn but without it."""
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from bisect import bisect_right
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,8 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
-from webwinnow.errors import InputError, ModelError, SettingsError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.hmt.em import (
     MOST_PASSES,
     TOLERANCE,
@@ -33,29 +29,32 @@ from webwinnow.sitemining.hmt.inference import (
     viterbi_states,
 )
 from webwinnow.sitemining.hmt.treemodel import Forest, Known, TreeParameters
-from webwinnow.storage import write_file
+from webwinnow.storage import ModelFormat, write_file
 
 SMOOTHING = 0.01
-"""ExpectedCounts that are added to every parameter, so that what was never seen stays possible (ours)."""
-FORMAT_VERSION = 1
-KIND = "hidden Markov tree"
-LARGEST_COLUMN = 400_000_000
-"""Bytes of one array of a model file."""
+"""Counts that are added to every parameter, so that unseen events stay possible (ours)."""
+MODEL_FORMAT = ModelFormat("hidden Markov tree", 2, "learn it again")
+CLASSIFIER_FORMAT = ModelFormat("classifier of trees", 2, "learn it again")
 _ROWS = ("root", "transition", "emission")
+_SAVED = ("states", "symbols", "smoothing", "tolerance", "passes", "subsets", "starts", "seed")
 
 Rule = Literal["map", "viterbi"]
 
 
 class HiddenMarkovTree:
-    """Hidden states at the nodes of trees, learned from what is observed (Sites, section 3).
+    """Hidden states at the nodes of trees, learned from observations (Sites, section 3).
 
-    `states` is K; `symbols` the number of symbols, 0 where only evidence is observed. `smoothing` is added to every
-    expected count. Learning stops when a pass gains less than `tolerance` nats a node, or after `passes`. With
-    `subsets` above 1 `fit` is incremental EM over so many parts of the trees. `starts` random starts are tried where
-    some state is not told by labels or evidence, drawn from `seed`; `start` gives the parameters to start from instead.
+    `states` is K; `symbols` the number of symbols, 0 if only evidence is observed. `smoothing` is added to every
+    expected count. Learning stops when a pass gains less than `tolerance` nats per node, or after `passes`. With
+    `subsets` above 1 `fit` is incremental EM over this many parts of the trees. If labels and evidence do not identify
+    every state, `starts` random starts from `seed` are tried; `start` gives the first parameters instead.
 
     After `fit`: `parameters_`, `counts_` (expected, of all trees learned), `convergence_`.
     """
+
+    parameters_: TreeParameters
+    counts_: ExpectedCounts
+    convergence_: Convergence
 
     def __init__(
         self,
@@ -82,13 +81,12 @@ class HiddenMarkovTree:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the constructor was given."""
-        names = "states symbols smoothing tolerance passes subsets starts seed start".split()
-        return {name: getattr(self, name) for name in names}
+        """The arguments of the constructor."""
+        return {name: getattr(self, name) for name in (*_SAVED, "start")}
 
     @classmethod
     def of(cls, parameters: TreeParameters, **settings: Any) -> Self:
-        """A model whose parameters are known, not learned."""
+        """A model with known parameters."""
         model = cls(parameters.states, symbols=parameters.symbols, **settings)
         model.parameters_ = parameters
         model.counts_ = ExpectedCounts.constant(0.0, parameters.states, parameters.symbols)
@@ -98,7 +96,7 @@ class HiddenMarkovTree:
     # Learning
 
     def fit(self, forest: Forest, known: Known = None) -> Self:
-        """Learn by EM. Nodes whose state is known are clamped to it and give the start: state k stays state k."""
+        """Learn by EM. Nodes with known states are clamped to them and give the start: state k stays state k."""
         self._check_settings()
         labels = known_states(forest, known, self.states)
         parts = split_trees(forest, labels, self.subsets)
@@ -115,7 +113,7 @@ class HiddenMarkovTree:
         return self
 
     def partial_fit(self, forest: Forest, known: Known = None) -> Self:
-        """Learn from more trees, without the earlier ones: their expected counts are kept and stay as they are.
+        """Learn from more trees, without the earlier ones: their expected counts are kept and do not change.
 
         That is one round of incremental EM with the new trees as one more part. Trees given twice count twice.
         """
@@ -127,14 +125,13 @@ class HiddenMarkovTree:
         convergence = Convergence(self.tolerance, self.passes, len(forest))
         parts = split_trees(forest, labels, self.subsets)
         self.parameters_, counts = learn(parts, self.parameters_, held, convergence)
-        self.counts_ = self.counts_ + counts
-        self.convergence_ = convergence
+        self.counts_, self.convergence_ = self.counts_ + counts, convergence
         return self
 
-    # What it says of trees
+    # Prediction
 
     def predict(self, forest: Forest, known: Known = None, *, rule: Rule = "map") -> NDArray[np.int32]:
-        """The state of each node: the likeliest by itself (`map`, 7), or of all states together (`viterbi`)."""
+        """The state of each node: the most probable by itself (`map`, 7), or of all states jointly (`viterbi`)."""
         if rule == "map":
             return map_states(self.predict_proba(forest, known))
         if rule != "viterbi":
@@ -143,7 +140,7 @@ class HiddenMarkovTree:
         return viterbi_states(forest, evidence_of(forest, known, parameters), parameters)[0]
 
     def predict_proba(self, forest: Forest, known: Known = None) -> NDArray[np.float64]:
-        """The probability of each state at each node, given all that is observed in its tree (8)."""
+        """The probability of each state at each node, given all observations in its tree (8)."""
         parameters = self._learned()
         return beliefs(forest, evidence_of(forest, known, parameters), parameters).posterior
 
@@ -157,7 +154,7 @@ class HiddenMarkovTree:
         return float(self.score_trees(forest, known).sum())
 
     def sample(self, parent: ArrayLike, chance: np.random.Generator) -> tuple[Forest, NDArray[np.int32]]:
-        """Draw states and symbols for trees of a given shape: the forest that is seen, and its hidden states."""
+        """Sample states and symbols for trees of a given shape: the observed forest, and its hidden states."""
         parameters = self._learned()
         shape = Forest(parent)
         root = np.cumsum(parameters.root).tolist()
@@ -174,68 +171,49 @@ class HiddenMarkovTree:
         symbols = (shown[states] <= chance.random(len(shape))[:, None]).sum(axis=1)
         return Forest(shape.parent, symbols), states
 
-    # To and from bytes
+    # Files
 
     def to_bytes(self) -> bytes:
-        """What was learned as a `.npz` archive; the same gives the same bytes. `start` is not kept."""
+        """The learned state as a model file; equal models give equal bytes. `start` is not kept."""
         parameters = self._learned()
-        told = self.settings | {"kind": KIND, "format_version": FORMAT_VERSION}
-        del told["start"]
-        about = np.frombuffer(json.dumps(told, sort_keys=True).encode(), np.uint8)
-        columns: dict[str, NDArray[Any]] = {"about": about, "history": np.array(self.convergence_.history)}
+        arrays: dict[str, NDArray[Any]] = {"history": np.array(self.convergence_.history)}
         for name in _ROWS:
-            columns |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
-        return packed_arrays(columns)
+            arrays |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
+        return MODEL_FORMAT.pack({name: getattr(self, name) for name in _SAVED}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
-        """Read what `to_bytes` wrote; everything in it is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                about = json.loads(bytes(read_array(archive, "about", LARGEST_COLUMN)))
-                version = about.pop("format_version")
-                if about.pop("kind") != KIND:
-                    raise ValueError("it holds something else")
-                if version != FORMAT_VERSION:
-                    raise ModelError(
-                        f"{name} has format {version}, this webwinnow reads {FORMAT_VERSION}; learn it again"
-                    )
-                columns = {
-                    column: _floats(read_array(archive, column, LARGEST_COLUMN), column)
-                    for column in ("history", *_ROWS, *(f"counts_{row}" for row in _ROWS))
-                }
-            model = cls(**_typed(about))
+        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
+        with MODEL_FORMAT.reading(data, name) as file:
+            arrays = file.arrays
+            for setting, value in file.about.items():
+                numbers = int | float if setting in ("smoothing", "tolerance") else int
+                if setting not in _SAVED or not isinstance(value, numbers) or isinstance(value, bool):
+                    raise ValueError(f"{setting} is {value!r}")
+            if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in arrays.values()):
+                raise ValueError("an array has other elements than finite numbers")
+            model = cls(**file.about)
             model._check_settings()
-            if columns["history"].ndim != 1:
-                raise ValueError("its history is no row of numbers")
-            convergence = Convergence(model.tolerance, model.passes, history=columns["history"].tolist())
-            parameters = TreeParameters(**{row: columns[row] for row in _ROWS})
-            counts = ExpectedCounts(*(columns[f"counts_{row}"] for row in _ROWS))
-            if (parameters.states, parameters.symbols) != (model.states, model.symbols):
-                raise ValueError("states or symbols differ from the settings")
+            parameters = TreeParameters(**{row: arrays[row] for row in _ROWS})
+            counts = ExpectedCounts(*(arrays[f"counts_{row}"] for row in _ROWS))
+            if (parameters.states, parameters.symbols) != (model.states, model.symbols) or arrays["history"].ndim != 1:
+                raise ValueError("states, symbols or history differ from the settings")
             for row in _ROWS:
-                if (
-                    getattr(counts, row).shape != getattr(parameters, row).shape
-                    or getattr(counts, row).min(initial=0) < 0
-                ):
+                found = getattr(counts, row)
+                if found.shape != getattr(parameters, row).shape or found.min(initial=0) < 0:
                     raise ValueError(f"the counts of {row} do not fit")
-        except (*NOT_ARRAYS, TypeError, AttributeError, SettingsError) as error:
-            raise ModelError(f"{name} is no {KIND} or is damaged ({error}); learn it again") from None
-        model.parameters_, model.counts_, model.convergence_ = parameters, counts, convergence
-        return model
+            model.convergence_ = Convergence(model.tolerance, model.passes, history=arrays["history"].tolist())
+            model.parameters_, model.counts_ = parameters, counts
+            return model
 
     def save(self, path: Path) -> None:
-        """Write the model to a file, whole or not at all."""
+        """Write the model to a file, atomically."""
         write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a model from a file."""
-        return cls.from_bytes(path.read_bytes(), str(path))
-
-    parameters_: TreeParameters
-    counts_: ExpectedCounts
-    convergence_: Convergence
+        return cls.from_bytes(MODEL_FORMAT.load(path), str(path))
 
     def _learned(self) -> TreeParameters:
         if not hasattr(self, "parameters_"):
@@ -254,25 +232,10 @@ class HiddenMarkovTree:
             raise SettingsError("the start has other states or symbols than the model")
 
 
-def _typed(about: dict[str, Any]) -> dict[str, Any]:
-    """Settings as a file tells them, each of its own type."""
-    for name, told in about.items():
-        fractions = name in ("smoothing", "tolerance")
-        if not isinstance(told, int | float if fractions else int) or isinstance(told, bool):
-            raise ValueError(f"{name} is {told!r}")
-    return about
-
-
-def _floats(column: NDArray[Any], name: str) -> NDArray[Any]:
-    if column.dtype != np.float64 or not np.isfinite(column).all():
-        raise ValueError(f"{name} holds {column.dtype}, or numbers that are not finite")
-    return column
-
-
 class HiddenMarkovTreeClassifier:
-    """Whole trees by maximum likelihood: a model is learned from the trees of each class; a tree belongs to the class
-    under whose model it is likeliest. The states mean nothing outside their own model. `model` is the one to learn for
-    each class, its settings that is.
+    """Classifies whole trees by maximum likelihood, the alternative of Sites 3.2: one model per class is learned from
+    its trees, and a tree belongs to the class whose model gives it the highest likelihood. The states of different
+    models are unrelated. `model` has the settings of the models.
 
     After `fit`: `classes_` in order, and `models_`, one for each.
     """
@@ -287,7 +250,7 @@ class HiddenMarkovTreeClassifier:
         return self.partial_fit(forest, labels)
 
     def partial_fit(self, forest: Forest, labels: ArrayLike) -> Self:
-        """Learn from more trees; classes not met before get a model of their own."""
+        """Learn from more trees; new classes get new models."""
         given = np.asarray(labels)
         if given.shape != forest.roots.shape or given.dtype.kind not in "iuU":
             raise InputError(
@@ -308,55 +271,48 @@ class HiddenMarkovTreeClassifier:
         return self
 
     def score_trees(self, forest: Forest) -> NDArray[np.float64]:
-        """Log P(W | lambda_c) of each tree, a column a class."""
+        """Log P(W | lambda_c) of each tree, one column per class."""
         self._check_learned()
         return np.stack([model.score_trees(forest) for model in self.models_], axis=1)
 
     def predict(self, forest: Forest) -> NDArray[Any]:
         """The class of each tree: arg max P(W | lambda_c); the first of equal ones."""
-        likeliest = self._possible(forest).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[likeliest]
+        best = self._possible(forest).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[best]
         return found
 
     def predict_proba(self, forest: Forest) -> NDArray[np.float64]:
-        """The probability of each class for each tree, if all classes are as frequent."""
+        """The probability of each class for each tree, with equal priors."""
         found = self._possible(forest)
         return np.exp(found - np.logaddexp.reduce(found, axis=1, keepdims=True))
 
     def to_bytes(self) -> bytes:
-        """All models as one `.npz` archive; the same gives the same bytes."""
+        """All models as one model file; equal models give equal bytes."""
         self._check_learned()
-        columns: dict[str, NDArray[Any]] = {"classes": self.classes_}
-        for number, model in enumerate(self.models_):
-            columns[f"model_{number}"] = np.frombuffer(model.to_bytes(), np.uint8)
-        return packed_arrays(columns)
+        models = {f"model_{number}": np.frombuffer(model.to_bytes(), "u1") for number, model in enumerate(self.models_)}
+        return CLASSIFIER_FORMAT.pack({}, {"classes": self.classes_} | models)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the classifier") -> Self:
-        """Read what `to_bytes` wrote; everything in it is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                classes = read_array(archive, "classes", LARGEST_COLUMN)
-                if classes.ndim != 1 or classes.dtype.kind not in "iuU" or len(np.unique(classes)) != len(classes):
-                    raise ValueError("its classes are no row of distinct names")
-                packed = [bytes(read_array(archive, f"model_{k}", LARGEST_COLUMN)) for k in range(len(classes))]
-        except (*NOT_ARRAYS, TypeError) as error:
-            raise ModelError(f"{name} is no classifier of trees or is damaged ({error}); learn it again") from None
-        if not packed:
-            raise ModelError(f"{name} holds no models; learn it again")
-        models = [HiddenMarkovTree.from_bytes(model, name) for model in packed]
-        found = cls(HiddenMarkovTree(**models[0].settings))
-        found.classes_, found.models_ = classes, models
-        return found
+        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
+        with CLASSIFIER_FORMAT.reading(data, name) as file:
+            classes = file.arrays["classes"]
+            if classes.ndim != 1 or classes.dtype.kind not in "iuU" or len(np.unique(classes)) != len(classes):
+                raise ValueError("its classes are not distinct names")
+            packed = [bytes(file.arrays[f"model_{number}"]) for number in range(len(classes))]
+            models = [HiddenMarkovTree.from_bytes(model, name) for model in packed]
+            found = cls(HiddenMarkovTree(**models[0].settings))
+            found.classes_, found.models_ = classes, models
+            return found
 
     def save(self, path: Path) -> None:
-        """Write the classifier to a file, whole or not at all."""
+        """Write the classifier to a file, atomically."""
         write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a classifier from a file."""
-        return cls.from_bytes(path.read_bytes(), str(path))
+        return cls.from_bytes(CLASSIFIER_FORMAT.load(path), str(path))
 
     def _check_learned(self) -> None:
         if not getattr(self, "models_", None):

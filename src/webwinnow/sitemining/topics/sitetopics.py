@@ -2,118 +2,40 @@
 
 from __future__ import annotations
 
-import io
-import json
-import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
-from webwinnow.errors import InputError, ModelError, SettingsError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import Superpage, TopicVector
-from webwinnow.sitemining.topics.topicmethod import Arrays, TopicMethod, TopicPrediction, Training
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
-from webwinnow.storage import write_file
+from webwinnow.storage import ModelFormat, write_file
 from webwinnow.urls import SiteKey
 
 METHODS: dict[str, type[TopicMethod]] = {
     method.name: method for method in (Superpage, TopicVector, MarkovTree, HmtMethod, TwoPhase, Multiscale)
 }
 DEFAULT_METHOD = Multiscale.name
+FORMAT = ModelFormat("model of site topics", 2, "train it again")
+MOST_TOPICS = 10_000
 
 
 def topic_method(name: str) -> type[TopicMethod]:
-    """A method by name; `SettingsError` where there is none."""
+    """A method by name; `SettingsError` if there is none."""
     if name not in METHODS:
         raise SettingsError(f"there is no method {name!r} of classifying sites; there are: {', '.join(METHODS)}")
     return METHODS[name]
 
 
-KIND = "model of site topics"
-FORMAT_VERSION = 1
-LARGEST_COLUMN = 400_000_000
-"""Bytes of one array."""
-MOST_TOPICS = 10_000
-
-LearnedTopics = tuple[str, str, tuple[str, ...], dict[str, int], dict[str, tuple[int, ...]], Arrays]
-"""Method, what makes pages one site, topics, the topic of each known host, topics that link to a host, arrays."""
-
-
-def to_bytes(learned: LearnedTopics) -> bytes:
-    """What was learned as bytes; the same gives the same bytes."""
-    method, site_by, names, hosts, linking, arrays = learned
-    about = {
-        "kind": KIND,
-        "format_version": FORMAT_VERSION,
-        "method": method,
-        "site_by": site_by,
-        "names": names,
-        "hosts": hosts,
-        "linking": linking,
-    }
-    told = np.frombuffer(json.dumps(about, sort_keys=True).encode(), np.uint8)
-    return packed_arrays({"about": told} | arrays)
-
-
-def from_bytes(data: bytes, name: str) -> LearnedTopics:
-    """Read what `to_bytes` wrote; the arrays are for the method to check. Raises `ModelError`."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            about = json.loads(bytes(read_array(archive, "about", LARGEST_COLUMN)))
-            if not isinstance(about, dict) or about.get("kind") != KIND:
-                raise ValueError("it holds something else")
-            if about.get("format_version") != FORMAT_VERSION:
-                raise ModelError(
-                    f"{name} has format {about.get('format_version')}, this webwinnow reads {FORMAT_VERSION}; "
-                    "train it again"
-                )
-            entries = [entry.removesuffix(".npy") for entry in archive.namelist()]
-            arrays = {entry: _finite(read_array(archive, entry, LARGEST_COLUMN), entry) for entry in entries}
-            del arrays["about"]
-        names = _texts(about["names"])
-        if not 2 <= len(names) <= MOST_TOPICS or len(set(names)) != len(names):
-            raise ValueError("its topics are no two or more distinct names")
-        topics = len(names)
-        hosts = {host: _topic(found, topics) for host, found in dict(about["hosts"]).items()}
-        linking = {host: tuple(_topic(one, topics) for one in found) for host, found in dict(about["linking"]).items()}
-        method, site_by = _texts([about["method"], about["site_by"]])
-    except (*NOT_ARRAYS, TypeError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{name} is no {KIND} or is damaged ({error}); train it again") from None
-    return method, site_by, names, hosts, linking, arrays
-
-
-def _texts(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise ValueError(f"{str(given)[:40]} is no list of texts")
-    return tuple(given)
-
-
-def _topic(given: Any, topics: int) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < topics:
-        raise ValueError(f"{str(given)[:40]} is the number of no topic")
-    return given
-
-
-def _finite(column: NDArray[Any], name: str) -> NDArray[Any]:
-    if column.dtype.kind not in "fiu" or not np.isfinite(column).all():
-        raise ValueError(f"{name} holds {column.dtype}, or numbers that are not finite")
-    return column
-
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SiteTopic:
-    """What was found of one site: the likeliest `topic`, how likely each is (`posterior`, by name), and what the method
-    knows of pages and blocks (`prediction`).
+class SiteTopic(NamedTuple):
+    """The classification of one site: the most probable `topic`, its `number`, the probability of each topic
+    (`posterior`, by name), and the method's results for pages and blocks (`prediction`).
     """
 
     site: str
@@ -124,22 +46,23 @@ class SiteTopic:
 
     @property
     def probability(self) -> float:
-        """How likely the topic is."""
+        """The probability of the topic."""
         return self.posterior[self.topic]
 
     def deciding_pages(self, most: int) -> list[int]:
-        """The pages whose own text speaks most clearly for the topic, clearest first."""
+        """The pages whose own text has the highest probability of the topic, the highest first."""
         return _clearest(self.prediction.texts, self.number, most)
 
     def deciding_blocks(self, most: int) -> list[int]:
-        """The nodes of the trees of blocks that do."""
+        """The nodes of the block trees with the highest probability of the topic."""
         return _clearest(self.prediction.blocks, self.number, most)
 
 
 class SiteTopics:
-    """The topic of whole sites: `fit` on sites with labels, then `classify` others. `site_by` is told in the file.
+    """The topics of whole sites: `fit` on labelled sites, then `classify` others. `site_by` is kept in the file.
 
-    After `fit`: `names_`, the topics in order; `method_`, what was learned; `hosts_`, the topic of each known host.
+    After `fit`: `names_`, the topics in order; `method_`, the trained method; `hosts_`, the topic of each known host;
+    `linking_`, the topics of the training sites that link to other hosts.
     """
 
     def __init__(self, method: str = DEFAULT_METHOD, *, site_by: str = "host") -> None:
@@ -169,16 +92,15 @@ class SiteTopics:
         return self
 
     def classify(self, site: SitePages, neighbours: Neighbours | None = None) -> SiteTopic:
-        """The topic of a site; `neighbours` by default the training sites that it is linked with."""
-        if self.method_ is None:
-            raise InputError("nothing has been learned: call fit first")
-        if not len(site):
-            told = TopicPrediction(np.full(len(self.names_), 1 / len(self.names_)))
+        """The topic of a site; `neighbours` are by default the training sites that it is linked with."""
+        method = self._learned()
+        if len(site):
+            found = method.predict(site, self.neighbours(site) if neighbours is None else neighbours)
         else:
-            told = self.method_.predict(site, self.neighbours(site) if neighbours is None else neighbours)
-        number = int(told.site.argmax())
-        posterior = dict(zip(self.names_, told.site.tolist(), strict=True))
-        return SiteTopic(site.site, self.names_[number], posterior, told, number)
+            found = TopicPrediction(np.full(len(self.names_), 1 / len(self.names_)))
+        number = int(found.site.argmax())
+        posterior = dict(zip(self.names_, found.site.tolist(), strict=True))
+        return SiteTopic(site.site, self.names_[number], posterior, found, number)
 
     def neighbours(self, site: SitePages) -> Neighbours:
         """The training sites that link to a site, and those that it links to."""
@@ -187,39 +109,69 @@ class SiteTopics:
         return Neighbours(linking, linked, len(linking) + len(site.linked))
 
     def to_bytes(self) -> bytes:
-        """What was learned as a `.npz` archive; the same gives the same bytes."""
-        if self.method_ is None:
-            raise InputError("nothing has been learned: call fit first")
-        arrays = self.method_.to_arrays()
-        return to_bytes((self.method, self.site_by, self.names_, self.hosts_, self.linking_, arrays))
+        """The trained model as a model file; equal models give equal bytes."""
+        arrays = self._learned().to_arrays()
+        about = {
+            "method": self.method,
+            "site_by": self.site_by,
+            "names": self.names_,
+            "hosts": self.hosts_,
+            "linking": self.linking_,
+        }
+        return FORMAT.pack(about, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
-        """Read what `to_bytes` wrote; everything in it is checked. Raises `ModelError`."""
-        method, site_by, names, hosts, linking, arrays = from_bytes(data, name)
-        try:
+        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            about = file.about
+            if any(array.dtype.kind not in "fiu" or not np.isfinite(array).all() for array in file.arrays.values()):
+                raise ValueError("an array has other elements than finite numbers")
+            method, site_by, *names = _texts([about["method"], about["site_by"], *_texts(about["names"])])
+            topics = len(names)
+            if not 2 <= topics <= MOST_TOPICS or len(set(names)) != topics:
+                raise ValueError("its topics are not two or more distinct names")
             SiteKey.parse(site_by)
             model = cls(method, site_by=site_by)
-            model.method_ = topic_method(method).from_arrays(arrays, len(names))
-        except (ValueError, KeyError, TypeError, SettingsError) as error:
-            raise ModelError(f"{name} is damaged ({error}); train it again") from None
-        model.names_, model.hosts_, model.linking_ = names, hosts, linking
-        return model
+            model.names_ = tuple(names)
+            model.method_ = topic_method(method).from_arrays(file.arrays, topics)
+            model.hosts_ = {host: _topic(found, topics) for host, found in dict(about["hosts"]).items()}
+            model.linking_ = {
+                host: tuple(_topic(one, topics) for one in found) for host, found in dict(about["linking"]).items()
+            }
+            return model
 
     def save(self, path: Path) -> None:
-        """Write the model to a file, whole or not at all."""
+        """Write the model to a file, atomically."""
         write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a model from a file."""
-        return cls.from_bytes(path.read_bytes(), str(path))
+        return cls.from_bytes(FORMAT.load(path), str(path))
+
+    def _learned(self) -> TopicMethod:
+        if self.method_ is None:
+            raise InputError("nothing has been learned: call fit first")
+        return self.method_
 
 
-def _clearest(posteriors: Floats | None, topic: int, most: int) -> list[int]:
-    """The rows in which the topic is likeliest, if it is the likeliest there."""
+def _clearest(posteriors: NDArray[np.float64] | None, topic: int, most: int) -> list[int]:
+    """The rows with the highest probability of the topic, among those where it is the most probable one."""
     if posteriors is None or not len(posteriors):
         return []
     share = np.where(posteriors.argmax(axis=1) == topic, posteriors[:, topic], np.nan)
     order = np.argsort(-np.nan_to_num(share, nan=-1.0), kind="stable")[:most]
     return [int(row) for row in order if not np.isnan(share[row])]
+
+
+def _texts(given: Any) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        raise ValueError(f"{str(given)[:40]} is not a list of texts")
+    return given
+
+
+def _topic(given: Any, topics: int) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < topics:
+        raise ValueError(f"{str(given)[:40]} is not the number of a topic")
+    return given
