@@ -64,19 +64,19 @@ CASES: dict[str, list[list[str]]] = {
     "features-exact": [["features", CRAWL, "-o", "{out}/o.npz", "--no-mapped"]],
     "replicas": [["replicas", CRAWL, "-o", "{out}/o.jsonl"]],
     "links": [["links", CRAWL, "-o", "{out}/o.jsonl", "--all"]],
-    "templates": [["templates", CRAWL, "-o", "{out}/o.jsonl"]],
-    "stopwords": [["stopwords", CRAWL]],
+    "templates": [["lists", "templates", CRAWL, "-o", "{out}/o.jsonl"]],
+    "stopwords": [["lists", "stopwords", CRAWL]],
     "cluster": [["cluster", CRAWL, "-k", "4", "-o", "{out}/o.jsonl"]],
     "classify": [
         ["classify", "train", LABELLED, "--label", "label", "-o", "{out}/m.npz", "--scores", "{out}/s.json"],
         ["classify", "apply", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
     ],
     "classify-knn": [
-        ["classify", "train", CRAWL, "--labels", HEADED, "-o", "{out}/m.npz", "--method", "knn"],
+        ["classify", "train", CRAWL, "--labels", HEADED, "-o", "{out}/m.npz", "--classifier", "knn"],
         ["classify", "apply", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
     ],
     "categories": [
-        ["categories", CRAWL, "--labels", LABELS, "-o", "{out}/m.npz"],
+        ["classify", "train", CRAWL, "--labels", LABELS, "-o", "{out}/m.npz", "--classifier", "docview"],
         ["clean", CRAWL, "-o", "{out}/o.jsonl", "--categories", "{out}/m.npz"],
     ],
     "inspect": [["inspect", CRAWL, "-o", "{out}/o.html"]],

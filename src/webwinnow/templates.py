@@ -136,7 +136,7 @@ def pagelet_text(tree: PageTree, fingerprint: int) -> str:
 
 
 class TemplateList:
-    """Which pagelets of which pages are templates: what `webwinnow templates` wrote."""
+    """Which pagelets of which pages are templates: what `webwinnow lists templates` wrote."""
 
     def __init__(self, pairs: Keys) -> None:
         self.pairs = np.unique(pairs)
@@ -167,5 +167,5 @@ def _pairs(line: str, where: str) -> Keys:
             raise ValueError("no fingerprint of 64 bits, or no members")
         pages = np.fromiter((page_key(str(url)) for url in members), np.uint64, len(members))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{where} is no template ({error}); make the list with: webwinnow templates") from None
+        raise InputError(f"{where} is no template ({error}); make the list with: webwinnow lists templates") from None
     return pair_key(np.full(len(pages), fingerprint, np.uint64), pages)

@@ -94,7 +94,7 @@ def test_a_run_without_views_leaves_their_fields_empty(crawl: Path, tmp_path: Pa
 
 def test_categories_are_learned_and_named(crawl: Path, labels: Path, tmp_path: Path):
     model, out = tmp_path / "categories.npz", tmp_path / "out.jsonl"
-    learned = run("categories", crawl, "--labels", labels, "-o", model)
+    learned = run("classify", "train", crawl, "--classifier", "docview", "--labels", labels, "-o", model)
     assert learned.returncode == 0, learned.stderr
     assert "6 pages, 2 categories" in learned.stderr
     assert run("clean", crawl, "-o", out, "--categories", model, "--method", "none", "-q").returncode == 0
@@ -111,7 +111,17 @@ def test_a_wrong_model_is_told_before_the_work_begins(crawl: Path, tmp_path: Pat
 @pytest.mark.parametrize("wrong", ["one column\n", "nothing-here\tfarming\n"])
 def test_labels_that_name_no_page_are_told(wrong: str, crawl: Path, tmp_path: Path):
     (tmp_path / "labels.tsv").write_text(wrong, encoding="utf-8")
-    done = run("categories", crawl, "--labels", tmp_path / "labels.tsv", "-o", tmp_path / "m.npz")
+    done = run(
+        "classify",
+        "train",
+        crawl,
+        "--classifier",
+        "docview",
+        "--labels",
+        tmp_path / "labels.tsv",
+        "-o",
+        tmp_path / "m.npz",
+    )
     assert done.returncode == 2
     assert "expected" in done.stderr
 

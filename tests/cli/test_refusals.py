@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from webwinnow.cli import progress
+from webwinnow.cli import terminal
 from webwinnow.cli.app import main
 from webwinnow.collection.summary import shared_reason
 from webwinnow.site.modelstore import ModelFolder, ModelTable
@@ -55,7 +55,7 @@ def models(command: Command, crawl: Path, tmp_path: Path) -> Path:
         ["inspect", "crawl.jsonl", "-o", "nodir/x"],
         ["features", "crawl.jsonl", "-o", "nodir/x"],
         ["models", "pack", "models", "-o", "nodir/x"],
-        ["categories", "crawl.jsonl", "--labels", "labels.tsv", "-o", "nodir/x"],
+        ["classify", "train", "crawl.jsonl", "--labels", "labels.tsv", "--classifier", "docview", "-o", "nodir/x"],
         ["cluster", "crawl.jsonl", "-o", "-", "--report", "nodir/x"],
     ],
 )
@@ -67,10 +67,10 @@ def test_a_folder_that_is_missing_is_told_first(
     assert command(*arguments) == (2, "", told)
 
 
-@pytest.mark.parametrize("name", ["inspect", "features", "templates", "replicas", "links", "cluster"])
+@pytest.mark.parametrize("name", ["inspect", "features", "lists templates", "replicas", "links", "cluster"])
 def test_no_command_writes_over_its_input(command: Command, crawl: Path, name: str) -> None:
     before = crawl.read_bytes()
-    code, _, told = command(name, crawl, "-o", crawl)
+    code, _, told = command(*name.split(), crawl, "-o", crawl)
     assert code == 2
     assert "is an input, which the output would replace" in told
     assert crawl.read_bytes() == before
@@ -126,8 +126,8 @@ def test_the_site_without_a_name_is_told(command: Command, tmp_path: Path) -> No
 
 def test_the_rules_of_items_are_headed_by_a_sentence(command: Command) -> None:
     docs = (Path(__file__).parents[2] / "docs" / "rivals.md").read_text(encoding="utf-8").splitlines()
-    _, out, _ = command("items", "--kind", "link")
-    first = docs.index("$ webwinnow items --kind link") + 1
+    _, out, _ = command("methods", "items", "--rules", "link")
+    first = docs.index("$ webwinnow methods items --rules link") + 1
     assert out.splitlines()[:3] == docs[first : first + 3]
     assert "{" not in out.splitlines()[0]
 
@@ -149,8 +149,8 @@ def test_no_speed_is_told_of_the_first_second(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[-1])
-    lines = progress._Lines(seconds=0.0)
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: clock[-1])
+    lines = terminal.ShownProgress(seconds=0.0)
     for now in (0.0, 0.001, 2.0):
         clock.append(now)
         lines.update("parse", 100, 200)

@@ -118,7 +118,7 @@ def test_labels_may_stand_in_a_file_and_neighbours_vote(webwinnow, write_crawl, 
         writer.writerows((found["url"], found.pop("topic")) for found in pages)
     crawl, model, out = write_crawl(pages), tmp_path / "m.npz", tmp_path / "o.jsonl"
     done = webwinnow(
-        *("classify", "train", crawl, "--labels", named, "-o", model, "--method", "knn"),
+        *("classify", "train", crawl, "--labels", named, "-o", model, "--classifier", "knn"),
         *("--separator", "", "--weighting", "tfidf", "--jobs", 1),
     )
     assert done.returncode == 0, done.stderr

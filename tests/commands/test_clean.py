@@ -87,7 +87,7 @@ def test_share_says_what_counts_as_repeated(webwinnow, records, write_crawl, mak
     crawl = write_crawl(pages)
     for share, stays in ((0.5, True), (0.3, False)):
         out = tmp_path / f"{share}.jsonl"
-        webwinnow("clean", crawl, "-o", out, "--share", share, "--method", "repeated")
+        webwinnow("clean", crawl, "-o", out, "--set", f"repeated.share={share}", "--method", "repeated")
         assert ("said on four of ten pages" in records(out)[0]["text"]) is stays
 
 

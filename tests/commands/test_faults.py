@@ -178,7 +178,7 @@ def test_resume_with_other_settings_is_refused(held_run, webwinnow, write_crawl,
     crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
     with held_run("clean", crawl, "-o", out, "-q", after=("add_page", 10)) as process:
         process.kill()
-    done = webwinnow("clean", crawl, "-o", out, "--resume", "--share", 0.9)
+    done = webwinnow("clean", crawl, "-o", out, "--resume", "--set", "repeated.share=0.9")
     assert done.returncode == 2
     assert "settings" in done.stderr
 

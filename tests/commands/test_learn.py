@@ -103,7 +103,7 @@ def test_thresholds_are_shown_for_a_person_and_one_can_be_set(webwinnow, make_pa
     assert tried.stdout.startswith("a.example: 20 pages")
     assert tried.stdout.count("http://a.example/p/") == 20
     assert "goes: a.example section" in tried.stdout
-    webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--threshold", 0.4)
+    webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--set", "sst.threshold=0.4")
     model = ModelFolder(tmp_path / "m").find("a.example")
     assert model is not None
     assert model.threshold == 0.4
@@ -131,8 +131,8 @@ def test_a_page_that_cannot_be_read_is_counted(webwinnow, make_pages, write_craw
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--threshold", "2"], "between 0 and 1, not at 2.0"),
-        (["--threshold", "nan"], "between 0 and 1, not at nan"),
+        (["--set", "sst.threshold=2"], "threshold is 2.0: expected a number from 0 to 1"),
+        (["--set", "sst.threshold=nan"], "threshold is nan: expected a number from 0 to 1"),
         (["--site-by", "page"], "no site key 'page'"),
     ],
 )

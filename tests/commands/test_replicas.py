@@ -51,7 +51,7 @@ def replicas_of(lines: list[dict[str, str]]) -> dict[str, str]:
 @pytest.mark.parametrize("clean", ["combined", "none"])
 def test_a_line_a_page_with_cluster_and_the_copy_that_stays(webwinnow, records, crawl, tmp_path, clean):
     out = tmp_path / "replicas.jsonl"
-    done = webwinnow("replicas", crawl, "-o", out, "--clean", clean)
+    done = webwinnow("replicas", crawl, "-o", out, "--method", clean)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
     assert "replicas: 4 (3 copies, 1 versions, 0 on mirrors)" in done.stderr
@@ -84,7 +84,7 @@ def test_clean_without_replicas_says_nothing_of_them(webwinnow, records, crawl, 
 
 
 def test_parquet_of_clean_and_of_replicas(webwinnow, crawl, tmp_path):
-    for command, options in (("clean", ["--method", "none"]), ("replicas", ["--clean", "none"])):
+    for command, options in (("clean", ["--method", "none"]), ("replicas", ["--method", "none"])):
         out = tmp_path / f"{command}.parquet"
         assert webwinnow(command, crawl, "-o", out, *options).returncode == 0
         assert replicas_of(pq.read_table(out).to_pylist()) == STAYS
@@ -107,7 +107,7 @@ def test_pages_and_records_are_not_mixed(webwinnow, crawl, tmp_path):
 
 
 def test_published_fingerprint_finds_equal_pages_only(webwinnow, crawl):
-    done = webwinnow("replicas", crawl, "-o", "-", "--method", "published", "-q")
+    done = webwinnow("replicas", crawl, "-o", "-", "--fingerprint", "published", "-q")
     found = replicas_of([json.loads(line) for line in done.stdout.splitlines()])
     assert found.keys() == STAYS.keys() - {"long.b.example/2"}
 
@@ -115,7 +115,7 @@ def test_published_fingerprint_finds_equal_pages_only(webwinnow, crawl):
 def test_failed_and_wordless_pages_have_a_line_too(webwinnow, records, write_crawl, tmp_path):
     crawl = write_crawl([page("a.example", 1, story(1)), {"url": "http://a.example/2"}, page("a.example", 3, "")])
     out = tmp_path / "replicas.jsonl"
-    done = webwinnow("replicas", crawl, "-o", out, "--clean", "page")
+    done = webwinnow("replicas", crawl, "-o", out, "--method", "page")
     assert done.returncode == 1
     lines = records(out)
     assert len(lines) == 3
@@ -123,7 +123,7 @@ def test_failed_and_wordless_pages_have_a_line_too(webwinnow, records, write_cra
     assert "html" in lines[1]["reason"]
 
 
-@pytest.mark.parametrize("options", [["--method", "other"], ["--threshold", "2"], ["--clean", "other"]])
+@pytest.mark.parametrize("options", [["--fingerprint", "other"], ["--threshold", "2"], ["--method", "other"]])
 def test_bad_settings_are_told(webwinnow, crawl, options):
     done = webwinnow("replicas", crawl, "-o", "-", *options)
     assert done.returncode == 2

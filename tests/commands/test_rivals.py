@@ -23,7 +23,7 @@ def apart(pages: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [("template", []), ("segments", ["--blocks", "sections"]), ("items", [])]
+    ("method", "options"), [("template", []), ("segments", ["--set", "segments.by=sections"]), ("items", [])]
 )
 def test_a_crawl_is_cleaned(webwinnow, make_pages, write_crawl, records, tmp_path, method, options):
     crawl = write_crawl(apart(make_pages("a.example", 8)))
@@ -66,7 +66,7 @@ def test_templates_of_a_collection_are_listed_and_dropped(webwinnow, make_pages,
     """a.example's pages are linked, b.example's are not: only a's menu is a template of the collection."""
     crawl = write_crawl([*linked(make_pages("a.example", 5)), *make_pages("b.example", 5)])
     listed = tmp_path / "templates.jsonl"
-    done = webwinnow("templates", crawl, "-o", listed)
+    done = webwinnow("lists", "templates", crawl, "-o", listed)
     assert done.returncode == 0, done.stderr
     assert "templates on 5 of 10 pages" in done.stderr
     found = records(listed)
@@ -74,7 +74,12 @@ def test_templates_of_a_collection_are_listed_and_dropped(webwinnow, make_pages,
     assert {site for line in found for site in line["sites"]} == {"a.example"}
     assert any("a.example section 0" in line["text"] for line in found)
     out = tmp_path / "out.jsonl"
-    assert webwinnow("clean", crawl, "-o", out, "--method", "template", "--templates", listed, "-q").returncode == 0
+    assert (
+        webwinnow(
+            "clean", crawl, "-o", out, "--method", "template", "--set", f"template.found={listed}", "-q"
+        ).returncode
+        == 0
+    )
     for record in records(out):
         assert ("section" in record["text"]) == (record["site"] == "b.example")
         assert "word" in record["text"]
@@ -82,28 +87,30 @@ def test_templates_of_a_collection_are_listed_and_dropped(webwinnow, make_pages,
 
 def test_local_detection_needs_no_links(webwinnow, make_pages, write_crawl, tmp_path):
     crawl = write_crawl(make_pages("b.example", 5))
-    assert webwinnow("templates", crawl, "-o", "-", "-q").stdout == ""
-    shown = webwinnow("templates", crawl, "-o", "-", "-q", "--detection", "local").stdout.splitlines()
+    assert webwinnow("lists", "templates", crawl, "-o", "-", "-q").stdout == ""
+    shown = webwinnow("lists", "templates", crawl, "-o", "-", "-q", "--detection", "local").stdout.splitlines()
     assert {json.loads(line)["pages"] for line in shown} == {5}
 
 
 def test_a_page_that_cannot_be_read_is_counted_and_the_others_listed(webwinnow, make_pages, write_crawl, tmp_path):
     crawl = write_crawl([*linked(make_pages("a.example", 4)), {"url": "http://a.example/without-html"}])
-    done = webwinnow("templates", crawl, "-o", tmp_path / "t.jsonl")
+    done = webwinnow("lists", "templates", crawl, "-o", tmp_path / "t.jsonl")
     assert done.returncode == 1
     assert "templates on 4 of 5 pages; 1 pages failed" in done.stderr
 
 
 def test_a_list_of_templates_that_is_not_there_is_refused(webwinnow, make_pages, write_crawl, tmp_path):
     crawl = write_crawl(make_pages("a.example", 4))
-    done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "template", "--templates", tmp_path / "no.jsonl")
+    done = webwinnow(
+        "clean", crawl, "-o", tmp_path / "o", "--method", "template", "--set", f"template.found={tmp_path / 'no.jsonl'}"
+    )
     assert done.returncode == 2
     assert "no.jsonl" in done.stderr
     assert not (tmp_path / "o").exists()
 
 
 def test_the_rules_of_items_are_shown(webwinnow):
-    shown = webwinnow("items", "--kind", "image")
+    shown = webwinnow("methods", "items", "--rules", "image")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("# image: ")
     assert "then the image is noisy" in shown.stdout
@@ -112,6 +119,6 @@ def test_the_rules_of_items_are_shown(webwinnow):
 
 def test_an_unknown_segmentation_is_refused(webwinnow, make_pages, write_crawl, tmp_path):
     crawl = write_crawl(make_pages("a.example", 4))
-    done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "segments", "--blocks", "frames")
+    done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "segments", "--set", "segments.by=frames")
     assert done.returncode == 2
-    assert "there are: tables, sections" in done.stderr
+    assert "expected one of tables, sections" in done.stderr

@@ -313,14 +313,14 @@ def test_empty_and_unreadable_pages_are_told_and_the_rest_is_computed(tmp_path):
         ([], "nothing to tell apart: give --label COLUMN, or --task"),
         (["--label", "topic", "--methods", "N,Q"], "there is no method 'Q' to mine with; there are: N (none)"),
         (["--label", "topic", "--configurations", "4"], "no configurations '4'"),
-        (["--task", "topic", "--where", "a=b"], "--where goes with --label"),
+        (["--target", "topic", "--where", "a=b"], "--where goes with --label"),
         (["--label", "topic", "--where", "ab"], "no condition 'ab': expected COLUMN=VALUE"),
-        (["--label", "topic", "--task", "topic"], "two tasks have one name"),
+        (["--label", "topic", "--target", "topic"], "two tasks have one name"),
     ],
 )
 def test_bad_usage_is_told_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
     data = collection(tmp_path, {("alpha", "apple"): 1})
-    given = ["experiment", "mining", "--data", data, "--site", "host", "-o", tmp_path / "out", *arguments]
+    given = ["experiment", "mining", "--data", data, "--site-column", "host", "-o", tmp_path / "out", *arguments]
     monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, given)])
     with pytest.raises(SystemExit) as left:
         main()
@@ -440,7 +440,7 @@ def test_the_tables_hold_what_the_papers_print(small, tmp_path):
 
 def test_one_line_runs_it_on_ones_own_pages(tmp_path):
     data = collection(tmp_path, GRID)
-    arguments = ("--data", data, "--label", "topic", "--site", "host", "-o", tmp_path / "out")
+    arguments = ("--data", data, "--label", "topic", "--site-column", "host", "-o", tmp_path / "out")
     done = run(*arguments, "--methods", "N,W", "--runs", "4", "--jobs", "1")
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
@@ -453,7 +453,7 @@ def test_one_line_runs_it_on_ones_own_pages(tmp_path):
         "neighbours.csv",
         "runs.csv",
     ]
-    assert "--label topic --site host" in (tmp_path / "out" / "mining.html").read_text(encoding="utf-8")
+    assert "--label topic --site-column host" in (tmp_path / "out" / "mining.html").read_text(encoding="utf-8")
 
 
 def test_the_committed_report_shows_the_finding_and_stays_small():

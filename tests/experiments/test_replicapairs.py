@@ -66,7 +66,7 @@ def test_json_and_markdown_are_written(tmp_path):
         ]
     for name, rows in (("pages", pages), ("pairs", pairs)):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    done = run(tmp_path / "pairs.jsonl", tmp_path / "pages.jsonl", "-o", tmp_path / "out", "--clean", "page")
+    done = run(tmp_path / "pairs.jsonl", tmp_path / "pages.jsonl", "-o", tmp_path / "out", "--method", "page")
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "replicas.json").read_text(encoding="utf-8"))
     assert (found["replicas"], found["others"]) == (6, 6)

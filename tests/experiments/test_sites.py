@@ -268,8 +268,21 @@ def test_the_command_writes_a_report_and_tables(data, tmp_path):
     terms = tmp_path / "terms.txt"
     terms.write_text("\n".join(word for told in TOPICS.values() for word in told.split()), encoding="utf-8")
     found = run(
-        *("--data", data, "--label", "topic", "--site", "host", "-o", tmp_path / "out", "--repeats", 1, "--jobs", 1),
-        *("--methods", "superpage,hmt", "--thesaurus", terms, "--no-likelihood", "--clean", "repeated"),
+        *(
+            "--data",
+            data,
+            "--label",
+            "topic",
+            "--site-column",
+            "host",
+            "-o",
+            tmp_path / "out",
+            "--repeats",
+            1,
+            "--jobs",
+            1,
+        ),
+        *("--methods", "superpage,hmt", "--thesaurus", terms, "--no-likelihood", "--denoise-with", "repeated"),
     )
     assert found.returncode == 0, found.stderr
     assert found.stdout == ""

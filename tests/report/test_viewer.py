@@ -195,7 +195,9 @@ def test_the_slider_changes_what_is_marked_as_the_command_line_would(report, ope
         said = " ".join("".join(marked(tab, 1, "kept")).split())
         assert len(said.split()) <= expected.kept_words + 20
         assert (expected.kept_words == 0) == (said == "")
-        assert tab.text_content("[data-pane='1'] .line code").endswith(f"--method sst --threshold {step / 1000:g}")
+        assert tab.text_content("[data-pane='1'] .line code").endswith(
+            f"--method sst --set sst.threshold={step / 1000:g}"
+        )
     assert kept_words(tab, 0) == clean_page(trees[0], "combined", model).kept_words  # the other side stays
 
 
@@ -206,7 +208,7 @@ def test_own_puts_the_dial_back(report, opened, model, trees):
     assert kept_words(tab, 1) == 0
     tab.click("[data-pane='1'] .dial button:has-text('own')")
     until(tab, f"{KEPT.format(1)}.startsWith('{before} of')")
-    assert "--threshold" not in tab.text_content("[data-pane='1'] .line code")
+    assert "sst.threshold" not in tab.text_content("[data-pane='1'] .line code")
 
 
 def test_a_cut_that_no_option_sets_names_the_nearest_option(report, opened):

@@ -61,7 +61,7 @@ class Server:
         command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(self.folder), "--port", str(self.port)]
         env = os.environ | ({} if self.token is None else {"WEBWINNOW_TOKEN": self.token})
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen([*command, "--workers", "1", *self.options], stderr=log, env=env)
+            self.process = subprocess.Popen([*command, "--jobs", "1", *self.options], stderr=log, env=env)
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until:
             assert self.process.poll() is None, self.log.read_text()
@@ -152,7 +152,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[Server]:
     """One server for all tests that leave it as it was."""
-    options = ("--inputs", str(inputs), "--page-bytes", "300000", "--upload-bytes", "3000000", "--page-seconds", "8")
+    options = ("--inputs", str(inputs), "--max-bytes", "300000", "--upload-bytes", "3000000", "--page-seconds", "8")
     running = Server(tmp_path_factory.mktemp("service") / "data", *options).start()
     yield running
     running.stop()

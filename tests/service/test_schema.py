@@ -20,7 +20,7 @@ def test_the_document_names_every_route(server: Any) -> None:
 @pytest.mark.slow
 def test_schemathesis_finds_no_failure(make_server: Callable[..., Any]) -> None:
     pytest.importorskip("schemathesis")
-    server = make_server("--queue", "1000", "--page-bytes", "100000", "--upload-bytes", "100000")
+    server = make_server("--queue", "1000", "--max-bytes", "100000", "--upload-bytes", "100000")
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.base}/openapi.json", "--checks", CHECKS]
     done = subprocess.run(
         [*command, "--max-examples", "60", "--seed", "1"], capture_output=True, text=True, check=False

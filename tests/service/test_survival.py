@@ -107,7 +107,7 @@ def test_an_address_of_another_machine_is_told(tmp_path: Path) -> None:
 
 
 def test_the_port_that_the_system_chose_is_announced(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(tmp_path), "--port", "0", "--workers", "1"]
+    command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(tmp_path), "--port", "0", "--jobs", "1"]
     with subprocess.Popen([*command], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         port = int(process.stderr.readline().split("http://127.0.0.1:")[1].split("/")[0])

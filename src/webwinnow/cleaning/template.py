@@ -37,7 +37,7 @@ class TemplateSettings(MethodSettings):
         lambda v: v >= TEMPLATE_PAGES,
     )
     found: str | None = setting(
-        None, "a list that `webwinnow templates` wrote; it decides instead of the site", "a file", absolute_path
+        None, "a list that `webwinnow lists templates` wrote; it decides instead of the site", "a file", absolute_path
     )
 
 

@@ -1,67 +1,46 @@
-"""The command itself: subcommands, `--version`, and the one place where errors become messages and exit codes."""
+"""The command itself: subcommands in help panels, `--version`, and errors turned into messages and exit codes."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from webwinnow import __version__
-from webwinnow.cli import (
-    categories,
-    classify,
-    clean,
-    cluster,
-    crawl,
-    experiment,
-    features,
-    inspect,
-    items,
-    learn,
-    links,
-    page,
-    replicas,
-    search,
-    serve,
-    sites,
-    stopwords,
-    templates,
-)
+from webwinnow.cli import classify, clean, crawl, experiment, inspect, learn, lists, mine, page, search, serve, sites
+from webwinnow.cli.spellings import check_spelling
 from webwinnow.errors import WebwinnowError
-
-__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="webwinnow",
-    help="Learn how a web site is built from its own pages, keep the grain, show why the chaff went.",
+    help="Remove boilerplate from web pages with what their own site shows, and prepare them for web mining.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-app.command("categories")(categories.categories)
-app.add_typer(classify.classify, name="classify")
-app.command("clean")(clean.clean)
-app.command("crawl")(crawl.crawl)
-app.command("cluster")(cluster.cluster)
-app.add_typer(experiment.experiment, name="experiment")
-app.command("features")(features.features)
-app.command("index")(search.index)
-app.command("inspect")(inspect.inspect)
-app.command("items")(items.items)
-app.command("learn")(learn.learn)
-app.add_typer(learn.models, name="models")
-app.command("links")(links.links)
-app.command("page")(page.page)
-app.command("replicas")(replicas.replicas)
-app.command("search")(search.search)
-app.command("serve")(serve.serve)
-app.add_typer(sites.sites, name="sites")
-app.command("stopwords")(stopwords.stopwords)
-app.command("templates")(templates.templates)
+
+PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
+    "Clean": [page.page, clean.clean],
+    "Learn": [learn.learn, learn.models, lists.lists],
+    "Inspect": [inspect.inspect, inspect.methods],
+    "Mine": [mine.features, mine.links, mine.replicas, mine.cluster, classify.classify],
+    "Search": [search.index, search.search],
+    "Sites": [crawl.crawl, sites.sites],
+    "Serve": [serve.serve],
+    "Research": [experiment.experiment],
+}
+"""The commands, by help panel."""
+
+for panel, commands in PANELS.items():
+    for command in commands:
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, rich_help_panel=panel)
+        else:
+            app.command(rich_help_panel=panel)(command)
 
 
 def _version(wanted: bool) -> None:
@@ -73,10 +52,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Hold the options that stand before a subcommand."""
+    pass
 
 
 def main() -> None:
@@ -84,7 +63,8 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
-        app()
+        check_spelling(sys.argv[1:])
+        app(prog_name="webwinnow")
     except WebwinnowError as error:
         sys.stderr.write(f"webwinnow: {error}\n")
         raise SystemExit(2) from None

@@ -1,153 +1,191 @@
-"""`webwinnow classify`: learn classes from labelled pages, and tell those of others."""
+"""`webwinnow classify`: learn classes from labelled pages, and predict those of other pages."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from webwinnow.cli.progress import shown_progress
-from webwinnow.collection.settings import RunSettings
+from webwinnow.cleaner import clean_page
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
-from webwinnow.io import check_output
+from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
+from webwinnow.errors import InputError, PageRefused, SettingsError
+from webwinnow.io import check_apart, check_output, open_pages
+from webwinnow.io.tablefiles import check_label_column, read_labels
+from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
 from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.mining.taxonomy import SEPARATOR
+from webwinnow.parsing import parse
 from webwinnow.report.classreport import classes_html
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.storage import write_file
-from webwinnow.urls import SiteKey
-from webwinnow.vectors import FEATURE_KINDS, VectorSettings
+from webwinnow.vectors import VectorSettings
 
-__all__ = ["classify"]
-
-CLASSES_SHOWN = 30
+SHOWN_CLASSES = 30
 """Classes in the table on stderr at most, those of the most pages; the report and --scores have all."""
+LONGEST_NAME = 60
+DOCVIEW = "docview"
+_DOCVIEW = CategorySettings()
 
-classify = typer.Typer(help="Learn classes from labelled pages, and tell those of others.", no_args_is_help=True)
-
-
-@classify.callback()
-def _classify() -> None:
-    """Learn classes from labelled pages, and tell those of others."""
+classify = typer.Typer(
+    name="classify", help="Learn classes from labelled pages, and predict those of other pages.", no_args_is_help=True
+)
 
 
 @classify.command()
 def train(
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="PAGES...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the model goes, an .npz file.")],
-    label: Annotated[str | None, typer.Option(help="The column of JSONL or Parquet that labels pages.")] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="A file of labels instead (CSV, TSV, JSONL, Parquet): page_id or url, and label."),
-    ] = None,
-    method: Annotated[
-        str, typer.Option(help=f"Of {', '.join(METHODS)}: a linear SVM, or chi-square with the nearest neighbours.")
+    inputs: options.Inputs,
+    out: Annotated[Path, options.out("an .npz file")],
+    label: Annotated[str | None, options.label()] = None,
+    labels: options.Labels = None,
+    classifier: Annotated[
+        str,
+        typer.Option(
+            help=f"Classifier: {', '.join(METHODS)} (a linear SVM; chi-square and nearest neighbours), or {DOCVIEW} "
+            "(the content categories of DocView, for clean --categories)."
+        ),
     ] = "svm",
-    weighting: Annotated[
-        str, typer.Option(help="How pages become vectors, as in webwinnow features: cst, tfidf, ...")
-    ] = "cst",
-    kinds: Annotated[str, typer.Option(help=f"Features to learn from, of {','.join(FEATURE_KINDS)}.")] = "words",
     features: Annotated[
         int | None,
-        typer.Option(help=f"Features to keep, by chi-square; {SVM_FEATURES:,} (svm) or {KNN_FEATURES:,} (knn)."),
+        typer.Option(
+            help=f"Features to keep, by chi-square. [default: {SVM_FEATURES:,} (svm), {KNN_FEATURES:,} (knn), "
+            f"{_DOCVIEW.features:,} ({DOCVIEW})]"
+        ),
     ] = None,
-    cost: Annotated[float, typer.Option(help="svm: C, what a training page on the wrong side costs.")] = COST,
-    neighbours: Annotated[int, typer.Option(help="knn: training pages that vote.")] = NEIGHBOURS,
+    neighbours: Annotated[
+        int | None,
+        typer.Option(
+            help=f"Training pages that vote. [default: {NEIGHBOURS} (knn), {_DOCVIEW.neighbours} ({DOCVIEW})]"
+        ),
+    ] = None,
+    cost: Annotated[float, typer.Option(help="svm: C, the cost of a training page on the wrong side.")] = COST,
+    weighting: options.Weighting = "cst",
+    kinds: options.Kinds = "words",
     separator: Annotated[
-        str, typer.Option(help="What parts the names of a path in a label (science/physics); '' for no paths.")
+        str, typer.Option(help="What separates the names of a path in a label (science/physics); '' for no paths.")
     ] = SEPARATOR,
-    report: Annotated[Path | None, typer.Option(help="Also write the scores as an HTML page with pictures.")] = None,
-    scores: Annotated[Path | None, typer.Option(help="Also write the scores as JSON.")] = None,
-    site_by: Annotated[
-        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
-    ] = "host",
-    seed: Annotated[int, typer.Option(min=0, help="Of folds by page, and of the SVM.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
-    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no scores.")] = False,
+    report: Annotated[Path | None, options.report(", with the scores")] = None,
+    scores: Annotated[Path | None, options.writing("Also write the scores as JSON.")] = None,
+    method: options.Method = DEFAULT_METHOD,
+    site_by: options.SiteBy = "host",
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Learn classes from labelled pages, and say how well pages are told that were held out.
+    """Learn classes from labelled pages, and measure the predictions on pages that were held out.
 
     Whole sites are held out in turn where there are enough of them, else pages; the table says which. Pages without a
     label help to learn their site, and are counted. Exit code 1 if any page failed.
+
+    Classifier docview cleans each page by itself with --method, and measures nothing.
 
     Examples:
 
         webwinnow classify train cars.parquet --label make -o cars.npz --report cars.html
 
-        webwinnow classify train crawl.warc.gz --labels labels.csv -o topics.npz --method knn
+        webwinnow classify train crawl.warc.gz --labels labels.csv -o topics.npz --classifier knn
+
+        webwinnow classify train crawl.warc.gz --labels labels.tsv -o categories.npz --classifier docview
     """
-    for path in (out, *(path for path in (report, scores) if path is not None)):
+    for path in filter(None, (out, report, scores)):
         check_output(path, "jsonl")
+    if classifier == DOCVIEW:
+        if report is not None or scores is not None:
+            raise SettingsError(f"--classifier {DOCVIEW} measures nothing; leave out --report and --scores")
+        _train_categories(inputs, out, label, labels, method, features, neighbours)
+        return
     settings = ClassifySettings(
-        method=method,
+        method=classifier,
         features=features,
         cost=cost,
-        neighbours=neighbours,
+        neighbours=NEIGHBOURS if neighbours is None else neighbours,
         separator=separator,
         vectors=VectorSettings(
-            kinds=tuple(kind.strip() for kind in kinds.split(",")),
-            weighting=weighting,
-            weights=CstWeightSettings(mapped=True),
+            kinds=options.names_in(kinds), weighting=weighting, weights=CstWeightSettings(mapped=True)
         ),
         seed=seed,
     )
-    run = RunSettings(method="none", site_by=SiteKey.parse(site_by), jobs=jobs, keep_trees=True)
+    run = options.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         trained = train_classes(
-            inputs,
-            settings,
-            run,
-            label=label,
-            labels=labels,
-            site_by=site_by,
-            tmp=tmp,
-            on_progress=progress.update,
-            on_problem=progress.note,
+            inputs, settings, run, label=label, labels=labels, site_by=site_by, tmp=tmp, **progress.callbacks
         )
-    written = {out: trained.model.to_bytes()}
+    write_file(out, trained.model.to_bytes())
     if report is not None:
-        written[report] = classes_html(trained).encode("utf-8", "replace")
+        write_file(report, classes_html(trained).encode("utf-8", "replace"))
     if scores is not None:
-        written[scores] = json.dumps(trained.to_plain(), indent=1).encode() + b"\n"
-    for path, content in written.items():
-        write_file(path, content)
-    if not quiet:
-        sys.stderr.write("\n".join(_told(trained)) + "\n")
-    else:
-        sys.stderr.writelines(f"webwinnow: {remark}\n" for remark in trained.remarks)
-    if trained.pages["failed"]:
-        raise typer.Exit(1)
+        write_file(scores, json.dumps(trained.to_plain(), indent=1).encode() + b"\n")
+    lines = [f"webwinnow: {remark}" for remark in trained.remarks] if quiet else _training_summary(trained)
+    finish(lines, failed=trained.pages["failed"])
+
+
+def _train_categories(
+    inputs: list[str],
+    out: Path,
+    label: str | None,
+    labels: Path | None,
+    method: str,
+    features: int | None,
+    neighbours: int | None,
+) -> None:
+    """Learn content categories (DocView 6 and 7.1): chi-square chooses features, the nearest pages vote."""
+    if (label is None) == (labels is None):
+        raise SettingsError("expected either a column of labels (--label) or a file of labels (--labels)")
+    check_apart([*inputs, *([] if labels is None else [labels])], out)
+    if label is not None:
+        check_label_column(inputs, label)
+    settings = CategorySettings(
+        features=_DOCVIEW.features if features is None else features,
+        neighbours=_DOCVIEW.neighbours if neighbours is None else neighbours,
+    )
+    known = {} if labels is None else read_labels(labels)
+    vectors: list[FeatureVector] = []
+    categories: list[str] = []
+    refused = 0
+    with shown_progress(quiet=True) as progress:
+        for page in open_pages(inputs, on_problem=progress.note, label=label):
+            category = page.label or known.get(page.page_id or "") or known.get(page.url)
+            if category is None:
+                continue
+            try:
+                tree = parse(page.body, page.url, content_type=page.content_type)
+            except PageRefused:
+                refused += 1
+                continue
+            clean = clean_page(tree, method)
+            vectors.append(features_of(tree, clean.verdict, clean.language))
+            categories.append(category)
+    if not vectors:
+        raise InputError(
+            f"{labels or label}: no page of the input has a label; expected its page_id or url, and a label"
+        )
+    model = CategoryModel.train(vectors, categories, settings)
+    model.save(out)
+    learned = f"{len(vectors)} pages, {len(model.names)} categories, {len(model.key)} features"
+    finish([f"webwinnow: {learned}; {refused} refused"])
 
 
 @classify.command()
 def apply(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What webwinnow classify train wrote.")],
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
-    ],
-    out: Annotated[str, typer.Option("--out", "-o", help="Where the lines go: a file or -.")],
-    format: Annotated[
-        str | None, typer.Option("--format", "-f", help="jsonl, csv or parquet; by the output's name if not given.")
-    ] = None,
-    site_by: Annotated[
-        str | None,
-        typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none; as in training."),
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = 0,
-    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model of webwinnow classify train.")],
+    inputs: options.Inputs,
+    out: Annotated[str, options.out("a file, or - for standard output")],
+    format: Annotated[str | None, options.format("jsonl, csv or parquet")] = None,
+    site_by: options.SiteByOfModel = None,
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Tell the class of each page and how likely it is; one line a page, empty and failed ones too.
+    """Predict the class of each page and its probability; one line per page, empty and failed ones too.
 
-    What the words of a site weigh is learned from the input itself, so the more pages of a site there are, the better.
+    The weights of a site's words are learned from the input itself, so more pages of a site give better predictions.
     Exit code 1 if any page failed.
 
     Examples:
@@ -157,20 +195,13 @@ def apply(
         webwinnow classify apply topics.npz pages.parquet -o - --format csv
     """
     known = ClassModel.load(model)
-    key = SiteKey.parse(site_by or known.site_by)
-    run = RunSettings(method="none", site_by=key, jobs=jobs, keep_trees=True)
+    run = options.parsing_settings(site_by or known.site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
-        applied = apply_classes(
-            known, inputs, out, run, format=format, tmp=tmp, on_progress=progress.update, on_problem=progress.note
-        )
-    if not quiet:
-        sys.stderr.write(_summary(applied))
-    if applied.failed:
-        raise typer.Exit(1)
+        applied = apply_classes(known, inputs, out, run, format=format, tmp=tmp, **progress.callbacks)
+    finish(_applied_summary(applied), quiet=quiet, failed=applied.failed)
 
 
-def _told(trained: Trained) -> list[str]:
-    """The scores for people."""
+def _training_summary(trained: Trained) -> list[str]:
     pages, model = trained.pages, trained.model
     lines = [
         f"{pages['learned']:,} of {pages['all']:,} pages learned, {trained.sites:,} sites, "
@@ -197,30 +228,25 @@ def _told(trained: Trained) -> list[str]:
 
 def _table(scores: ClassScores) -> list[str]:
     order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
-    shown = sorted(order[:CLASSES_SHOWN], key=lambda c: scores.classes[c])
-    names = [_printable(scores.classes[c]) for c in shown]
+    shown = sorted(order[:SHOWN_CLASSES], key=lambda c: scores.classes[c])
+    names = [printable(scores.classes[c])[:LONGEST_NAME] for c in shown]
     width = max([5, *map(len, names)])
     lines = [f"  {'class':<{width}}  {'pages':>7}  precision  recall      F"]
     for c, name in zip(shown, names, strict=True):
-        told = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
-        lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {told}")
-    if len(order) > CLASSES_SHOWN:
-        lines.append(f"  and {len(order) - CLASSES_SHOWN:,} more classes, of fewer pages (--report, --scores)")
+        row = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
+        lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {row}")
+    if len(order) > SHOWN_CLASSES:
+        lines.append(f"  and {len(order) - SHOWN_CLASSES:,} more classes, of fewer pages (--report, --scores)")
     return lines
 
 
-def _summary(applied: Applied) -> str:
+def _applied_summary(applied: Applied) -> list[str]:
     lines = [
         f"{applied.pages:,} pages: {sum(applied.labels.values()):,} labelled, {applied.empty:,} empty, "
         f"{applied.failed:,} failed"
     ]
-    most = applied.labels.most_common(CLASSES_SHOWN)
-    lines += [f"  {pages:>9,}  {_printable(name)}" for name, pages in most]
+    most = applied.labels.most_common(SHOWN_CLASSES)
+    lines += [f"  {pages:>9,}  {printable(name)[:LONGEST_NAME]}" for name, pages in most]
     if len(applied.labels) > len(most):
         lines.append(f"  and {len(applied.labels) - len(most):,} more classes")
-    return "\n".join(lines) + "\n"
-
-
-def _printable(text: str) -> str:
-    """Text with nothing in it that a terminal would obey."""
-    return "".join(character if character.isprintable() else " " for character in text)[:60]
+    return lines

@@ -1,126 +1,77 @@
-"""`webwinnow clean`: a collection in, one record a page out."""
+"""`webwinnow clean`: a collection in, one record per page out."""
 
 from __future__ import annotations
 
-import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from webwinnow.cleaning.cst import CstSettings
-from webwinnow.cleaning.page import PageSettings
-from webwinnow.cleaning.repeated import RepeatedSettings
-from webwinnow.cleaning.segments import SegmentSettings
-from webwinnow.cleaning.sst import SstSettings
-from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, task_of
-from webwinnow.cleaning.template import TemplateSettings
-from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, Scopes, crawled_inputs, guard_of, scope_of
-from webwinnow.cli.engines import Address, EngineName, chosen_engine
-from webwinnow.cli.page import Comments, Favor, favored
-from webwinnow.cli.progress import shown_progress
+from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
+from webwinnow.cli import options
+from webwinnow.cli.terminal import ShownProgress, finish, shown_progress, stoppable
 from webwinnow.commands import RunSettings, run
 from webwinnow.crawl import CrawlSettings
+from webwinnow.crawl import crawl as crawl_sites
 from webwinnow.docview import CategoryModel, ViewSettings
+from webwinnow.errors import InputError
 from webwinnow.io import check_apart, check_output, output_format
-from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.io.outputs import STDOUT
+from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.modelstore import open_models
 from webwinnow.templates import TemplateList
-from webwinnow.urls import SiteKey
+from webwinnow.urls import SiteKey, is_web_link
 
-__all__ = ["clean"]
-
-_DEFAULTS = RunSettings()
+_RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
 
 
 def clean(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT...",
-            help="HTML, WARC, WACZ, JSONL or Parquet files, folders, addresses of sites to crawl, or -.",
-        ),
-    ],
-    out: Annotated[str, typer.Option("--out", "-o", help="Where the records go: a file, a folder, or -.")],
-    method: Annotated[str, typer.Option(help=f"How to clean: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
-    site_by: Annotated[
-        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
-    ] = "host",
-    share: Annotated[
-        float, typer.Option(help="repeated: text on at least this share of a site's pages goes.")
-    ] = RepeatedSettings().share,
-    threshold: Annotated[
-        float | None,
-        typer.Option(help="sst: importance up to which an element is noise; the site's own if not given."),
-    ] = None,
-    weight: Annotated[
-        float, typer.Option(help="cst: a block stays if its words weigh so much on average.")
-    ] = CstSettings().weight,
-    blocks: Annotated[
-        str, typer.Option(help="segments: what parts a page into blocks: tables, or sections too.")
-    ] = SegmentSettings().by,
-    entropy: Annotated[
-        float | None,
-        typer.Option(help="segments: entropy up to which a block stays; the site's own if not given."),
-    ] = None,
-    templates: Annotated[
-        Path | None, typer.Option(help="template: drop the templates of this list (webwinnow templates) instead.")
-    ] = None,
-    models: Annotated[
-        Path | None,
-        typer.Option(help="Clean with the models of this folder or table (webwinnow learn)."),
-    ] = None,
-    favor: Annotated[
-        Favor | None, typer.Option(help="combined, page: lean to precision (less noise) or recall (less lost).")
-    ] = None,
-    comments: Comments = None,
-    task: Annotated[
-        str, typer.Option(help=f"Which kinds of noise stay, for which use: {', '.join(TASKS)}, or a file.")
-    ] = DEFAULT_TASK,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="jsonl, parquet, csv, markdown, html or dublin-core; by the output's name if not given.",
-        ),
-    ] = None,
+    inputs: Annotated[list[str], options.pages_argument("URLs of sites to crawl")],
+    out: Annotated[str, options.out("a file, a folder, or - for standard output")],
+    format: Annotated[str | None, options.format("jsonl, parquet, csv, markdown, html or dublin-core")] = None,
+    rejected: Annotated[str | None, options.writing("Also write what was removed, with reasons, as JSONL.")] = None,
+    also: Annotated[list[str] | None, options.writing("Add markdown or html to each record; repeatable.")] = None,
+    method: options.Method = DEFAULT_METHOD,
+    favor: options.Favoring = None,
+    task: options.Task = DEFAULT_TASK,
+    comments: options.Comments = None,
+    models: options.Models = None,
+    set_: options.Settings = None,
+    site_by: options.SiteBy = "host",
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
     view: Annotated[
-        bool, typer.Option(help="Fill type, keywords, abstract and relevant links; without, a run is faster.")
+        bool, options.writing("Fill type, keywords, abstract and relevant links; a run without them is faster.")
     ] = True,
-    keywords: Annotated[int, typer.Option(help="Keywords of a record.")] = ViewSettings().keywords,
-    sentences: Annotated[int, typer.Option(help="Sentences of a record's abstract.")] = ViewSettings().sentences,
+    keywords: Annotated[int, options.writing("Keywords of a record.")] = _VIEW.keywords,
+    sentences: Annotated[int, options.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
     categories: Annotated[
-        Path | None, typer.Option(help="A model of categories (webwinnow categories): fills the records' category.")
+        Path | None,
+        options.writing(
+            "Fill the category of records with this model (webwinnow classify train --classifier docview)."
+        ),
     ] = None,
-    also: Annotated[list[str] | None, typer.Option(help="More renderings in each record: markdown, html.")] = None,
-    rejected: Annotated[str | None, typer.Option(help="Write what was left out, with reasons, as JSONL.")] = None,
     replicas: Annotated[
-        bool, typer.Option(help="Find replicas: replica_of in a record names the page of which it is one.")
+        bool, options.writing("Find near-duplicates: replica_of names the page that a record repeats.")
     ] = True,
-    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
-    engine: EngineName = "local",
-    address: Address = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was killed.")] = False,
-    tmp: Annotated[
-        Path | None, typer.Option(help="Where to keep the run's working files; beside the output if not given.")
-    ] = None,
-    page_seconds: Annotated[float, typer.Option(help="A page that takes longer fails.")] = _DEFAULTS.page_seconds,
+    jobs: options.Jobs = _RUN.jobs,
+    resume: options.Resume = False,
+    tmp: options.Tmp = None,
+    page_seconds: options.PageSeconds = _RUN.page_seconds,
     worker_memory: Annotated[
-        int, typer.Option(help="Megabytes that a worker may use; a page that needs more fails.")
-    ] = _DEFAULTS.worker_memory >> 20,
-    max_bytes: Annotated[int, typer.Option(help="Refuse pages that are longer.")] = ParseLimits().max_bytes,
-    pages: Annotated[int, typer.Option(help="Addresses: pages to crawl of each site.")] = CrawlSettings().pages,
-    scope: Annotated[
-        Scopes, typer.Option(help="Addresses: pages below the start page's folder, of its host, its domain, or any.")
-    ] = Scopes.below,
-    delay: Annotated[float, typer.Option(help="Addresses: seconds between requests.")] = CrawlSettings().delay,
-    allow_private: AllowPrivate = False,
-    allow: Allow = None,
-    resolve: Resolve = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+        int, options.running("Megabytes that a worker may use; a page that needs more fails.")
+    ] = _RUN.worker_memory >> 20,
+    quiet: options.Quiet = False,
+    engine: options.Engine = "local",
+    address: options.Address = None,
+    pages: Annotated[int, options.most_pages(panel=options.CRAWL)] = _CRAWL.pages,
+    scope: options.Scope = _CRAWL.scope,
+    delay: options.Delay = _CRAWL.delay,
+    allow_private: options.AllowPrivate = False,
+    allow: options.Allow = None,
+    resolve: options.Resolve = None,
 ) -> None:
     """Clean a crawl: one record for each page, in the order (site, input).
 
@@ -130,35 +81,26 @@ def clean(
 
         webwinnow clean crawl.warc.gz -o clean.jsonl
 
-        webwinnow clean pages/ more.jsonl.gz -o clean.parquet --rejected left-out.jsonl
+        webwinnow clean pages/ more.jsonl.gz -o clean.parquet --rejected removed.jsonl
 
         webwinnow clean crawl.parquet -o notes --format markdown --site-by domain
 
+        webwinnow clean crawl.warc.gz -o clean.jsonl --method sst --set sst.threshold=0.9
+
         webwinnow clean https://example.org/docs/ -o docs.jsonl --pages 100
 
-    An address is crawled first (webwinnow crawl); the WARC file stays beside the output.
+    A URL is crawled first (webwinnow crawl); the WARC file is kept beside the output.
     """
-    wanted = list(also or [])
-    if format in ("markdown", "html") and format not in wanted:
-        wanted.append(format)
-    if templates is not None:
-        TemplateList.load(templates)  # a list that cannot be read is told before the run, not by each page
+    renderings = {*(also or ()), *({format} & {"markdown", "html"})}
     settings = RunSettings(
         method=method,
-        cleaning=CleaningSettings(
-            repeated=RepeatedSettings(share=share),
-            sst=SstSettings(threshold=threshold),
-            cst=CstSettings(weight=weight),
-            page=PageSettings(favor=favored(favor), comments=comments),
-            template=TemplateSettings(found=None if templates is None else str(templates.absolute())),
-            segments=SegmentSettings(by=blocks, threshold=entropy),
-        ),
+        cleaning=options.cleaning_settings(set_, favor, comments),
         models=None if models is None else str(open_models(models).path.absolute()),
         view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
-        categories=None if categories is None else _checked(categories),
+        categories=None if categories is None else str(categories.absolute()),
         task=task_of(task),
         site_by=SiteKey.parse(site_by),
-        also=tuple(sorted(set(wanted))),
+        also=tuple(sorted(filter(None, renderings))),
         limits=ParseLimits(max_bytes=max_bytes),
         jobs=jobs,
         page_seconds=page_seconds,
@@ -166,10 +108,14 @@ def clean(
         rejected=rejected is not None,
         replicas=ReplicaSettings() if replicas else None,
     )
+    if categories is not None:
+        CategoryModel.load(categories)  # a wrong file is reported before the run, not once for each page
+    if settings.cleaning.template.found is not None:
+        TemplateList.load(Path(settings.cleaning.template.found))
     crawling = CrawlSettings(
-        pages=pages, scope=scope_of(scope), delay=delay, guard=guard_of(allow_private, allow, resolve)
+        pages=pages, scope=scope, delay=delay, guard=options.guard_of(allow_private, allow, resolve)
     )
-    try:
+    with stoppable("the same command with --resume continues"):
         check_output(out, output_format(out, format))
         check_apart(inputs, out, rejected)
         with (
@@ -184,20 +130,33 @@ def clean(
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
-                engine=chosen_engine(engine, address, jobs),
-                on_progress=progress.update,
-                on_problem=progress.note,
+                engine=options.chosen_engine(engine, address, jobs),
+                **progress.callbacks,
             )
-    except KeyboardInterrupt:
-        sys.stderr.write("webwinnow: stopped; the same command with --resume goes on\n")
-        raise typer.Exit(130) from None
-    if not quiet:
-        sys.stderr.write("\n".join(summary.lines()) + "\n")
-    if summary.failed:
-        raise typer.Exit(1)
+    finish(summary.lines(), quiet=quiet, failed=summary.failed)
 
 
-def _checked(categories: Path) -> str:
-    """Where a model of categories is; it is read once, so that a wrong file is told before the work begins."""
-    CategoryModel.load(categories)
-    return str(categories.absolute())
+@contextmanager
+def crawled_inputs(
+    inputs: list[str], out: str, settings: CrawlSettings, progress: ShownProgress, *, resume: bool
+) -> Iterator[list[str]]:
+    """The inputs with a WARC file in place of URLs. It is kept beside the output, unless that is standard output.
+
+    With `resume` an interrupted crawl continues, and a finished one is not repeated.
+    """
+    starts = [given for given in inputs if is_web_link(given)]
+    if not starts:
+        yield inputs
+        return
+    with ExitStack() as folders:
+        if out == STDOUT:
+            warc = Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="webwinnow-"))) / "crawl.warc.gz"
+        else:
+            warc = Path(out).with_name(f"{Path(out).name}.warc.gz")
+        unfinished = warc.with_name(f".{warc.name}.webwinnow-crawl").is_dir()
+        if not resume or unfinished or not warc.exists():
+            found = crawl_sites(starts, warc, settings, resume=resume and unfinished, **progress.callbacks)
+            if not found.stored:
+                why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
+                raise InputError(f"{' '.join(starts)}: no page could be fetched: {why}")
+        yield [str(warc), *(given for given in inputs if not is_web_link(given))]

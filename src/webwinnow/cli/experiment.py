@@ -7,13 +7,13 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from webwinnow.cli.crawl import Allow, AllowPrivate, Resolve, guard_of
-from webwinnow.cli.progress import shown_progress
-from webwinnow.crawl import AddressGuard, CrawlSettings
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import cleaned_texts, read_pairs, replica_experiment
@@ -22,14 +22,9 @@ from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
-__all__ = ["experiment"]
+Data = Annotated[Path, options.reading("Labelled pages: Parquet or JSONL with url, html, a label and a site.")]
 
-experiment = typer.Typer(help="Run the papers' experiments on labelled pages.", no_args_is_help=True)
-
-
-@experiment.callback()
-def _experiment() -> None:
-    """Run the papers' experiments on labelled pages."""
+experiment = typer.Typer(name="experiment", help="Run the papers' experiments on labelled pages.", no_args_is_help=True)
 
 
 @experiment.command()
@@ -38,14 +33,10 @@ def replicas(
         Path, typer.Argument(metavar="PAIRS", help="Labelled pairs (Parquet, JSONL): page_a, page_b, replica, kind.")
     ],
     pages: Annotated[Path, typer.Argument(metavar="PAGES", help="The pages that they name, with page_id.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for replicas.json and replicas.md.")],
-    clean: Annotated[
-        str, typer.Option(help=f"The cleaning to compare with none: {', '.join(METHODS)}.")
-    ] = DEFAULT_METHOD,
-    site_by: Annotated[
-        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
-    ] = "host",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and no tables on stderr.")] = False,
+    out: Annotated[Path, options.out("a folder for replicas.json and replicas.md")],
+    method: options.Method = DEFAULT_METHOD,
+    site_by: options.SiteBy = "host",
+    quiet: options.Quiet = False,
 ) -> None:
     """Hits and errors of each fingerprint, with and without cleaning (DocView 7.2, Table 2).
 
@@ -57,29 +48,25 @@ def replicas(
     with shown_progress(quiet=quiet) as progress:
         texts = {
             cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update)
-            for cleaning in dict.fromkeys(("none", clean))
+            for cleaning in dict.fromkeys(("none", method))
         }
     results = replica_experiment(labelled, texts)
-    out.mkdir(parents=True, exist_ok=True)
-    write_file(out / "replicas.json", json.dumps(results.to_plain(), indent=1).encode() + b"\n")
-    write_file(out / "replicas.md", results.to_markdown().encode())
-    if not quiet:
-        sys.stderr.write(results.to_markdown())
+    _write_results(out, "replicas", results.to_plain(), results.to_markdown(), quiet=quiet)
 
 
 @experiment.command()
 def search(
     records: Annotated[
-        list[Path], typer.Argument(metavar="RECORDS...", help="Records that webwinnow clean wrote, with abstracts.")
+        list[Path], typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean, with abstracts.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for search.json and search.md.")],
-    queries: Annotated[int, typer.Option(min=1, help="Titles to ask for, at most.")] = 1000,
-    seed: Annotated[int, typer.Option(help="By which they are drawn.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and no tables on stderr.")] = False,
+    out: Annotated[Path, options.out("a folder for search.json and search.md")],
+    queries: Annotated[int, options.running("Titles to search for, at most.", min=1)] = 1000,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
 ) -> None:
     """Known-item search in the abstract index, the full-text index and both (DocView 7.3, Table 3).
 
-    A title that one page alone has is the query, that page the answer.
+    Each query is the title of exactly one page; that page is the expected result.
 
     Example:
 
@@ -94,42 +81,42 @@ def search(
             seed=seed,
             on_progress=progress.update,
         )
-    write_file(out / "search.json", json.dumps(results, indent=1).encode() + b"\n")
-    write_file(out / "search.md", search_table(results).encode())
-    if not quiet:
-        sys.stderr.write(search_table(results))
+    _write_results(out, "search", results, search_table(results), quiet=quiet)
 
 
 @experiment.command()
 def mining(
-    data: Annotated[Path, typer.Option(help="Labelled pages: Parquet or JSONL with html, a label and a site.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for mining.html and the tables as CSV.")],
-    label: Annotated[str | None, typer.Option(help="The column that holds a page's class.")] = None,
-    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    data: Data,
+    out: Annotated[Path, options.out("a folder for mining.html and the tables as CSV")],
+    label: Annotated[str | None, options.label(": its class")] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="With --label: only these rows; repeatable."),
+        options.reading("With --label: only rows with this value; repeatable.", metavar="COLUMN=VALUE"),
     ] = None,
-    task: Annotated[
+    target: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="TASK",
-            help="What to tell apart: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
+        options.reading(
+            "Classes to predict: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
+            metavar="TARGET",
         ),
     ] = None,
+    site_column: options.SiteColumn = "site",
     methods: Annotated[
-        str | None, typer.Option(help="Cleaning methods by letter or name, as in N,T,S,W,C; all of them if left out.")
+        str | None, options.methods("cleaning methods by letter or name, as in N,T,S,W,C. [default: all]")
     ] = None,
-    runs: Annotated[int, typer.Option(min=0, help="Runs of k-means; 0 for none.")] = 800,
-    configurations: Annotated[str, typer.Option(help="Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
-    neighbours: Annotated[bool, typer.Option(help="Chi-square and k-NN too.")] = True,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
-    jobs: Annotated[int, typer.Option(min=0, help="Worker processes; 0 for one a core. No result depends on it.")] = 0,
-    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
+    runs: Annotated[int, options.runs("0 for none")] = 800,
+    configurations: Annotated[str, options.running("Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
+    knn: Annotated[bool, options.running("Also classify with chi-square and k-NN.")] = True,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
     keep: Annotated[
-        Path | None, typer.Option(help="A folder for what is done: a killed run goes on, more methods cost themselves.")
+        Path | None,
+        options.running(
+            "Folder that keeps finished work: a stopped run continues, and more methods cost only their own time."
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Mine labelled pages of several sites before and after every cleaning (thesis chapter 5; DocView, Figure 5).
 
@@ -138,9 +125,9 @@ def mining(
 
     Examples:
 
-        webwinnow experiment mining --data pages.parquet --label topic --site host -o results
+        webwinnow experiment mining --data pages.parquet --label topic --site-column host -o results
 
-        webwinnow experiment mining --data shops.parquet -o results --task 'makes: label where kind=car' --task kind
+        webwinnow experiment mining --data shops.parquet -o results --target 'makes: label where kind=car' --target kind
     """
     from webwinnow.experiments.mining import (  # noqa: PLC0415 (an optional extra)
         DEFAULT_METHODS,
@@ -154,82 +141,75 @@ def mining(
     from webwinnow.experiments.mining.minetasks import condition  # noqa: PLC0415
 
     if where and label is None:
-        raise SettingsError("--where goes with --label; a --task has its own conditions")
+        raise SettingsError("--where goes with --label; a --target has its own conditions")
     tasks = [] if label is None else [TaskSettings(label=label, where=tuple(map(condition, where or ())))]
-    tasks += [TaskSettings.parse(text) for text in task or ()]
+    tasks += [TaskSettings.parse(text) for text in target or ()]
     if not tasks:
-        raise SettingsError("nothing to tell apart: give --label COLUMN, or --task")
+        raise SettingsError("there are no classes to predict: give --label COLUMN, or --target")
     settings = MiningSettings(
         tasks=tuple(tasks),
-        site=site,
+        site=site_column,
         methods=DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
         runs=runs,
         configurations=_configurations(configurations),
-        neighbours=neighbours,
+        neighbours=knn,
         seed=seed,
         jobs=jobs,
     )
     out.mkdir(parents=True, exist_ok=True)
     with shown_progress(quiet=quiet) as progress:
-        results = mining_experiment(
-            data,
-            settings,
-            command=shlex.join(["webwinnow", *sys.argv[1:]]),
-            tmp=tmp,
-            keep=keep,
-            on_progress=progress.update,
-            on_problem=progress.note,
-        )
+        results = mining_experiment(data, settings, command=_command_line(), tmp=tmp, keep=keep, **progress.callbacks)
     write_file(out / "mining.html", mining_html(results).encode("utf-8", "replace"))
     write_tables(results, out)
-    if not quiet:
-        for found in results.tasks:
-            sys.stderr.write(f"{found.task.name}: the thesis's finding: {finding(found).value}\n")
-            sys.stderr.writelines(f"{found.task.name}: {note}\n" for note in found.task.notes)
-        for left in results.left_out:
-            sys.stderr.write(f"{left.name}: nothing was mined. {' '.join(left.notes)}\n")
-        sys.stderr.write(f"the report is {out / 'mining.html'}\n")
+    summary = []
+    for found in results.tasks:
+        summary.append(f"{found.task.name}: the thesis's finding: {finding(found).value}")
+        summary += [f"{found.task.name}: {note}" for note in found.task.notes]
+    summary += [f"{left.name}: nothing was mined. {' '.join(left.notes)}" for left in results.left_out]
+    finish([*summary, f"the report is {out / 'mining.html'}"], quiet=quiet)
 
 
 @experiment.command()
 def sites(
-    data: Annotated[Path, typer.Option(help="Labelled sites: Parquet or JSONL with url, html, a label and a site.")],
-    label: Annotated[str, typer.Option(help="The column that holds a site's topic.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for sites.html and the tables as CSV.")],
-    site: Annotated[str, typer.Option(help="The column that names a page's site.")] = "site",
+    data: Data,
+    label: Annotated[str, options.label(": the topic of its site")],
+    out: Annotated[Path, options.out("a folder for sites.html and the tables as CSV")],
+    site_column: options.SiteColumn = "site",
+    pages: Annotated[int | None, options.most_pages()] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods, as in superpage,hmt,multiscale; all six if left out.")
+        str | None, options.methods("topic methods, as in superpage,hmt,multiscale. [default: all six]")
     ] = None,
     thesaurus: Annotated[
         Path | None,
-        typer.Option(help="Terms for denoising: SKOS (.rdf, .ttl, .nt) or a term a line; learned if left out."),
+        options.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
     ] = None,
-    denoising: Annotated[bool, typer.Option(help="Compare the ways of denoising too.")] = True,
-    clean: Annotated[str, typer.Option(help=f"The cleaner to denoise with: {', '.join(METHODS)}.")] = DEFAULT_METHOD,
-    reading: Annotated[bool, typer.Option(help="Compare ways of reading fewer pages too.")] = True,
-    likelihood: Annotated[bool, typer.Option(help="Batch and incremental EM, pass by pass, too.")] = True,
-    repeats: Annotated[int, typer.Option(min=0, help="Draws of each number of training sites; 0 for none.")] = 10,
-    pages: Annotated[int | None, typer.Option(min=1, help="Pages of a site, at most, the first ones.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
-    jobs: Annotated[
-        int, typer.Option(min=0, help="Worker processes; 0 for one a core. Nothing but times depends on it.")
-    ] = 0,
+    denoising: Annotated[bool, options.cleaning("Also compare kinds of denoising.")] = True,
+    denoise_with: Annotated[
+        str, options.cleaning(f"Cleaning method to denoise with: {', '.join(METHODS)}.")
+    ] = DEFAULT_METHOD,
+    reading: Annotated[bool, options.running("Also compare ways of reading fewer pages.")] = True,
+    likelihood: Annotated[bool, options.running("Also compare batch and incremental EM, pass by pass.")] = True,
+    repeats: Annotated[
+        int, options.running("Random samples of each number of training sites; 0 for none.", min=0)
+    ] = 10,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
     crawl: Annotated[
-        bool, typer.Option("--crawl", help="Instead: crawl the sites, with pruning and to a fixed depth.")
+        bool, options.crawling("Crawl the sites instead, with pruning and to a fixed depth.", "--crawl")
     ] = False,
-    delay: Annotated[float, typer.Option(min=0, help="With --crawl: seconds between requests to a host.")] = 1.0,
-    allow_private: AllowPrivate = False,
-    allow: Allow = None,
-    resolve: Resolve = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no findings on stderr.")] = False,
+    delay: options.Delay = 1.0,
+    allow_private: options.AllowPrivate = False,
+    allow: options.Allow = None,
+    resolve: options.Resolve = None,
+    quiet: options.Quiet = False,
 ) -> None:
     """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
 
-    Accuracy by number of training sites, every site left out once with every error, ways of denoising, pages read with
+    Accuracy by number of training sites, every site left out once with every error, kinds of denoising, pages read with
     and without pruning, batch and incremental EM, time by stage: one HTML page with findings, and CSV.
 
-    With --crawl each site is fetched anew from its start page, once with pruning and once to depth 2, and told by a
-    model of the other sites' stored pages: pages, time, errors of both (Figures 10 and 11), as sitecrawl.md and .json.
+    With --crawl each site is fetched again, once with pruning and once to depth 2, and classified by a model of the
+    other sites' stored pages: pages, time and errors of both (Figures 10 and 11), as sitecrawl.md and sitecrawl.json.
 
     Examples:
 
@@ -237,10 +217,10 @@ def sites(
 
         webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
     """
+    out.mkdir(parents=True, exist_ok=True)
     if crawl:
-        _crawl_sites(
-            data, label, site, out, methods, pages, delay, guard_of(allow_private, allow, resolve), quiet=quiet
-        )
+        crawling = CrawlSettings(delay=delay, guard=options.guard_of(allow_private, allow, resolve))
+        _crawl_sites(data, label, site_column, out, methods, pages, crawling, quiet=quiet)
         return
     from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
         SitesSettings,
@@ -252,14 +232,14 @@ def sites(
     from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
     from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
 
-    method_named(clean)
+    method_named(denoise_with)
     settings = SitesSettings(
         label=label,
-        site=site,
+        site=site_column,
         methods=tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
         choices=CHOICES if denoising else (),
         thesaurus=thesaurus,
-        cleaning=clean,
+        cleaning=denoise_with,
         repeats=repeats,
         pruning=reading,
         likelihood=likelihood,
@@ -267,56 +247,54 @@ def sites(
         seed=seed,
         jobs=jobs,
     )
-    out.mkdir(parents=True, exist_ok=True)
     with shown_progress(quiet=quiet) as progress:
-        results = sites_experiment(
-            data,
-            settings,
-            command=shlex.join(["webwinnow", *sys.argv[1:]]),
-            on_progress=progress.update,
-            on_problem=progress.note,
-        )
+        results = sites_experiment(data, settings, command=_command_line(), **progress.callbacks)
     write_file(out / "sites.html", sites_html(results).encode())
     write_tables(results, out)
-    if not quiet:
-        sys.stderr.write("\n".join(findings(results)) + "\n")
+    finish(findings(results), quiet=quiet)
 
 
 def _crawl_sites(
     data: Path,
     label: str,
-    site: str,
+    site_column: str,
     out: Path,
     methods: str | None,
     pages: int | None,
-    delay: float,
-    guard: AddressGuard,
+    settings: CrawlSettings,
     *,
     quiet: bool,
 ) -> None:
-    """The pruned crawl against the fixed depth."""
+    """Compare the pruned crawl with one to a fixed depth."""
     from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
     from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS  # noqa: PLC0415
 
     if methods is not None and "," in methods:
         raise SettingsError(f"--crawl takes one method, not {methods!r}")
-    out.mkdir(parents=True, exist_ok=True)
     with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
         found = compare_crawls(
             data,
             Path(folder),
-            CrawlSettings(delay=delay, guard=guard),
+            settings,
             label=label,
-            site=site,
+            site=site_column,
             method=methods or DEFAULT_TOPICS,
             most=SITE_PAGES if pages is None else pages,
-            on_progress=progress.update,
-            on_problem=progress.note,
+            **progress.callbacks,
         )
-    write_file(out / "sitecrawl.json", json.dumps(found.to_plain(), indent=1).encode() + b"\n")
-    write_file(out / "sitecrawl.md", crawl_table(found).encode())
-    if not quiet:
-        sys.stderr.write(crawl_table(found))
+    _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
+
+
+def _write_results(out: Path, name: str, results: Any, table: str, *, quiet: bool) -> None:
+    """Write results as JSON and Markdown; the table goes to stderr too."""
+    out.mkdir(parents=True, exist_ok=True)
+    write_file(out / f"{name}.json", json.dumps(results, indent=1).encode() + b"\n")
+    write_file(out / f"{name}.md", table.encode())
+    finish(table.splitlines(), quiet=quiet)
+
+
+def _command_line() -> str:
+    return shlex.join(["webwinnow", *sys.argv[1:]])
 
 
 def _configurations(text: str) -> tuple[int, ...]:

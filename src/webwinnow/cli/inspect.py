@@ -1,48 +1,43 @@
-"""`webwinnow inspect`: see what was kept and what went, and why, in one HTML page."""
+"""`webwinnow inspect` and `webwinnow methods`: see what methods keep and remove, and what can be set."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from webwinnow.cli.progress import shown_progress
-from webwinnow.methods import METHODS
+from webwinnow.cleaning.items import ItemModel
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.methods import DEFAULT_METHOD, METHODS, Method, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.report import ReportSettings, write_report
 from webwinnow.urls import SiteKey
-
-__all__ = ["inspect"]
 
 _DEFAULTS = ReportSettings()
 
 
 def inspect(
-    inputs: Annotated[
-        list[str], typer.Argument(metavar="INPUT...", help="HTML, WARC, WACZ, JSONL or Parquet files, folders, or -.")
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the report goes: an HTML file.")],
-    methods: Annotated[
-        str, typer.Option(help=f"Methods to compare, the first two side by side at first: {', '.join(METHODS)}.")
-    ] = ",".join(_DEFAULTS.methods),
-    pages: Annotated[
-        int, typer.Option(min=1, help="Sample pages in all, shared out among the sites.")
-    ] = _DEFAULTS.pages,
-    site: Annotated[list[str] | None, typer.Option(help="Show this site only; may be given again.")] = None,
-    site_by: Annotated[
-        str, typer.Option(help="What makes pages one site: host, domain, prefix:N, column or none.")
-    ] = "host",
-    jobs: Annotated[int, typer.Option(help="Worker processes; 0 for one a core.")] = _DEFAULTS.jobs,
-    tmp: Annotated[Path | None, typer.Option(help="Where to keep the working files.")] = None,
-    max_bytes: Annotated[int, typer.Option(help="Refuse pages that are longer.")] = ParseLimits().max_bytes,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+    inputs: options.Inputs,
+    out: Annotated[Path, options.out("an HTML file")],
+    methods: Annotated[str, options.methods(f"{', '.join(METHODS)}; the first two are shown side by side")] = ",".join(
+        _DEFAULTS.methods
+    ),
+    sample: Annotated[int, options.reading("Sample pages in all, divided among the sites.", min=1)] = _DEFAULTS.pages,
+    site: Annotated[list[str] | None, options.site("; repeatable")] = None,
+    site_by: options.SiteBy = "host",
+    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    jobs: options.Jobs = _DEFAULTS.jobs,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show a crawl's sites and a sample of their pages, what stayed, what went and why, in one HTML page.
+    """Show the sites of a crawl and a sample of their pages, what is kept, what is removed and why, in one HTML page.
 
-    The page needs no network and runs nothing of what it shows. Turn a method's dial and see what changes; the page
-    says the command line for it.
+    The page needs no network and runs no script of the pages it shows. Move a method's slider to see what changes; the
+    page shows the command line for it.
 
     Examples:
 
@@ -51,19 +46,72 @@ def inspect(
         webwinnow inspect crawl.warc.gz -o report.html --methods combined,sst,repeated --site www.example.org
     """
     settings = ReportSettings(
-        methods=tuple(name.strip() for name in methods.split(",") if name.strip()),
-        pages=pages,
+        methods=options.names_in(methods),
+        pages=sample,
         sites=tuple(site or ()),
         site_by=SiteKey.parse(site_by),
         limits=ParseLimits(max_bytes=max_bytes),
         jobs=jobs,
     )
     with shown_progress(quiet=quiet) as progress:
-        found = write_report(inputs, out, settings, tmp=tmp, on_progress=progress.update, on_problem=progress.note)
-    if not quiet:
-        left_out = f"; {found.left_out:,} pages left out for want of room" if found.left_out else ""
-        sys.stderr.write(
-            f"{found.pages:,} pages of {found.sites:,} sites in {out}, {found.size / 1e6:.1f} MB{left_out}\n"
-        )
+        found = write_report(inputs, out, settings, tmp=tmp, **progress.callbacks)
+    left_out = f"; {found.left_out:,} pages left out, the report is full" if found.left_out else ""
+    finish(
+        [f"{found.pages:,} pages of {found.sites:,} sites in {out}, {found.size / 1e6:.1f} MB{left_out}"], quiet=quiet
+    )
     if found.failed:
         sys.stderr.write(f"webwinnow: {found.failed:,} pages could not be read\n")
+
+
+def methods(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[METHOD]...", help="Only these methods.")] = None,
+    rules: Annotated[
+        Literal["link", "image", "all"] | None,
+        typer.Option(help="Print the rules of method items for links, images or both instead, most frequent first."),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the cleaning methods, what each does, and its settings with default and meaning.
+
+    Settings are given with --set, as in `--method sst --set sst.threshold=0.9`.
+
+    Examples:
+
+        webwinnow methods
+
+        webwinnow methods sst --json
+
+        webwinnow methods items --rules link
+    """
+    if rules is not None:
+        model = ItemModel.load()
+        for kind, tree in model.trees.items():
+            if rules in ("all", kind):
+                sys.stdout.write("\n".join([_learned_from(kind, model.about[kind]), *tree.rules()]) + "\n")
+        return
+    for method in map(method_named, names or METHODS):
+        if as_json:
+            settings = [setting._asdict() for setting in method.settings]
+            described = {"name": method.name, "about": method.about, "learns": method.learns, "settings": settings}
+            sys.stdout.write(json.dumps(described, ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in _described(method))
+
+
+def _described(method: Method) -> list[str]:
+    default = " (the default)" if method.name == DEFAULT_METHOD else ""
+    lines = [f"{method.name}{default}: {method.about}"]
+    for setting in method.settings:
+        value = "none" if setting.default is None else setting.default
+        lines += [f"    {setting.name}={value}", f"        {setting.help} ({setting.expected})"]
+    return lines
+
+
+def _learned_from(kind: str, about: dict[str, Any]) -> str:
+    """What the rules of a kind were learned from, and their quality on sites that they were not learned from."""
+    unseen = about["unseen sites"]
+    return (
+        f"# {kind}: learned from {about['items']:,} {kind}s on {about['pages']:,} pages; on unseen sites accuracy "
+        f"{unseen['accuracy']:.1%} ({unseen['always noisy']:.1%} if all are called noisy), "
+        f"precision {unseen['precision']:.3f} and recall {unseen['recall']:.3f} of noise"
+    )

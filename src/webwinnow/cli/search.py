@@ -1,4 +1,4 @@
-"""`webwinnow index` and `webwinnow search`: find clean pages again."""
+"""`webwinnow index` and `webwinnow search`: full-text search over clean pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from enum import StrEnum
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated
@@ -15,57 +14,43 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from webwinnow.cli.progress import shown_progress
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.tablefiles import read_records
 from webwinnow.search import Hit, IndexFolder, IndexSettings, SearchSettings
-from webwinnow.search import search as found_in
+from webwinnow.search import search as search_index
 from webwinnow.search.query import Within
 
-__all__ = ["index", "search"]
-
-PROBLEMS_SHOWN = 5
-"""Lines that are no records, of which each is told; of more, only how many."""
-
-
-class WithinOption(StrEnum):
-    """The values of `--in`."""
-
-    two_level = "two-level"
-    abstract = "abstract"
-    full = "full"
-
-
-_WITHIN: dict[WithinOption, Within] = {
-    WithinOption.two_level: "two-level",
-    WithinOption.abstract: "abstract",
-    WithinOption.full: "full",
-}
+SHOWN_PROBLEMS = 5
+"""Lines that are no records of which each is reported; further ones are counted."""
+MB = 1_000_000
+_INDEX = IndexSettings()
 
 
 def index(
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="RECORDS...", help="Records that webwinnow clean wrote: JSONL (packed or not), Parquet."
-        ),
+        typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean: JSONL, compressed or not, or Parquet."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the index; made if it is not there.")] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, options.out("the folder of the index, made if it does not exist")] = ...,  # type: ignore[assignment]
     remove: Annotated[
-        list[str] | None, typer.Option(help="Take out a page by page_id or URL, or all of a site by site:NAME.")
+        list[str] | None, options.writing("Remove a page by page_id or URL, or a site by site:NAME; repeatable.")
     ] = None,
-    replicas: Annotated[bool, typer.Option("--replicas", help="Take pages that are replicas of others too.")] = False,
+    with_replicas: Annotated[
+        bool, options.reading("Index pages that are near-duplicates of others too.", "--with-replicas")
+    ] = False,
     memory: Annotated[
-        int, typer.Option(help="Megabytes that each level fills before it writes a part.")
-    ] = IndexSettings().memory // 1_000_000,
+        int, options.running("Megabytes that each level fills before it writes a segment.")
+    ] = _INDEX.memory // MB,
     commit_every: Annotated[
-        int, typer.Option(help="Pages after which what is there outlives a kill.")
-    ] = IndexSettings().commit_every,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
+        int, options.running("Pages after which the index is saved, so that a stopped run keeps them.")
+    ] = _INDEX.commit_every,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Make a search index of clean pages, or bring one up to date.
+    """Make a search index of clean pages, or update one.
 
-    A page that is there already (by page_id, else by URL) is put in its place. Dropped and failed pages are left out.
+    A page that is in the index already (by page_id, else by URL) is replaced. Dropped and failed pages are left out.
     Exit code 1 if some lines were no records.
 
     Examples:
@@ -76,57 +61,53 @@ def index(
     """
     if not inputs and not remove:
         raise SettingsError("nothing to index: give records of webwinnow clean, or --remove")
-    settings = IndexSettings(memory=memory * 1_000_000, commit_every=commit_every, replicas=replicas)
+    settings = IndexSettings(memory=memory * MB, commit_every=commit_every, replicas=with_replicas)
     with shown_progress(quiet=quiet) as progress:
         problems = _Problems(progress.note)
         records = read_records(inputs or [], on_problem=problems.note)
-        first = list(islice(records, 1))  # before there is a folder: what holds no record makes none
+        first = list(islice(records, 1))  # before a folder is made: an input without records makes none
         if problems.count and not first:
             raise InputError(f"{', '.join(inputs or [])}: no record; expected records that webwinnow clean wrote")
         with IndexFolder(out, create=True).writing(settings) as opened:
-            for told in remove or ():
-                field, _, value = told.partition(":") if told.startswith("site:") else ("key", "", told)
+            for removed in remove or ():
+                field, _, value = removed.partition(":") if removed.startswith("site:") else ("key", "", removed)
                 opened.remove_where(field, value)
             done = opened.put_all(chain(first, records), on_progress=progress.update)
-    if not quiet:
-        left = [
-            f"{done.not_kept:,} not kept" if done.not_kept else "",
-            f"{done.replicas:,} replicas" * bool(done.replicas),
-        ]
-        told = f" ({', '.join(part for part in left if part)} left out)" if any(left) else ""
-        sys.stderr.write(f"{done.put:,} pages put{told}; {opened.pages:,} in the index\n")
+    counted = {"not kept": done.not_kept, "replicas": done.replicas}
+    left_out = ", ".join(f"{count:,} {what}" for what, count in counted.items() if count)
+    summary = f"{done.put:,} pages put{f' ({left_out} left out)' if left_out else ''}; {opened.pages:,} in the index"
+    finish([summary], quiet=quiet)
     if problems.count:
-        sys.stderr.write(f"webwinnow: {problems.count:,} lines or files could not be read as records\n")
-        raise typer.Exit(1)
+        finish([f"webwinnow: {problems.count:,} lines or files could not be read as records"], failed=True)
 
 
 class _Problems:
-    """Tells the first few problems and counts them all."""
+    """Reports the first few problems and counts them all."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell = tell
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self.report = report
         self.count = 0
 
     def note(self, problem: str) -> None:
         self.count += 1
-        if self.count <= PROBLEMS_SHOWN:
-            self.tell(problem)
+        if self.count <= SHOWN_PROBLEMS:
+            self.report(problem)
 
 
 def search(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="A folder that webwinnow index made.")],
-    query: Annotated[str, typer.Argument(help='Words, "phrases", -words that must not be there.')],
+    query: Annotated[str, typer.Argument(help='Words, "phrases", and -words that must not occur.')],
     within: Annotated[
-        WithinOption, typer.Option("--in", help="Abstracts first, then full texts; or one of the two.")
-    ] = WithinOption.two_level,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many results.")] = 10,
-    offset: Annotated[int, typer.Option(min=0, help="How many results to pass over.")] = 0,
-    site: Annotated[str | None, typer.Option(help="Only pages of this site.")] = None,
-    type: Annotated[str | None, typer.Option(help="Only topic, hub or image pages.")] = None,
-    genre: Annotated[str | None, typer.Option(help="Only pages of this genre (article, product, ...).")] = None,
-    category: Annotated[str | None, typer.Option(help="Only pages of this category.")] = None,
-    lang: Annotated[str | None, typer.Option(help="Only pages in this language (en, de, ...).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a result, one a line.")] = False,
+        Within, options.reading("Search abstracts first, then full texts (two-level), or one of the two.", "--in")
+    ] = "two-level",
+    site: Annotated[str | None, options.site()] = None,
+    type: Annotated[str | None, options.reading("Only topic, hub or image pages.")] = None,
+    genre: Annotated[str | None, options.reading("Only pages of this genre (article, product, ...).")] = None,
+    category: Annotated[str | None, options.reading("Only pages of this category.")] = None,
+    lang: Annotated[str | None, options.reading("Only pages in this language (en, de, ...).")] = None,
+    limit: Annotated[int, options.writing("Number of results.", "--limit", "-n", min=1)] = 10,
+    offset: Annotated[int, options.writing("Number of results to skip.", min=0)] = 0,
+    as_json: options.AsJson = False,
 ) -> None:
     """Search an index.
 
@@ -136,14 +117,14 @@ def search(
 
         webwinnow search index '"site style tree" -css' --site example.org --json | jq .url
     """
-    told = {"site": site, "type": type, "genre": genre, "category": category, "lang": lang}
+    filters = {"site": site, "type": type, "genre": genre, "category": category, "lang": lang}
     settings = SearchSettings(
-        within=_WITHIN[within],
+        within=within,
         limit=limit,
         offset=offset,
-        filters={name: value for name, value in told.items() if value},
+        filters={name: value for name, value in filters.items() if value},
     )
-    result = found_in(IndexFolder(folder), query, settings)
+    result = search_index(IndexFolder(folder), query, settings)
     if as_json:
         for hit in result.hits:
             sys.stdout.write(json.dumps(asdict(hit), ensure_ascii=False) + "\n")
@@ -155,17 +136,12 @@ def search(
 
 
 def _show(console: Console, number: int, hit: Hit) -> None:
-    about = " · ".join(told for told in (hit.site, hit.genre, hit.date, hit.lang) if told)
-    console.print(Text(f"{number}. ") + Text(_printable(hit.title or hit.url or hit.key), style="bold"))
-    console.print(Text(f"   {_printable(hit.url or hit.key)}", style="cyan"))
+    about = " · ".join(value for value in (hit.site, hit.genre, hit.date, hit.lang) if value)
+    console.print(Text(f"{number}. ") + Text(printable(hit.title or hit.url or hit.key), style="bold"))
+    console.print(Text(f"   {printable(hit.url or hit.key)}", style="cyan"))
     if about:
-        console.print(Text(f"   {_printable(about)}", style="dim"))
-    said = Text(_printable(hit.snippet.text))
+        console.print(Text(f"   {printable(about)}", style="dim"))
+    snippet = Text(printable(hit.snippet.text))
     for start, end in hit.snippet.marks:
-        said.stylize("bold", start, end)
-    console.print(Text("   ") + said)
-
-
-def _printable(text: str) -> str:
-    """Text with nothing in it that a terminal would obey, of the same length."""
-    return "".join(character if character.isprintable() else " " for character in text)
+        snippet.stylize("bold", start, end)
+    console.print(Text("   ") + snippet)

@@ -8,47 +8,45 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from webwinnow.cli import options
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.service.settings import ServiceSettings, is_loopback
-
-__all__ = ["serve"]
 
 TOKEN_VARIABLE = "WEBWINNOW_TOKEN"
 
 
 def serve(
-    folder: Annotated[Path, typer.Option(help="Where jobs, results and models live; made if it is not there.")] = Path(
+    folder: Annotated[Path, options.writing("Folder of jobs, results and models; made if it does not exist.")] = Path(
         "webwinnow-data"
     ),
     host: Annotated[
-        str, typer.Option(help="The address to listen on. Beyond this machine (0.0.0.0) a token is required.")
+        str,
+        options.running("IP address to listen on. Beyond this machine (0.0.0.0) a token is required."),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port to listen on.")] = 8765,
+    port: Annotated[int, options.running("Port to listen on.", min=0, max=65_535)] = 8765,
     token_file: Annotated[
         Path | None,
-        typer.Option(help=f"A file with the token; else ${TOKEN_VARIABLE}; else one is made up where one is required."),
+        options.running(f"File with the token; else ${TOKEN_VARIABLE}; else one is generated where it is required."),
     ] = None,
     name: Annotated[
-        list[str] | None, typer.Option(help="A host name by which the server is called; may be given again.")
+        list[str] | None, options.running("Host name by which clients call the server; repeatable.")
     ] = None,
     inputs: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder out of which jobs may name files on this machine; may be given again."),
+        options.reading("Folder on this machine whose files jobs may name; repeatable."),
     ] = None,
-    fetch: Annotated[bool, typer.Option(help="Fetch pages by URL (through the crawler's guard).")] = True,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private and loopback addresses too.")
-    ] = False,
-    page_bytes: Annotated[int, typer.Option(min=1, help="The longest page.")] = 10_000_000,
-    upload_bytes: Annotated[int, typer.Option(min=1, help="The longest crawl file.")] = 4_000_000_000,
-    disk_bytes: Annotated[int, typer.Option(min=1, help="What the folder may hold.")] = 50_000_000_000,
-    page_seconds: Annotated[float, typer.Option(help="A page that takes longer fails.")] = 20.0,
-    queue: Annotated[int, typer.Option(min=1, help="Jobs that may wait; more are refused.")] = 20,
-    workers: Annotated[int, typer.Option(min=0, help="Worker processes; 0 for one a core.")] = 0,
+    upload_bytes: Annotated[
+        int, options.reading("Refuse uploads that are longer than this many bytes.", min=1)
+    ] = 4_000_000_000,
+    max_bytes: options.MaxBytes = 10_000_000,
+    disk_bytes: Annotated[int, options.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
+    page_seconds: options.PageSeconds = 20.0,
+    queue: Annotated[int, options.running("Jobs that may wait; more are refused.", min=1)] = 20,
+    jobs: options.Jobs = 0,
+    fetch: Annotated[bool, options.crawling("Fetch pages by URL.")] = True,
+    allow_private: options.AllowPrivate = False,
 ) -> None:
-    """Serve REST (/page, /sites, /jobs, /search, /inspect) and a web page to drop crawls on.
+    """Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.
 
     Examples:
 
@@ -74,12 +72,12 @@ def serve(
         inputs=tuple(path.absolute() for path in inputs or ()),
         fetch=fetch,
         allow_private=allow_private,
-        page_bytes=page_bytes,
+        page_bytes=max_bytes,
         upload_bytes=upload_bytes,
         disk_bytes=disk_bytes,
         page_seconds=page_seconds,
         queued_jobs=queue,
-        workers=workers,
+        workers=jobs,
     )
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
 

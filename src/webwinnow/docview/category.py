@@ -151,7 +151,9 @@ class CategoryModel:
                 columns = {name: read_array(archive, name, LARGEST_COLUMN) for name in _COLUMNS}
             return cls._checked(columns)
         except FileNotFoundError:
-            raise ModelError(f"{path}: no such file; expected a model of categories (webwinnow categories)") from None
+            raise ModelError(
+                f"{path}: no such file; expected a model of categories (webwinnow classify train --classifier docview)"
+            ) from None
         except NOT_ARRAYS as error:
             raise ModelError(f"{path} is no model of categories: {error}") from None
 

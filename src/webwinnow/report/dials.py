@@ -59,14 +59,19 @@ DIALS: dict[str, Dial] = {
     "combined": _CUT,
     "page": _CUT,
     "sst": Dial(
-        "threshold", "Parts of the site whose importance is at most this are noise.", "the site's own", "--threshold"
+        "threshold",
+        "Parts of the site whose importance is at most this are noise.",
+        "the site's own",
+        "--set sst.threshold=",
     ),
-    "cst": Dial("weight", "A block is kept if its words have at least this mean weight.", "the default", "--weight"),
+    "cst": Dial(
+        "weight", "A block is kept if its words have at least this mean weight.", "the default", "--set cst.weight="
+    ),
     "repeated": Dial(
         "share",
         "A text on at least this share of the site's pages is removed.",
         "the default",
-        "--share",
+        "--set repeated.share=",
         keeps_more=True,
     ),
 }

@@ -104,7 +104,7 @@ function showCommand(pane) {
   const method = methodNamed(pane.method), turn = turnOf(pane.method);
   let options = ` -o clean.jsonl --method ${method.name}`, remark = "";
   if (typeof turn === "string") options += ` --favor ${turn}`;
-  else if (turn !== null && method.dial.option) options += ` ${method.dial.option} ${turn / MILLION}`;
+  else if (turn !== null && method.dial.option) options += ` ${method.dial.option}${turn / MILLION}`;
   else if (turn !== null) {
     const totals = site.totals[method.name], kept = sampleKept(method.name);
     const favor = Object.keys(totals).reduce((a, b) => (Math.abs(totals[b] - kept) < Math.abs(totals[a] - kept) ? b : a));

@@ -1,0 +1,94 @@
+"""`webwinnow lists`: lists derived from a whole collection, its templates and its stop words."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from webwinnow.cleaner import clean_page
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.commands.templates import list_templates
+from webwinnow.errors import PageRefused
+from webwinnow.io import open_pages
+from webwinnow.parsing import parse
+from webwinnow.words import StopListBuilder, StopListSettings
+
+_STOP = StopListSettings()
+
+lists = typer.Typer(
+    name="lists", help="Derive a list from a collection: its templates, or its stop words.", no_args_is_help=True
+)
+
+
+@lists.command()
+def templates(
+    inputs: options.Inputs,
+    out: Annotated[str, options.out("a JSONL file, or - for standard output")],
+    detection: Annotated[
+        Literal["global", "local"],
+        typer.Option(help="Whether pages with the same template must be linked with one another (global) or not."),
+    ] = "global",
+    site_by: options.SiteBy = "host",
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """List the templates of a collection (Bar-Yossef and Rajagopalan, 2002): pagelets that linked pages share.
+
+    Pages of several hosts that link to one another may share a template. The list has one line per template, those of
+    most pages first, with the pages that have it. Method `template` drops the templates of such a list.
+
+    Examples:
+
+        webwinnow lists templates crawl.warc.gz -o templates.jsonl
+
+        webwinnow clean crawl.warc.gz --method template --set template.found=templates.jsonl -o clean.jsonl
+    """
+    with shown_progress(quiet=quiet) as progress:
+        settings = options.parsing_settings(site_by, jobs)
+        listed = list_templates(inputs, out, settings, linked=detection == "global", tmp=tmp, **progress.callbacks)
+    summary = (
+        f"{listed.templates:,} templates on {listed.with_templates:,} of {listed.pages:,} pages; "
+        f"{listed.failed:,} pages failed"
+    )
+    finish([summary], quiet=quiet, failed=listed.failed)
+
+
+@lists.command()
+def stopwords(
+    inputs: options.Inputs,
+    share: Annotated[
+        float, typer.Option(help="A word is a stop word if at least this share of the pages uses it often.")
+    ] = _STOP.min_page_share,
+    often: Annotated[
+        int, typer.Option(help="A page uses a word often if it has it at least this many times.")
+    ] = _STOP.min_term_frequency,
+) -> None:
+    """List the stop words of a collection (DocView 3.2): words that many pages use often, most widespread first.
+
+    Writes one line per word with the number of pages, tab-separated, to standard output.
+
+    Example:
+
+        webwinnow lists stopwords crawl.warc.gz --share 0.2 > stop.tsv
+    """
+    builder = StopListBuilder(
+        StopListSettings(
+            min_page_share=share,
+            min_term_frequency=often,
+            max_missed_share=min(_STOP.max_missed_share, share / 10),
+        )
+    )
+    refused = 0
+    with shown_progress(quiet=True) as progress:
+        for page in open_pages(inputs, on_problem=progress.note):
+            try:
+                builder.add(clean_page(parse(page.body, page.url, content_type=page.content_type)).text)
+            except PageRefused:
+                refused += 1
+    for found in builder.stop_list():
+        sys.stdout.write(f"{found.word}\t{found.pages}\n")
+    finish([f"webwinnow: {builder.pages} pages read, {refused} refused"])

@@ -1,0 +1,271 @@
+"""`webwinnow features`, `links`, `replicas` and `cluster`: what web mining takes from a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webwinnow.cleaning.tasks import task_of
+from webwinnow.cli import options
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.commands import RunSettings, run
+from webwinnow.commands.cluster import (
+    ClusteredCollection,
+    check_clusters_output,
+    cluster_collection,
+    is_feature_file,
+    write_clusters,
+)
+from webwinnow.commands.features import write_features
+from webwinnow.commands.replicas import write_replicas
+from webwinnow.errors import SettingsError
+from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import STDOUT
+from webwinnow.io.tablefiles import read_label_column
+from webwinnow.links import STRUCTURE
+from webwinnow.methods import DEFAULT_METHOD
+from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings
+from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.site.modelstore import open_models
+from webwinnow.urls import SiteKey
+from webwinnow.vectors import VectorSettings
+
+_REPLICAS = ReplicaSettings()
+_WEIGHTING = VectorSettings().weighting
+LISTED_CLUSTERS = 10
+"""Clusters that the summary names."""
+
+
+def features(
+    inputs: options.Inputs,
+    out: Annotated[Path, options.out("an .npz file")],
+    weighting: options.Weighting = _WEIGHTING,
+    mapped: Annotated[
+        bool, typer.Option(help="Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")
+    ] = True,
+    kinds: options.Kinds = "words",
+    all_words: Annotated[
+        bool, typer.Option("--all-words", help="Keep stop words, numbers and single letters.")
+    ] = False,
+    site_by: options.SiteBy = "host",
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write the features of a collection: a sparse matrix, one row per page, weighted by the page's site.
+
+    The compressed structure tree of a site gives each word a weight in its place: words that the site repeats have
+    weight 0. The file contains data, indices, indptr and shape (CSR), page_ids and vocabulary.
+
+    Example:
+
+        webwinnow features crawl.warc.gz -o features.npz
+    """
+    vectors = VectorSettings(
+        kinds=options.names_in(kinds),
+        stop_words=not all_words,
+        weighting=weighting,
+        weights=CstWeightSettings(mapped=mapped),
+    )
+    settings = options.parsing_settings(site_by, jobs)
+    with shown_progress(quiet=quiet) as progress:
+        pages, columns, failed = write_features(inputs, out, settings, vectors, tmp=tmp, **progress.callbacks)
+    finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)
+
+
+def links(
+    inputs: options.Inputs,
+    out: Annotated[str, options.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    every: Annotated[bool, options.writing("Write removed links too; `kept` marks the others.", "--all")] = False,
+    method: options.Method = DEFAULT_METHOD,
+    task: options.Task = STRUCTURE,
+    models: options.Models = None,
+    set_: options.Settings = None,
+    site_by: options.SiteBy = "host",
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Export the link graph without the links of menus, footers and advertisements, ready for PageRank or HITS.
+
+    One line per link: source, target (canonical URLs), anchor, kind of the region it is in, score, kept, page_id,
+    site; in the order (site, input, place on the page).
+
+    Examples:
+
+        webwinnow links crawl.warc.gz -o links.jsonl
+
+        webwinnow links crawl.parquet -o links.parquet --all --site-by domain
+    """
+    settings = RunSettings(
+        method=method,
+        cleaning=options.cleaning_settings(set_),
+        site_by=SiteKey.parse(site_by),
+        models=None if models is None else str(open_models(models).path.absolute()),
+        task=task_of(task),
+        links="all" if every else "kept",
+        replicas=None,
+        jobs=jobs,
+    )
+    with shown_progress(quiet=quiet) as progress:
+        summary = run(inputs, out, settings, tmp=tmp, **progress.callbacks)
+    line = f"links of {summary.pages:,} pages of {summary.sites:,} sites; {summary.failed:,} pages failed"
+    finish([line], quiet=quiet, failed=summary.failed)
+
+
+def replicas(
+    inputs: Annotated[list[str], options.pages_argument("JSONL that webwinnow clean wrote")],
+    out: Annotated[str, options.out("a file, or - for standard output")],
+    format: Annotated[str | None, options.format("jsonl or parquet")] = None,
+    fingerprint: Annotated[
+        str, typer.Option(help=f"Fingerprint: {' or '.join(REPLICA_METHODS)} (MD5 of frequent words, DocView 5).")
+    ] = _REPLICAS.method,
+    threshold: Annotated[
+        float, typer.Option(help="modern: share of the shorter page's text that two near-duplicates have in common.")
+    ] = _REPLICAS.threshold,
+    titles_apart: Annotated[
+        float,
+        typer.Option(
+            help="modern: the same for pages of one site with different titles, as a share of all their text."
+        ),
+    ] = _REPLICAS.titles_apart,
+    percentage: Annotated[
+        float, typer.Option(help="published: share of a page's words that is compared.")
+    ] = _REPLICAS.percentage,
+    interval: Annotated[
+        int, typer.Option(help="published: the number of words hashed is a multiple of this.")
+    ] = _REPLICAS.interval,
+    method: options.Method = DEFAULT_METHOD,
+    set_: options.Settings = None,
+    site_by: options.SiteBy = "host",
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find near-duplicates: one line per page, with its cluster and, unless it is the copy to keep, `replica_of`.
+
+    The copy to keep has the canonical URL, else the shortest URL, then the earliest date. `relation` distinguishes old
+    versions of a page and pages of mirrors from other copies. Pages are cleaned first; with --method none all visible
+    text is compared. Exit code 1 if any page failed.
+
+    Examples:
+
+        webwinnow replicas crawl.warc.gz -o replicas.jsonl
+
+        webwinnow replicas clean.jsonl -o replicas.jsonl --threshold 0.8
+
+        webwinnow replicas crawl.parquet -o - --fingerprint published --method none
+    """
+    settings = RunSettings(
+        method=method,
+        cleaning=options.cleaning_settings(set_),
+        site_by=SiteKey.parse(site_by),
+        jobs=jobs,
+        replicas=ReplicaSettings(
+            method=fingerprint,
+            threshold=threshold,
+            titles_apart=titles_apart,
+            percentage=percentage,
+            interval=interval,
+        ),
+    )
+    with shown_progress(quiet=quiet) as progress:
+        summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)
+    head = f"{summary.pages:,} pages of {summary.sites:,} sites in {summary.seconds:.1f} s, {summary.failed:,} failed"
+    found = [] if summary.found_replicas is None else summary.found_replicas.lines()
+    finish([head, *found], quiet=quiet, failed=summary.failed)
+
+
+def cluster(
+    inputs: Annotated[list[str], options.pages_argument("one .npz file of webwinnow features")],
+    out: Annotated[str, options.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    k: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters; suggested if not given.")
+    ] = None,
+    format: Annotated[str | None, options.format("jsonl, csv or parquet")] = None,
+    report: Annotated[Path | None, options.report(", with a map; by default OUT.html, and none with -o -")] = None,
+    no_report: Annotated[bool, options.writing("Write no report.", "--no-report")] = False,
+    label: Annotated[str | None, options.label(", to compare the clusters with")] = None,
+    labels: options.Labels = None,
+    weighting: options.WeightingUnlessGiven = None,
+    site_by: options.SiteBy = "host",
+    runs: Annotated[int, options.runs("from different seeds, of which the best is kept")] = 20,
+    start: Annotated[str, typer.Option(help="First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations of a run, at most.")] = 30,
+    mini_batch: Annotated[
+        int | None, typer.Option(min=1, help="Pages in a mini-batch. [default: none up to 50,000 pages, else 10,000]")
+    ] = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    tmp: options.Tmp = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Cluster pages by their words: one line per page with its cluster, and an HTML page with a map to browse.
+
+    K-means by cosine similarity over weighted words; words that a site repeats have weight 0. A cluster is named by its
+    distinctive words. A page without features is in no cluster, and its line says so. Exit code 1 if any page failed.
+
+    Examples:
+
+        webwinnow cluster crawl.warc.gz -k 8 -o clusters.jsonl
+
+        webwinnow features crawl.warc.gz -o f.npz; webwinnow cluster f.npz -o clusters.csv
+
+        webwinnow cluster shops.parquet -k 5 -o clusters.jsonl --site-by column --label make
+    """
+    from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
+    from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
+
+    check_clusters_output(out, format)
+    page = None if no_report else report if report is not None else None if out == STDOUT else Path(f"{out}.html")
+    if page is not None:
+        check_output(page, "jsonl")
+    check_apart([*inputs, *([] if labels is None else [labels])], out, page)
+    if weighting is not None and any(is_feature_file(given) for given in inputs):
+        raise SettingsError("the pages of an .npz file are weighted already; leave --weighting out")
+    if labels is not None and label is None:
+        raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
+    settings = options.parsing_settings(site_by, jobs)
+    clusters = ClusterSettings(
+        k=k,
+        runs=runs,
+        start=start,
+        iterations=iterations,
+        batch=mini_batch,
+        seed=seed,
+        jobs=settings.workers,
+        map=page is not None,
+    )
+    known = None if label is None else read_label_column(inputs if labels is None else [labels], label)
+    vectors = VectorSettings(weighting=weighting or _WEIGHTING, weights=CstWeightSettings(mapped=True))
+    with shown_progress(quiet=quiet) as progress:
+        collection = cluster_collection(
+            inputs, settings, vectors, clusters, labels=known, tmp=tmp, **progress.callbacks
+        )
+        write_clusters(collection, out, format)
+        if page is not None:
+            write_cluster_html(collection, page)
+    finish(_clusters_summary(collection, page), quiet=quiet, failed=collection.failed)
+
+
+def _clusters_summary(collection: ClusteredCollection, page: Path | None) -> list[str]:
+    found = collection.found
+    lines = [f"{len(collection.pages):,} pages in {len(found.clusters):,} clusters"]
+    if found.suggestion is not None:
+        lines[0] += ", a number that was suggested; -k gives another"
+    if found.asked > len(found.clusters):
+        lines.append(f"{found.asked - len(found.clusters):,} of {found.asked:,} clusters got no page and are left out")
+    if collection.without_features:
+        lines.append(f"{collection.without_features:,} pages have no features to compare and are in no cluster")
+    if collection.failed:
+        lines.append(f"{collection.failed:,} pages failed")
+    lines += [f"  {n}: {c.size:,} pages: {c.name}" for n, c in enumerate(found.clusters[:LISTED_CLUSTERS], start=1)]
+    if len(found.clusters) > LISTED_CLUSTERS:
+        lines.append(f"  and {len(found.clusters) - LISTED_CLUSTERS:,} more")
+    if collection.agreement is not None:
+        lines.append(f"against {collection.labelled:,} labels: {collection.agreement}")
+    if page is not None:
+        lines.append(f"to browse: {page}")
+    return lines

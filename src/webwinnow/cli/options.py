@@ -1,0 +1,218 @@
+"""Every option that several commands have, declared once, with the help panel it is shown in.
+
+An option means the same in all commands. Where a detail differs, such as the formats of an output, a function makes the
+option: `out("an .npz file")`. The help of such an option starts with the same words everywhere.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from webwinnow.cleaning.tasks import TASKS
+from webwinnow.collection.settings import RunSettings
+from webwinnow.crawl import AddressGuard, Route
+from webwinnow.crawl.crawlsettings import ScopeKind
+from webwinnow.errors import MissingExtra
+from webwinnow.methods import METHODS, CleaningSettings
+from webwinnow.pagemodel import Favor
+from webwinnow.parsing import ParseLimits
+from webwinnow.urls import SiteKey
+from webwinnow.vectors import FEATURE_KINDS
+
+if TYPE_CHECKING:
+    from webwinnow.engines import ClusterEngine
+
+INPUT, CLEANING, OUTPUT, RUN, CRAWL, CLUSTER = "Input", "Cleaning", "Output", "Run", "Crawl", "Cluster"
+
+MAX_BYTES = ParseLimits().max_bytes
+PAGES = "HTML, WARC, WACZ, JSONL or Parquet files, folders"
+
+
+def option(panel: str, help: str, *names: str, **more: Any) -> Any:
+    """An option in a help panel."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+reading, cleaning, writing = partial(option, INPUT), partial(option, CLEANING), partial(option, OUTPUT)
+running, crawling, computing = partial(option, RUN), partial(option, CRAWL), partial(option, CLUSTER)
+
+
+def pages_argument(*others: str) -> Any:
+    """The argument INPUT..., for pages and `others`."""
+    return typer.Argument(metavar="INPUT...", help=f"{', '.join([PAGES, *others])}, or - for standard input.")
+
+
+def out(what: str) -> Any:
+    """-o, --out."""
+    return writing(f"Output: {what}.", "--out", "-o")
+
+
+def format(names: str) -> Any:
+    """-f, --format."""
+    return writing(f"Output format: {names}; by default that of the output's name.", "--format", "-f")
+
+
+def label(detail: str = "") -> Any:
+    """--label."""
+    return reading(f"Column of JSONL or Parquet files with the label of a page{detail}.")
+
+
+def most_pages(detail: str = "", panel: str = INPUT) -> Any:
+    """--pages."""
+    return option(panel, f"Pages of each site, at most{detail}.", min=1)
+
+
+def site(detail: str = "") -> Any:
+    """--site."""
+    return reading(f"Only this site{detail}.")
+
+
+def methods(names: str) -> Any:
+    """--methods."""
+    return cleaning(f"Methods to compare, separated by commas: {names}.")
+
+
+def runs(detail: str) -> Any:
+    """--runs."""
+    return running(f"Runs of k-means: {detail}.", min=0)
+
+
+def report(detail: str = "") -> Any:
+    """--report."""
+    return writing(f"Write a report as an HTML page{detail}.")
+
+
+# Input
+
+Inputs = Annotated[list[str], pages_argument()]
+_SITE_BY = "What makes pages one site: host, domain, prefix:N, column, all (one site) or none (every page on its own)"
+SiteBy = Annotated[str, reading(f"{_SITE_BY}.")]
+SiteByOfModel = Annotated[str | None, reading(f"{_SITE_BY}. [default: as in training]")]
+Labels = Annotated[
+    Path | None,
+    reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet."),
+]
+SiteColumn = Annotated[str, reading("Column that names the site of a page.")]
+MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", min=0)]
+
+# Cleaning
+
+Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(METHODS)}.")]
+Settings = Annotated[
+    list[str] | None,
+    cleaning(
+        "Setting of a method, as in sst.threshold=0.9; repeatable. `webwinnow methods` lists them.",
+        "--set",
+        metavar="NAME=VALUE",
+    ),
+]
+Favoring = Annotated[
+    Favor | None, cleaning("Prefer precision (less boilerplate) or recall (less content lost).", "--favor")
+]
+Comments = Annotated[
+    bool | None,
+    cleaning(
+        "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
+        "[default: where it is the content]",
+        "--comments/--no-comments",
+    ),
+]
+Task = Annotated[
+    str, cleaning(f"Use of the output, which decides the boilerplate to keep: {', '.join(TASKS)}, or a file.")
+]
+Models = Annotated[Path | None, cleaning("Clean with the site models of this folder or table.")]
+
+# Mining
+
+_WEIGHTING = "How features are weighted: by their site (cst), by their site and all sites (wplus), or by counts (tfidf)"
+Weighting = Annotated[str, typer.Option(help=f"{_WEIGHTING}.")]
+WeightingUnlessGiven = Annotated[
+    str | None, typer.Option(help=f"{_WEIGHTING}. [default: cst, or that of the .npz file]")
+]
+Kinds = Annotated[str, typer.Option(help=f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
+
+# Output
+
+AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
+
+# Run
+
+Jobs = Annotated[int, running("Worker processes; 0 for one per core.", min=0)]
+Tmp = Annotated[Path | None, running("Folder for temporary files; with a cluster, one that all machines share.")]
+Quiet = Annotated[bool, running("No progress and no summary.", "--quiet", "-q")]
+Seed = Annotated[int, running("Seed of random choices.", min=0)]
+Resume = Annotated[bool, running("Continue a run that was stopped.", "--resume")]
+PageSeconds = Annotated[float, running("Seconds to clean a page; one that takes longer fails.")]
+Time = Annotated[float | None, running("Stop after this many seconds; the run can be continued.")]
+
+# Crawl
+
+Scope = Annotated[
+    ScopeKind, crawling("Pages to crawl: below the start page's folder, of its host, of its domain, or any.")
+]
+Delay = Annotated[float, crawling("Seconds between requests to a host; robots.txt may ask for more.", min=0)]
+Hosts = Annotated[int, crawling("Hosts to fetch from at the same time.", min=1)]
+Robots = Annotated[bool, crawling("Obey robots.txt.")]
+UserAgent = Annotated[str, crawling("User agent to send.")]
+AllowPrivate = Annotated[
+    bool, crawling("Allow private, loopback and link-local IP addresses: your own network.", "--allow-private")
+]
+Allow = Annotated[
+    list[str] | None, crawling("Allow the IP addresses of this network only; repeatable.", metavar="NETWORK")
+]
+Resolve = Annotated[
+    list[str] | None,
+    crawling(
+        "Connect there for this host, instead of what its name resolves to; HOST may begin with '*.'. Repeatable.",
+        metavar="HOST=ADDRESS[:PORT]",
+    ),
+]
+
+# Cluster
+
+Engine = Annotated[str, computing("Where to run: local (this machine), ray or spark.")]
+Address = Annotated[str | None, computing("Address of a running Ray or Spark cluster; without it one is started here.")]
+
+
+# What options stand for
+
+
+def cleaning_settings(
+    pairs: list[str] | None, favor: Favor | None = None, comments: bool | None = None
+) -> CleaningSettings:
+    """The settings that --set, --favor and --comments give."""
+    page = {"favor": favor, "comments": comments}
+    return CleaningSettings.from_pairs(
+        pairs or (), page={name: value for name, value in page.items() if value is not None}
+    )
+
+
+def parsing_settings(site_by: str, jobs: int) -> RunSettings:
+    """Settings to parse a collection without cleaning it."""
+    return RunSettings(method="none", site_by=SiteKey.parse(site_by), jobs=jobs, keep_trees=True)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """The names in a list that is separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def guard_of(allow_private: bool, allow: list[str] | None, resolve: list[str] | None) -> AddressGuard:
+    """The guard of connections that the options ask for."""
+    routes = tuple(Route.parse(text) for text in resolve or ())
+    return AddressGuard(allow_private=allow_private, allow=tuple(allow or ()), routes=routes)
+
+
+def chosen_engine(name: str, address: str | None, jobs: int) -> ClusterEngine | None:
+    """The compute cluster that the user asked for, None for local workers. pyarrow is needed only for a cluster."""
+    if name == "local" and address is None:
+        return None
+    try:
+        from webwinnow.engines import engine_named  # noqa: PLC0415 (an optional extra)
+    except ImportError as error:
+        raise MissingExtra(f"the engine {name}", name) from error
+    return engine_named(name, address=address, jobs=jobs)

@@ -1,0 +1,143 @@
+"""What people see on stderr: progress, summaries, and text without terminal control characters."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypedDict
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from webwinnow.progress import Progress as OnProgress
+
+SECONDS_BETWEEN_LINES = 10.0
+SPEED_AFTER = 1.0
+"""Seconds after which the speed of a stage and the time left are shown."""
+_STAGES = {
+    "crawl": "crawling",
+    "parse": "reading and parsing",
+    "learn": "learning site by site",
+    "clean": "cleaning site by site",
+    "weigh": "weighting site by site",
+    "train": "training",
+    "replicas": "finding replicas",
+    "write": "writing",
+    "index": "indexing",
+    "search": "searching",
+    "choose": "choosing the number of clusters",
+    "cluster": "clustering, run by run",
+    "map": "plotting the map",
+    "mine": "mining",
+}
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s"}
+
+
+class Callbacks(TypedDict):
+    """The arguments by which a library function reports."""
+
+    on_progress: OnProgress
+    on_problem: Callable[[str], None]
+
+
+class ShownProgress:
+    """Progress of a run: plain lines now and then."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stage = ""
+        self.last = self.started = time.monotonic()
+
+    @property
+    def callbacks(self) -> Callbacks:
+        return {"on_progress": self.update, "on_problem": self.note}
+
+    def speed(self, stage: str, done: int) -> float | None:
+        """Items per second in this stage; None in its first second."""
+        if stage != self.stage:
+            self.stage, self.started = stage, time.monotonic()
+        passed = time.monotonic() - self.started
+        return done / passed if passed >= SPEED_AFTER else None
+
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        speed = self.speed(stage, done)
+        now = time.monotonic()
+        if now - self.last >= self.seconds:
+            self.last = now
+            rate = "" if speed is None else f", {speed:,.0f}/s"
+            left = "" if not total or not speed else f", {(total - done) / speed:,.0f} s left"
+            of = "" if total is None else f" of {total:,}"
+            sys.stderr.write(f"webwinnow: {_STAGES[stage]}: {done:,}{of}{rate}{left}\n")
+
+    def note(self, problem: str) -> None:
+        """Report a problem with an input."""
+        sys.stderr.write(f"webwinnow: {problem}\n")
+
+
+class _Bars(ShownProgress):
+    """Progress of a run: a bar for each stage, on a terminal."""
+
+    def __init__(self, bars: Progress) -> None:
+        super().__init__(SECONDS_BETWEEN_LINES)
+        self.bars = bars
+        self.tasks: dict[str, TaskID] = {}
+
+    def update(self, stage: str, done: int, total: int | None) -> None:
+        speed = self.speed(stage, done)
+        if stage not in self.tasks:
+            self.tasks[stage] = self.bars.add_task(_STAGES[stage], total=total, speed="")
+        shown = "" if speed is None else f"{speed:,.0f} {_UNITS.get(stage, 'pages/s')}"
+        self.bars.update(self.tasks[stage], completed=done, total=total, speed=shown)
+
+    def note(self, problem: str) -> None:
+        self.bars.console.print(f"webwinnow: {problem}", markup=False, highlight=False)
+
+
+class _TimeLeft(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text() if (task.elapsed or 0.0) < SPEED_AFTER else super().render(task)
+
+
+@contextmanager
+def shown_progress(*, quiet: bool) -> Iterator[ShownProgress]:
+    """Progress as it suits the place that stderr goes to; problems are reported even if `quiet`."""
+    if quiet or not sys.stderr.isatty():
+        yield ShownProgress(float("inf") if quiet else SECONDS_BETWEEN_LINES)
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        _TimeLeft(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bars:
+        yield _Bars(bars)
+
+
+@contextmanager
+def stoppable(message: str) -> Iterator[None]:
+    """Exit with code 130 and a message when the user presses Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.stderr.write(f"webwinnow: stopped; {message}\n")
+        raise typer.Exit(130) from None
+
+
+def finish(lines: Iterable[str], *, quiet: bool = False, failed: object = 0) -> None:
+    """End a command: write its summary to stderr unless `quiet`, and exit with code 1 if anything `failed`."""
+    if not quiet:
+        sys.stderr.writelines(f"{line}\n" for line in lines)
+    if failed:
+        raise typer.Exit(1)
+
+
+def printable(text: str) -> str:
+    """Text with control characters replaced by spaces: a page's text must not control the terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)
