@@ -105,7 +105,7 @@ def test_a_wrong_model_is_told_before_the_work_begins(crawl: Path, tmp_path: Pat
     (tmp_path / "wrong.npz").write_bytes(b"x")
     done = run("clean", crawl, "-o", tmp_path / "out.jsonl", "--categories", tmp_path / "wrong.npz")
     assert done.returncode == 2
-    assert "is no model of categories" in done.stderr
+    assert "is not a webwinnow model of categories" in done.stderr
 
 
 @pytest.mark.parametrize("wrong", ["one column\n", "nothing-here\tfarming\n"])

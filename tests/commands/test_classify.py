@@ -177,5 +177,5 @@ def test_file_that_is_no_model_is_exit_2(webwinnow, write_crawl, tmp_path):
     crawl = write_crawl(labelled(each=1))
     done = webwinnow("classify", "apply", crawl, crawl, "-o", tmp_path / "o.jsonl")
     assert done.returncode == 2
-    assert "no model of classes" in done.stderr
+    assert "not a webwinnow classifier" in done.stderr
     assert "Traceback" not in done.stderr

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from webwinnow.arrays import packed_arrays
 from webwinnow.errors import InputError
 from webwinnow.mining import (
     NO_CLUSTER,
@@ -22,6 +21,7 @@ from webwinnow.mining import (
     suggest_k,
 )
 from webwinnow.mining.clusteredpages import drawn_pages
+from webwinnow.storage import pack_arrays
 from webwinnow.vectors import FeatureMatrix
 
 TOPICS = {
@@ -168,7 +168,7 @@ def saved(tmp_path, **changed):
         "vocabulary": np.array(["x", "y"]),
     }
     path = tmp_path / "features.npz"
-    path.write_bytes(packed_arrays(columns | changed))
+    path.write_bytes(pack_arrays(columns | changed))
     return path
 
 

@@ -6,26 +6,21 @@ A model is plain arrays: the features it knows, the training pages as rows over 
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
 from webwinnow.docview.weights import FeatureVector
-from webwinnow.errors import ModelError, SettingsError
+from webwinnow.errors import SettingsError
+from webwinnow.storage import ModelFormat, is_within, write_file
 
 __all__ = ["CategoryModel", "CategorySettings", "chi_square"]
 
-FORMAT_VERSION = 1
-LARGEST_COLUMN = 1 << 30
-"""Bytes of one array of a model file at most."""
-_COLUMNS = ("format_version", "key", "row", "feature", "weight", "category", "names", "neighbours")
+FORMAT = ModelFormat("model of categories", 2, "train it again with: webwinnow classify train --classifier docview")
+_DTYPES = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category": "i4"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,49 +125,23 @@ class CategoryModel:
         return self.names[int(np.argmax(scores))] if scores.any() else None
 
     def save(self, path: Path) -> None:
-        """Write the model as one `.npz` of arrays."""
-        columns: dict[str, NDArray[Any]] = {
-            "format_version": np.array([FORMAT_VERSION], np.int64),
-            "key": self.key,
-            "row": self.row,
-            "feature": self.feature,
-            "weight": self.weight,
-            "category": self.category,
-            "names": np.array(self.names, np.str_),
-            "neighbours": np.array([self.neighbours], np.int64),
-        }
-        path.write_bytes(packed_arrays(columns))
+        """Write the model to a file."""
+        about = {"names": self.names, "neighbours": self.neighbours}
+        write_file(path, FORMAT.pack(about, {name: getattr(self, name) for name in _DTYPES}))
 
     @classmethod
     def load(cls, path: Path) -> CategoryModel:
-        """Read a model. Raises `ModelError` for a file that is none, or damaged."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(path.read_bytes())) as archive:
-                columns = {name: read_array(archive, name, LARGEST_COLUMN) for name in _COLUMNS}
-            return cls._checked(columns)
-        except FileNotFoundError:
-            raise ModelError(
-                f"{path}: no such file; expected a model of categories (webwinnow classify train --classifier docview)"
-            ) from None
-        except NOT_ARRAYS as error:
-            raise ModelError(f"{path} is no model of categories: {error}") from None
-
-    @classmethod
-    def _checked(cls, columns: dict[str, NDArray[np.generic]]) -> CategoryModel:
-        kinds = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category": "i4"}
-        for name, kind in kinds.items():
-            if columns[name].dtype != np.dtype(kind) or columns[name].ndim != 1:
-                raise ValueError(f"{name} has the wrong type")
-        if columns["format_version"].tolist() != [FORMAT_VERSION] or columns["names"].dtype.kind != "U":
-            raise ValueError("another format")
-        key, row, feature, weight, category = (np.asarray(columns[name]) for name in kinds)
-        names = tuple(str(name) for name in columns["names"].tolist())
-        (neighbours,) = columns["neighbours"].tolist()
-        sizes = ((row, len(category)), (feature, len(key)), (category, len(names)))
-        if len({len(row), len(feature), len(weight)}) > 1 or not isinstance(neighbours, int) or neighbours < 1:
-            raise ValueError("columns of different lengths")
-        if any(len(column) and (int(column.min()) < 0 or int(column.max()) >= size) for column, size in sizes):
-            raise ValueError("an index lies outside")
-        if (key[1:] <= key[:-1]).any() or not np.isfinite(weight).all():
-            raise ValueError("keys out of order, or weights that are no numbers")
-        return cls(key, row, feature, weight, category, names, neighbours)
+        """Read a model; everything in it is validated. Raises `ModelError`."""
+        with FORMAT.reading(FORMAT.load(path), str(path)) as file:
+            arrays, names, neighbours = file.typed(_DTYPES), file.about["names"], file.about["neighbours"]
+            key, row, feature, weight, category = arrays.values()
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise ValueError("its categories have no names")
+            if len({len(row), len(feature), len(weight)}) > 1 or not isinstance(neighbours, int) or neighbours < 1:
+                raise ValueError("arrays of different lengths")
+            sizes = ((row, len(category)), (feature, len(key)), (category, len(names)))
+            if not all(is_within(indexes, size) for indexes, size in sizes):
+                raise ValueError("an index is out of range")
+            if (key[1:] <= key[:-1]).any() or not np.isfinite(weight).all():
+                raise ValueError("keys out of order, or weights that are not finite")
+        return cls(**arrays, names=tuple(names), neighbours=neighbours)

@@ -7,9 +7,6 @@ hashes, how rare each was in training where the weighting asks, what the classif
 from __future__ import annotations
 
 import copy
-import io
-import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,20 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, packed_arrays, read_array
-from webwinnow.errors import ModelError, SettingsError
 from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
 from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.storage import ModelFile, ModelFormat, is_within
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
-__all__ = ["FORMAT_VERSION", "METHODS", "ClassModel"]
-
-FORMAT_VERSION = 1
-KIND = "classifier"
-LARGEST_COLUMN = 1 << 30
-"""Bytes of one array of a model file at most."""
+FORMAT = ModelFormat("classifier", 2, "train it again")
 METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": LinearSVM, "knn": ChiSquareNeighbours}
 _TYPES = {"key": "u8", "rarity": "f8", "prior": "f8"}
 _OWN_TYPES = {
@@ -101,9 +92,8 @@ class ClassModel:
         own = self.classifier
         settings = {name: getattr(own, name) for name in _OWN_SETTINGS[self.method]}
         about = {
-            "kind": KIND,
-            "format_version": FORMAT_VERSION,
             "method": self.method,
+            "names": self.names,
             "settings": settings,
             "classes": own.classes_.tolist(),
             "slope": own.slope_,
@@ -113,8 +103,6 @@ class ClassModel:
             "about": self.about,
         }
         columns: dict[str, NDArray[Any]] = {
-            "about": _json_column(about),
-            "names": _json_column(list(self.names)),
             "key": self.keys,
             "rarity": self.rarity,
             "prior": own.prior_,
@@ -129,40 +117,27 @@ class ClassModel:
                 "row_indptr": rows.indptr.astype(np.int64),
                 "truth": own.truth_,
             }
-        return packed_arrays(columns)
+        return FORMAT.pack(about, columns)
 
     @classmethod
     def load(cls, path: Path) -> ClassModel:
-        """Read a model file. Raises `ModelError` for one that is foreign, damaged, newer, or not there."""
-        try:
-            if path.stat().st_size > LARGEST_COLUMN:
-                raise ModelError(f"{path} has more than {LARGEST_COLUMN:,} bytes; no model of classes is so large")
-            return cls.from_bytes(path.read_bytes(), str(path))
-        except FileNotFoundError:
-            raise ModelError(f"{path}: no such file; expected a model of webwinnow classify train") from None
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        """Read a model file. Raises `ModelError`."""
+        return cls.from_bytes(FORMAT.load(path), str(path))
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> ClassModel:
-        """Read a model back; everything in it is checked. Raises `ModelError`."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                about = _json(archive, "about")
-                _check_versions(about, name)
-                method = about["method"]
-                if method not in METHODS:
-                    raise ValueError(f"it was trained by a method {str(method)[:40]!r}")
-                names = _json(archive, "names")
-                types = _TYPES | _OWN_TYPES[method]
-                columns = {column: _column(archive, column, dtype) for column, dtype in types.items()}
-            return cls._checked(about, names, columns)
-        except (*NOT_ARRAYS, TypeError, AttributeError, SettingsError) as error:
-            raise ModelError(f"{name} is no model of classes or is damaged ({error}); train it again") from None
+        """Read a model; everything in it is validated. Raises `ModelError`."""
+        with FORMAT.reading(data, name) as file:
+            return cls._checked(file)
 
     @classmethod
-    def _checked(cls, about: dict[str, Any], names: Any, columns: dict[str, NDArray[Any]]) -> ClassModel:
-        method, classes, keys = about["method"], about["classes"], columns["key"]
+    def _checked(cls, file: ModelFile) -> ClassModel:
+        about = file.about
+        method, classes, names = about["method"], about["classes"], about["names"]
+        if method not in METHODS:
+            raise ValueError(f"it was trained by a method {str(method)[:40]!r}")
+        columns = file.typed(_TYPES | _OWN_TYPES[method])
+        keys = columns["key"]
         if not _are_texts(classes) or not 1 <= len(classes) <= MOST_CLASSES or sorted(set(classes)) != classes:
             raise ValueError("its classes are no sorted list of names")
         if not _are_texts(names) or len(names) != len(keys) or len(np.unique(keys)) != len(keys):
@@ -170,7 +145,7 @@ class ClassModel:
         if not isinstance(about["separator"], str) or not isinstance(about["about"], dict):
             raise ValueError("its settings are of the wrong type")
         if len(columns["rarity"]) not in (0, len(keys)) or len(columns["prior"]) != len(classes):
-            raise ValueError("columns of different lengths")
+            raise ValueError("arrays of different lengths")
         if not all(np.isfinite(column).all() for column in columns.values() if column.dtype.kind == "f"):
             raise ValueError("weights that are no numbers")
         slope = about["slope"]
@@ -200,7 +175,7 @@ class ClassModel:
 def _fill_svm(classifier: LinearSVM, columns: dict[str, NDArray[Any]]) -> None:
     classes, width = len(classifier.classes_), classifier.width_
     if len(columns["weight"]) != classes * width or len(columns["bias"]) != classes:
-        raise ValueError("columns of different lengths")
+        raise ValueError("arrays of different lengths")
     classifier.weight_, classifier.bias_ = columns["weight"].reshape(classes, width), columns["bias"]
 
 
@@ -208,14 +183,10 @@ def _fill_neighbours(classifier: ChiSquareNeighbours, columns: dict[str, NDArray
     data, indices, indptr, truth = (columns[name] for name in _OWN_TYPES["knn"])
     rows_fit = len(indptr) == len(truth) + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
     if not rows_fit or not len(truth) or (np.diff(indptr) < 0).any():
-        raise ValueError("columns of different lengths")
-    if not _within(indices, classifier.width_) or not _within(truth, len(classifier.classes_)):
-        raise ValueError("an index lies outside")
+        raise ValueError("arrays of different lengths")
+    if not is_within(indices, classifier.width_) or not is_within(truth, len(classifier.classes_)):
+        raise ValueError("an index is out of range")
     classifier.rows_, classifier.truth_ = sparse_rows(data, indices, indptr, classifier.width_), truth
-
-
-def _within(indexes: NDArray[Any], size: int) -> bool:
-    return not len(indexes) or bool(indexes.min() >= 0 and indexes.max() < size)
 
 
 def _are_texts(found: Any) -> bool:
@@ -246,26 +217,3 @@ def _vector_settings(plain: Any) -> VectorSettings:
 def _site_by(told: Any) -> str:
     SiteKey.parse(told)
     return str(told)
-
-
-def _check_versions(about: Any, name: str) -> None:
-    version = about.get("format_version") if isinstance(about, dict) else None
-    if not isinstance(version, int) or version < 1 or about.get("kind") != KIND:
-        raise ValueError("it does not say that it is one")
-    if version > FORMAT_VERSION:
-        raise ModelError(f"{name} has format {version}, this webwinnow reads up to {FORMAT_VERSION}; upgrade webwinnow")
-
-
-def _json_column(told: Any) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(told, sort_keys=True).encode(), np.uint8)
-
-
-def _json(archive: zipfile.ZipFile, name: str) -> Any:
-    return json.loads(bytes(_column(archive, name, "u1")))
-
-
-def _column(archive: zipfile.ZipFile, name: str, dtype: str) -> NDArray[Any]:
-    found = read_array(archive, name, LARGEST_COLUMN)
-    if found.dtype != np.dtype(dtype) or found.ndim != 1:
-        raise ValueError(f"{name} is a {found.ndim}-dimensional array of {found.dtype}")
-    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -10,8 +9,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.arrays import NOT_ARRAYS, read_array
 from webwinnow.errors import InputError, MissingExtra
+from webwinnow.storage import read_arrays
 
 try:
     import scipy.sparse as sp
@@ -58,13 +57,11 @@ class PageRows:
     def read(cls, path: Path) -> Self:
         """The rows of an `.npz` that `webwinnow features` wrote. `InputError` where it is none or does not fit."""
         try:
-            with zipfile.ZipFile(path) as archive:
-                names = ("data", "indices", "indptr", "shape", "page_ids", "vocabulary")
-                data, indices, indptr, shape, page_ids, vocabulary = (
-                    read_array(archive, name, LARGEST_ARRAY) for name in names
-                )
+            names = ("data", "indices", "indptr", "shape", "page_ids", "vocabulary")
+            found = read_arrays(path, names, largest=LARGEST_ARRAY)
+            data, indices, indptr, shape, page_ids, vocabulary = (found[name] for name in names)
             matrix = _checked(data, indices, indptr, shape, page_ids, vocabulary)
-        except NOT_ARRAYS as error:
+        except ValueError as error:
             raise InputError(
                 f"{path}: not a feature file ({error}); expected an .npz that `webwinnow features` wrote"
             ) from error
