@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import math
 import tokenize
 import zipfile
@@ -91,7 +92,8 @@ class ModelFormat:
         """The bytes of a file; `ModelError` where it is missing, unreadable or too large to be a model."""
         try:
             with Path(path).open("rb") as file:
-                data = file.read(LARGEST_MODEL + 1)
+                size = os.fstat(file.fileno()).st_size  # read() allocates what it is asked for
+                data = file.read(min(size, LARGEST_MODEL) + 1)
         except FileNotFoundError:
             raise ModelError(f"{path}: no such file; expected a webwinnow {self.kind} ({self.advice})") from None
         except OSError as error:
