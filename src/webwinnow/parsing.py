@@ -97,11 +97,7 @@ GROWTH_ALLOWED = 2
 
 
 def parse(
-    html: bytes | str,
-    url: str | None = None,
-    *,
-    content_type: str | None = None,
-    limits: ParseLimits = DEFAULT_LIMITS,
+    html: bytes | str, url: str | None = None, *, content_type: str | None = None, limits: ParseLimits = DEFAULT_LIMITS
 ) -> PageTree:
     """The tree of one page.
 

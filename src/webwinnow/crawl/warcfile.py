@@ -68,11 +68,7 @@ class WarcFile:
 
     def append(self, url: str, exchange: Exchange) -> int:
         """Write the response and the request to it; returns the length of the file."""
-        about = [
-            ("WARC-Target-URI", url),
-            ("WARC-Date", exchange.fetched_at),
-            ("WARC-IP-Address", exchange.address),
-        ]
+        about = [("WARC-Target-URI", url), ("WARC-Date", exchange.fetched_at), ("WARC-IP-Address", exchange.address)]
         response = [
             *about,
             ("Content-Type", "application/http; msgtype=response"),

@@ -68,11 +68,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("markdown", optional=True, about="the kept content as Markdown"),
     Field("html", optional=True, about="the kept content as sanitised HTML"),
     Field("comments", optional=True, about="comments of readers beside the main content, on request"),
-    Field(
-        "links",
-        FieldKind.TEXTS,
-        about="relevant links: those in the kept content, and link lists on its topic",
-    ),
+    Field("links", FieldKind.TEXTS, about="relevant links: those in the kept content, and link lists on its topic"),
     Field("lang", about="the language, two or three letters"),
     Field("confidence", FieldKind.NUMBER, about="expected quality of cleaning, 0 to 1, if the method predicts it"),
     Field("replica_of", about="the page that this one is a near-duplicate of"),
