@@ -5,6 +5,7 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -16,11 +17,10 @@ from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.words import (
     IMAGE_PREFIX,
     LINK_PREFIX,
+    CjkSegmentation,
     StopListBuilder,
     StopListSettings,
     StopWord,
-    content_words,
-    derive_stop_list,
     image_feature,
     link_feature,
     shingles,
@@ -43,6 +43,17 @@ UNSPACED_BLOCKS = (
 )
 ANY_TEXT = st.text(st.characters())  # lone surrogates too
 TRICKY_TEXT = st.text(st.sampled_from("aZsStdmé'’_- .0İß\u00ad\u0301\u0345\u0307\u200b\u200d™½我กั中アｱпЯя"))
+
+
+def content_words(text: str, language: str, cjk: CjkSegmentation = "bigrams") -> list[str]:
+    return [word for word in words(text, cjk=cjk) if word not in stop_words(language)]
+
+
+def derive_stop_list(pages: Iterable[str | Iterable[str]], settings: StopListSettings | None = None) -> list[StopWord]:
+    builder = StopListBuilder(settings)
+    for page in pages:
+        builder.add(page)
+    return builder.stop_list()
 
 
 def is_spaced(text: str) -> bool:

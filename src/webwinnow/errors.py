@@ -1,23 +1,20 @@
-"""What can go wrong, as one family.
+"""The exceptions of webwinnow.
 
     WebwinnowError
     ├── InputError            the input cannot be read as what it claims to be
     │   └── PageRefused       one page is over a limit and was not parsed
     ├── ModelError            a model file is damaged, foreign or newer than this program
-    ├── SettingsError         a setting has no meaning
+    ├── SettingsError         a setting is invalid
     └── MissingExtra          a feature needs an optional dependency that is not installed
 
-The command line catches `WebwinnowError` and nothing else. A message says what was given, what was
-expected and what to do.
+The command line catches only `WebwinnowError`. A message says what was given, what was expected and what to do.
 """
 
 from __future__ import annotations
 
-__all__ = ["InputError", "MissingExtra", "ModelError", "PageRefused", "SettingsError", "WebwinnowError"]
-
 
 class WebwinnowError(Exception):
-    """Root of every error that webwinnow raises on purpose."""
+    """Base class of the errors that webwinnow raises on purpose."""
 
 
 class InputError(WebwinnowError):
@@ -33,7 +30,7 @@ class ModelError(WebwinnowError):
 
 
 class SettingsError(WebwinnowError):
-    """A setting has no meaning."""
+    """A setting is invalid."""
 
 
 class MissingExtra(WebwinnowError):

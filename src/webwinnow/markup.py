@@ -1,7 +1,7 @@
-"""The HTML vocabulary as data: tag codes, kept attributes, what is invisible, and the canonical style of an element.
+"""The HTML vocabulary: tag codes, kept attributes, visibility, and the canonical style of an element.
 
-Everything here is part of the format of stored trees and models: `TAGS` and `ATTRIBUTES` only ever grow at
-their end, and a change to `canonical_style` raises `STYLE_VERSION`.
+All of it is part of the format of stored trees and models: `TAGS` and `ATTRIBUTES` only grow at their end, and a change
+of `canonical_style` increments `STYLE_VERSION`.
 """
 
 from __future__ import annotations
@@ -11,39 +11,8 @@ from collections.abc import Iterable
 
 from xxhash import xxh3_64_intdigest
 
-__all__ = [
-    "ADDRESS_ATTRIBUTES",
-    "ATTRIBUTES",
-    "ATTRIBUTE_CODE",
-    "BLOCK_TAGS",
-    "CUSTOM_TAG",
-    "DISPLAY_ATTRIBUTES",
-    "DROPPED_TAGS",
-    "FORMATTING_TAGS",
-    "HIDDEN",
-    "INHERITED_FLAGS",
-    "MAX_VALUE",
-    "NEWLINE_EATERS",
-    "NOSCRIPT",
-    "OPAQUE_TAGS",
-    "PREFORMATTED",
-    "PREFORMATTED_TAGS",
-    "RENAMED",
-    "RENAMED_TAGS",
-    "STYLE_VERSION",
-    "TAGS",
-    "TAG_CODE",
-    "UNCLOSED_TAGS",
-    "canonical_class",
-    "canonical_style",
-    "is_hidden",
-    "is_shadow_root",
-    "shape_hash",
-    "style_hash",
-]
-
 STYLE_VERSION = 1
-"""Raised whenever `canonical_style` gives another string for the same element: models learned before do not fit."""
+"""Incremented when `canonical_style` changes: models learned before do not fit."""
 
 TAGS: tuple[str, ...] = tuple(
     "#root body a abbr acronym address applet area article aside audio b bdi bdo big blink blockquote br "
@@ -56,18 +25,18 @@ TAGS: tuple[str, ...] = tuple(
     "msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle semantics mspace mpadded mphantom "
     "menclose merror".split()
 )
-"""Known tags; the index is the code in `PageTree.tag`. Others get `CUSTOM_TAG + k` and a name in the tree itself."""
+"""Known tags; the index is the code in `PageTree.tag`. Others have the code `CUSTOM_TAG + k` and a name in the tree."""
 
 TAG_CODE: dict[str, int] = {tag: code for code, tag in enumerate(TAGS)}
 CUSTOM_TAG = 1024
-"""First code of a tag that is not in `TAGS`."""
+"""First code of tags that are not in `TAGS`."""
 
 ATTRIBUTES: tuple[str, ...] = tuple(
     "href src alt title colspan rowspan start datetime lang class id role rel type itemprop data-src width "
     "height align valign bgcolor background border cellpadding cellspacing color face size nowrap hspace "
     "vspace clear noshade text link vlink alink frame rules compact aria-label value dir cite itemtype".split()
 )
-"""Attributes that a tree keeps; the index is the code in `PageTree.attr_name`."""
+"""Attributes in a tree; the index is the code in `PageTree.attr_name`."""
 
 ATTRIBUTE_CODE: dict[str, int] = {name: code for code, name in enumerate(ATTRIBUTES)}
 
@@ -75,21 +44,21 @@ DISPLAY_ATTRIBUTES: frozenset[str] = frozenset(
     "class role style align valign bgcolor background border cellpadding cellspacing color face size nowrap "
     "hspace vspace clear noshade width height text link vlink alink frame rules compact".split()
 )
-"""Attributes that say how an element looks: the `Attr` of a presentation style (thesis 4.2.1), with `class`, `role`
-and inline `style` for today's pages."""
+"""Attributes of the presentation style (`Attr` in thesis 4.2.1), with `class`, `role` and inline `style` for today's
+pages."""
 
 DROPPED_TAGS: frozenset[str] = frozenset(
     "script style template noembed noframes datalist meta link base title head param annotation annotation-xml".split()
 )
-"""Never shown by a browser: neither node nor text. (A `<template>` that is a declarative shadow root is shown.)"""
+"""Elements that browsers never show, except a `<template>` that is a declarative shadow root; not in the tree."""
 
 OPAQUE_TAGS: frozenset[str] = frozenset("svg iframe video audio canvas applet".split())
-"""Shown as one thing; what stands inside is a drawing or a fallback that browsers do not show."""
+"""Elements without their contents, which are graphics or a fallback that browsers do not show."""
 
 UNCLOSED_TAGS: frozenset[str] = frozenset(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
 )
-"""Elements that the parser writes without an end tag."""
+"""Elements that the parser serialises without an end tag."""
 
 PREFORMATTED_TAGS: frozenset[str] = frozenset("pre textarea listing plaintext xmp".split())
 
@@ -99,33 +68,33 @@ BLOCK_TAGS: frozenset[str] = frozenset(
     "ol optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead "
     "tr ul xmp template marquee iframe video audio canvas".split()
 )
-"""Elements that start on a line of their own (table cells too: a cell is a unit of reading)."""
+"""Elements that start on their own line, including table cells."""
 
 HIDDEN = 1
-"""Flag: inside `hidden`, inline `display:none`, a closed `<dialog>` or a hidden input. In the tree but not visible;
-scripts of some pages reveal such parts, so a method may still choose them."""
+"""Flag: inside `hidden`, inline `display:none`, a closed `<dialog>` or a hidden input. Scripts of some pages reveal
+such parts, so a method may still choose them."""
 NOSCRIPT = 2
-"""Flag: inside `<noscript>`. Visible to us, who run no script."""
+"""Flag: inside `<noscript>`, which is visible without scripts."""
 PREFORMATTED = 4
-"""Flag: inside `<pre>`, `<textarea>`, `<listing>`, `<plaintext>` or `<xmp>`: white space counts."""
+"""Flag: inside an element of `PREFORMATTED_TAGS`: white space is significant."""
 
 INHERITED_FLAGS = HIDDEN | NOSCRIPT | PREFORMATTED
 
 MAX_VALUE = 4096
-"""Longer attribute values are cut; longer addresses are left out (a cut one points elsewhere)."""
+"""Longer attribute values are truncated; longer URLs are omitted, since a truncated one points elsewhere."""
 ADDRESS_ATTRIBUTES: frozenset[str] = frozenset("href src data-src background cite".split())
 RENAMED = "ww-"
-"""`parse` puts this before `xmp` and `plaintext`, whose text would be written unescaped; `lay_out` takes it off."""
+"""Prefix that `parse` adds to `xmp` and `plaintext`, whose text would be serialised unescaped; `lay_out` removes it."""
 RENAMED_TAGS: frozenset[str] = frozenset("xmp plaintext".split())
 FORMATTING_TAGS: frozenset[str] = frozenset("b big code em font i s small strike strong tt u".split())
-"""Elements that, left open, a parser opens again in every block that follows (`a` and `nobr` close one another)."""
+"""Elements that the parser reopens in every block after them if they are unclosed (`a` and `nobr` close another)."""
 NEWLINE_EATERS: frozenset[str] = frozenset("pre textarea listing".split())
-"""Elements before whose text the parser writes a line break of its own, if the text begins with one."""
+"""Elements whose text is serialised with an extra line break if it begins with one."""
 REACT_SEGMENT = "S:"
-"""React's streaming server rendering sends late parts as `<div hidden id="S:n">`, which its script moves into place:
-on `pages-wcxb` whole articles stand in such a part."""
+"""React's streaming server rendering sends late parts as `<div hidden id="S:n">`, which a script moves into place; on
+`pages-wcxb` whole articles are in such a part."""
 
-_BETWEEN = "\x1f"  # white space to `str.split`, so no folded value holds it
+_BETWEEN = "\x1f"  # white space to `str.split`, so no folded value contains it
 _CLASS_PART = re.compile(r"[-_]+")
 _HAS_DIGIT_OR_UPPER = re.compile(r"[0-9A-Z]")
 _DIGITS = re.compile(r"[0-9]+")
@@ -136,10 +105,10 @@ _MIN_HASH_LENGTH = 5
 
 
 def _canonical_part(part: str) -> str:
-    """One piece of a class token between hyphens and underscores: a generated hash becomes `#`, so do numbers.
+    """Replace a generated hash, or the numbers, in a part of a class token by `#`.
 
-    A piece looks generated when letters and digits alternate (`1q2w3e`), or when its case changes at every other
-    character (`bdVaJa`); `headerNav` and `level10` do not.
+    A part is a hash if letters and digits alternate (`1q2w3e`), or if its case changes at every other character
+    (`bdVaJa`); `headerNav` and `level10` are not.
     """
     boundaries = len(_CASE_BOUNDARY.findall(part))
     if len(part) >= _MIN_HASH_LENGTH:
@@ -150,12 +119,12 @@ def _canonical_part(part: str) -> str:
 
 
 def _canonical_token(token: str) -> str:
-    """One class token with numbers and hashes replaced: `post-12345` is `post-#`, `Card_x7Gh2q` is `Card-#`."""
+    """Replace numbers and hashes in a class token: `post-12345` is `post-#`, `Card_x7Gh2q` is `Card-#`."""
     return "-".join(map(_canonical_part, _CLASS_PART.split(token)))
 
 
 def canonical_class(value: str) -> str:
-    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#`."""
+    """Return the distinct class tokens, sorted, with numbers and generated hashes replaced by `#`."""
     tokens: Iterable[str] = value.split()
     if _HAS_DIGIT_OR_UPPER.search(value) is not None:
         tokens = [_canonical_token(token) if _HAS_DIGIT_OR_UPPER.search(token) else token for token in tokens]
@@ -163,7 +132,7 @@ def canonical_class(value: str) -> str:
 
 
 def _canonical_inline_style(value: str) -> str:
-    """Declarations of an inline style, sorted; addresses and numbers, which scripts compute per page, left out."""
+    """Return the sorted declarations of an inline style without URLs and numbers, which scripts compute per page."""
     if "url(" in value:
         value = _URL_VALUE.sub("url()", value)
     plain = "".join(_NUMBER.sub("#", value.lower()).split())
@@ -171,9 +140,9 @@ def _canonical_inline_style(value: str) -> str:
 
 
 def canonical_style(tag: str, display: Iterable[tuple[str, str]]) -> str:
-    """The pair (TAG, Attr) of thesis 4.2.1 as one string: `table bgcolor=red width=800`, parted by U+001F.
+    """Return the pair (TAG, Attr) of thesis 4.2.1 as one string, separated by U+001F: `table bgcolor=red width=800`.
 
-    Attribute order, case of values and spare white space do not matter; `width=800` stays as it is.
+    Attribute order, case of values and extra white space do not matter; numbers in attributes do.
     """
     parts = []
     for name, value in display:
@@ -190,17 +159,17 @@ def canonical_style(tag: str, display: Iterable[tuple[str, str]]) -> str:
 
 
 def style_hash(tag: str, display: Iterable[tuple[str, str]]) -> int:
-    """64-bit xxh3 of `canonical_style`: the same on every machine, run and hash seed."""
+    """Return the 64-bit xxh3 of `canonical_style`, the same on every machine."""
     return xxh3_64_intdigest(canonical_style(tag, display).encode("utf-8", "replace"))
 
 
 def shape_hash(tag: str, role: str) -> int:
-    """64-bit xxh3 of tag and role only, for sites whose class names are generated."""
+    """Return the 64-bit xxh3 of tag and role only, for sites with generated class names."""
     return xxh3_64_intdigest(f"{tag}{_BETWEEN}{' '.join(role.lower().split())}".encode("utf-8", "replace"))
 
 
 def is_hidden(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
-    """Whether a browser that runs no script would not show this element, by its own attributes."""
+    """Whether browsers hide this element, without scripts and by its own attributes."""
     own = dict(attributes)
     if "hidden" in own and own["hidden"].strip().lower() != "until-found":
         return not (tag == "div" and own.get("id", "").startswith(REACT_SEGMENT))

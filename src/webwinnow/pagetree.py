@@ -1,8 +1,7 @@
 """`PageTree`: one page as parallel arrays, and `Node`, a view of one of its elements.
 
-Elements stand in preorder from BODY (node 1) down, under a virtual root (node 0). A tree never changes; scores,
-kinds and weights are arrays beside it. It carries all that text, Markdown and HTML output need, so a page is
-parsed once.
+Elements are in preorder from BODY (node 1) down, under a virtual root (node 0). A tree is immutable; scores, kinds and
+weights are arrays parallel to it. It contains all that text, Markdown and HTML output need, so a page is parsed once.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ from numpy.typing import NDArray
 from webwinnow import urls
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
 
-__all__ = ["Head", "Node", "PageTree", "without_surrogates"]
-
 Mask = NDArray[np.bool_]
 
 
 def without_surrogates(text: str) -> str:
-    """Text that can be written down: lone surrogates become U+FFFD, pairs the character they mean."""
+    """Return text that can be encoded: lone surrogates become U+FFFD, pairs the character they encode."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -35,7 +32,7 @@ def without_surrogates(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What a page's head says, as found; `metadata` reads title, author, date and so on out of it."""
+    """A page's head as found; `metadata` extracts title, author, date and so on."""
 
     title: str = ""
     language: str = ""
@@ -47,12 +44,8 @@ class Head:
     """JSON-LD scripts, unparsed."""
 
     def meta(self, *names: str) -> str | None:
-        """Content of the first meta that bears one of `names`, tried in the order of `names`."""
-        for name in names:
-            for key, content in self.metas:
-                if key == name and content:
-                    return content
-        return None
+        """Return the content of the first meta with one of `names`, in the order of `names`."""
+        return next((content for name in names for key, content in self.metas if key == name and content), None)
 
     @property
     def open_graph(self) -> dict[str, str]:
@@ -91,9 +84,8 @@ class Head:
             for thing in found if isinstance(found, list) else [found]:
                 if isinstance(thing, dict):
                     graph = thing.get("@graph")
-                    things.extend(inner for inner in graph if isinstance(inner, dict)) if isinstance(
-                        graph, list
-                    ) else things.append(thing)
+                    inner = graph if isinstance(graph, list) else [thing]
+                    things.extend(one for one in inner if isinstance(one, dict))
         return tuple(things)
 
 
@@ -102,8 +94,8 @@ class PageTree:
     """A page's elements, text and attributes as read-only arrays.
 
     The subtree of node i is `i:end[i]`, its text `text[text_start[i]:text_end[i]]`. Run r of text is
-    `text[run_start[r]:run_start[r + 1]]`; it belongs to `run_owner[r]` and stands before node `run_before[r]` in
-    page order. Attribute k belongs to `attr_node[k]` (ascending).
+    `text[run_start[r]:run_start[r + 1]]`; it belongs to `run_owner[r]` and precedes node `run_before[r]` in page order.
+    Attribute k belongs to `attr_node[k]` (ascending).
     """
 
     url: str
@@ -127,9 +119,9 @@ class PageTree:
     head: Head = field(default_factory=Head)
     encoding: str = "utf-8"
     reason: str | None = None
-    """Why the tree is empty although the page was read (a frameset, nothing in it)."""
+    """Why the tree of a page that was read is empty: `frameset` or `empty`."""
     clipped: tuple[str, ...] = ()
-    """What a limit cut off: `depth` (deeper elements became part of their ancestor), `attributes`."""
+    """Limits that were exceeded: `depth` (deeper elements became part of their ancestor), `attributes`."""
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -144,31 +136,31 @@ class PageTree:
 
     @property
     def visible(self) -> Mask:
-        """Nodes that are not inside something hidden."""
+        """Nodes that are not inside a hidden element."""
         seen: Mask = (self.flags & HIDDEN) == 0
         return seen
 
     @property
     def run_count(self) -> int:
-        """How many text runs the page has."""
+        """The number of text runs."""
         return len(self.run_owner)
 
     def run(self, r: int) -> str:
-        """The text of run r, source white space kept."""
+        """Return the text of run r with its source white space."""
         return self.text[self.run_start[r] : self.run_start[r + 1]]
 
     def tag_name(self, i: int) -> str:
-        """Lower-case tag name of node i."""
+        """Return the lower-case tag name of node i."""
         code = int(self.tag[i])
         return TAGS[code] if code < CUSTOM_TAG else self.custom_tags[code - CUSTOM_TAG]
 
     def tagged(self, *names: str) -> Mask:
-        """Nodes whose tag is one of `names` (known tags)."""
+        """Return the mask of nodes whose tag is one of `names` (known tags)."""
         found: Mask = np.isin(self.tag, [TAG_CODE[name] for name in names])
         return found
 
     def attribute(self, i: int, name: str) -> str | None:
-        """Attribute `name` of node i as written, or None."""
+        """Return attribute `name` of node i as written, or None."""
         code = ATTRIBUTE_CODE[name]
         first, last = np.searchsorted(self.attr_node, (i, i + 1))
         for k in range(int(first), int(last)):
@@ -177,7 +169,7 @@ class PageTree:
         return None
 
     def attributes(self, i: int) -> dict[str, str]:
-        """All kept attributes of node i as written."""
+        """Return all kept attributes of node i as written."""
         first, last = np.searchsorted(self.attr_node, (i, i + 1))
         return {
             ATTRIBUTES[self.attr_name[k]]: self.attr_text[self.attr_start[k] : self.attr_start[k + 1]]
@@ -185,7 +177,7 @@ class PageTree:
         }
 
     def values(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
-        """Nodes that bear attribute `name`, and its values as written."""
+        """Return the nodes with attribute `name`, and its values as written."""
         at = np.flatnonzero(self.attr_name == ATTRIBUTE_CODE[name])
         starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
         return self.attr_node[at], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)]
@@ -200,7 +192,7 @@ class PageTree:
         return urls.resolve(self.base, href)
 
     def links(self, among: Mask | None = None, *, areas: bool = False) -> Links:
-        """The `<a href>` elements among some nodes, hidden ones too; with `areas` those of image maps as well."""
+        """Return the `<a href>` elements among some nodes, also hidden ones; with `areas` those of image maps too."""
         at = np.flatnonzero(self.attr_name == ATTRIBUTE_CODE["href"])
         node = self.attr_node[at]
         is_link = self.tag[node] == TAG_CODE["a"]
@@ -213,7 +205,7 @@ class PageTree:
         return Links(self, node[is_link], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)])
 
     def xpath(self, i: int) -> str:
-        """Where node i stands in the page, as an XPath over the elements of the tree."""
+        """Return the XPath of node i over the elements of the tree."""
         steps: list[str] = []
         while i > 0:
             up = int(self.parent[i])
@@ -251,7 +243,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One element of a tree: a view, cheap to make and to throw away."""
+    """One element of a tree: a cheap view."""
 
     tree: PageTree
     index: int
@@ -263,12 +255,12 @@ class Node:
 
     @property
     def parent(self) -> Node | None:
-        """The element around this one; None for the virtual root."""
+        """The parent element; None for the virtual root."""
         return Node(self.tree, int(self.tree.parent[self.index])) if self.index else None
 
     @property
     def children(self) -> Iterator[Node]:
-        """The elements directly inside, in order."""
+        """The child elements, in order."""
         child, end = self.index + 1, int(self.tree.end[self.index])
         while child < end:
             yield Node(self.tree, child)
@@ -276,12 +268,12 @@ class Node:
 
     @property
     def text(self) -> str:
-        """All text inside, in page order, source white space kept."""
+        """All text inside, in page order, with its source white space."""
         return self.tree.text[self.tree.text_start[self.index] : self.tree.text_end[self.index]]
 
     @property
     def own_text(self) -> str:
-        """Text directly inside, without that of inner elements."""
+        """Text directly inside, without that of child elements."""
         runs = np.flatnonzero(self.tree.run_owner == self.index)
         return "".join(self.tree.run(int(r)) for r in runs)
 
@@ -292,26 +284,26 @@ class Node:
 
     @property
     def href(self) -> str | None:
-        """Where a link points, absolute."""
+        """The absolute target of a link."""
         written = self.tree.attribute(self.index, "href")
         return None if written is None else self.tree.resolve(written)
 
     @property
     def hidden(self) -> bool:
-        """Inside something that browsers do not show."""
+        """Whether browsers do not show it."""
         return bool(self.tree.flags[self.index] & HIDDEN)
 
     @property
     def noscript(self) -> bool:
-        """Inside `<noscript>`."""
+        """Whether it is inside `<noscript>`."""
         return bool(self.tree.flags[self.index] & NOSCRIPT)
 
     @property
     def preformatted(self) -> bool:
-        """Inside something whose white space counts."""
+        """Whether its white space is significant."""
         return bool(self.tree.flags[self.index] & PREFORMATTED)
 
     @property
     def xpath(self) -> str:
-        """Where the element stands in the page."""
+        """The XPath of the element."""
         return self.tree.xpath(self.index)

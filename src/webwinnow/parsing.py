@@ -1,9 +1,8 @@
-"""Bytes to `PageTree`: the one module that knows the HTML parser.
+"""Bytes to `PageTree`: the only module that uses the HTML parser.
 
-A page is decoded (BOM, transport header, meta, detection; unknown labels fall through to the next), parsed once by
-turbohtml's WHATWG tree builder, written back as plain markup, and laid out in arrays from there by a compiled scan
-(`_layout.lay_out`). A tree took 2.5 ms a page from the parser's events and takes 2.0 this way. No parser object
-outlives the call.
+A page is decoded (BOM, transport header, meta, detection; unknown labels are skipped), parsed once by turbohtml's
+WHATWG tree builder, serialised as plain markup, and laid out in arrays by a compiled scan (`_layout.lay_out`). This
+takes 2.0 ms per page; a tree from the parser's events took 2.5.
 """
 
 from __future__ import annotations
@@ -23,21 +22,19 @@ from webwinnow.errors import PageRefused
 from webwinnow.markup import FORMATTING_TAGS, RENAMED, RENAMED_TAGS, is_shadow_root
 from webwinnow.pagetree import Head, PageTree, without_surrogates
 
-__all__ = ["DEFAULT_LIMITS", "ParseLimits", "decode", "language_of", "parse"]
-
 MAX_JSON_LD = 262_144
-"""Characters of JSON-LD that a tree keeps; of the 1,237 pages of `pages-wcxb` none holds more than 74,139."""
+"""Characters of JSON-LD in a tree; of the 1,237 pages of `pages-wcxb` none has more than 74,139."""
 MAX_METAS = 500
 _EMPTIED = frozenset(("style", "noembed", "noframes", "iframe", "svg"))
 _LOOKED_AT = ("title", "meta", "link", "base", "script", *sorted(_EMPTIED | RENAMED_TAGS))
 
 META_PRESCAN = 16_384
-"""Bytes searched for a meta charset. The standard says 1,024; pages with long scripts first are common."""
+"""Bytes searched for a meta charset. The standard says 1,024, but pages with long scripts first are common."""
 DETECTION_SAMPLE = 262_144
 LANGUAGE_SAMPLE = 2_000
 LANGUAGE_NEEDS = 200
 SURE_OF_LANGUAGE = 0.5
-"""Characters and confidence that the language detector needs: below, it calls German Danish and menus French."""
+"""Characters and confidence that the language detector needs: below, it mistakes German for Danish."""
 _TWO_LETTERS = dict(
     pair.split(":")
     for pair in (
@@ -57,7 +54,7 @@ _CHARSET_PARAMETER = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
 _READ_AS = {
-    "gb2312": "gb18030",  # which contains them; the standard reads all three alike
+    "gb2312": "gb18030",  # a superset; the standard treats all three alike
     "gb_2312-80": "gb18030",
     "gbk": "gb18030",
     "x-gbk": "gb18030",
@@ -69,21 +66,19 @@ _READ_AS = {
     "cp1252": "windows-1252",
 }
 _IN_META = {"utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
-"""A meta that we could read byte by byte does not stand in a UTF-16 page (HTML standard)."""
+"""A page whose meta can be read as ASCII is not UTF-16 (HTML standard)."""
 
 _ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
 _FORMATTING = re.compile(rb"<(?:%s)\b[^>]*" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE)
 _SUSPECT_FORMATTING = 50
-"""Formatting elements left open that make us look closer: each is opened again in every block that follows."""
+"""Unclosed formatting elements above which growth is estimated: each is reopened in every following block."""
 _ALIKE_REOPENED = 3
-"""Of open formatting elements that are alike, so many at most are opened again (HTML standard, Noah's Ark clause)."""
+"""Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseLimits:
-    """How much one page may ask for. Over bytes or nodes: refused; over depth or attributes: clipped, and the tree
-    says so.
-    """
+    """Limits for one page. Over bytes or nodes it is refused; over depth or attributes it is clipped, see the tree."""
 
     max_bytes: int = 20_000_000
     max_nodes: int = 1_000_000
@@ -93,17 +88,13 @@ class ParseLimits:
 
 DEFAULT_LIMITS = ParseLimits()
 GROWTH_ALLOWED = 2
-"""How many times `max_nodes` a page may grow to by our upper bound before it is refused unparsed."""
+"""A page is refused unparsed if the upper bound of its nodes is this many times `max_nodes`."""
 
 
 def parse(
     html: bytes | str, url: str | None = None, *, content_type: str | None = None, limits: ParseLimits = DEFAULT_LIMITS
 ) -> PageTree:
-    """The tree of one page.
-
-    `content_type` is the transport header, where a charset may stand. Raises `PageRefused` for a page over the
-    limits.
-    """
+    """Parse one page; `PageRefused` if it is over the limits. `content_type` is the transport header with a charset."""
     if len(html) > limits.max_bytes:
         unit = "bytes" if isinstance(html, bytes) else "characters"
         raise PageRefused(
@@ -130,16 +121,16 @@ def parse(
 
 
 def _parsed(text: str, url: str) -> tuple[str, Head]:
-    """The page as the parser writes it back, ready for `lay_out`, and what its head says.
+    """Return the page as serialised markup for `lay_out`, and its head.
 
-    What is written back is plain to read: each element closed, five escapes. Raw-text elements are emptied or
-    renamed first, because their text is written unescaped.
+    In it each element is closed and there are five escapes. Raw-text elements are emptied or renamed first, because
+    their text would be unescaped.
     """
     document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
     reader = _HeadReader()
     for template in list(document.iter_elements("template")):
         if not is_shadow_root("template", [("shadowrootmode", template.attr("shadowrootmode") or "")]):
-            template.clear()  # first of all: what stands in it says nothing about the page
+            template.clear()  # first of all: its contents are not about the page
     for element in list(document.iter_elements(_LOOKED_AT)):
         tag = element.tag
         if tag == "script":
@@ -158,7 +149,7 @@ def _parsed(text: str, url: str) -> tuple[str, Head]:
 
 
 class _HeadReader:
-    """Gathers what the head's elements say: first title, first base and first canonical link win, as in browsers."""
+    """Collects the head's elements: the first title, base and canonical link win, as in browsers."""
 
     def __init__(self) -> None:
         self.title = self.base = ""
@@ -192,7 +183,7 @@ class _HeadReader:
         if not language:
             language = next((value for key, value in self.metas if key in ("content-language", "language")), "")
         base = (urls.resolve(url, self.base) if self.base else None) or url
-        if base.lower().startswith(("data:", "javascript:")):  # browsers pass over such a base too
+        if base.lower().startswith(("data:", "javascript:")):  # browsers ignore such a base too
             base = url
         return Head(
             title=self.title,
@@ -205,9 +196,9 @@ class _HeadReader:
 
 
 def _check_growth(markup: bytes, max_nodes: int) -> None:
-    """Refuse a page that the parser would blow up: formatting left open is opened again in every block after it.
+    """Refuse a page whose unclosed formatting elements, reopened in every block, would grow beyond limits.
 
-    88 KB of such a page make ten million elements, and the parser has no limit of its own.
+    88 KB of such a page make ten million elements, and the parser has no limit.
     """
     tags, left_open = open_formatting(markup)
     if left_open <= _SUSPECT_FORMATTING:
@@ -225,7 +216,7 @@ def _check_growth(markup: bytes, max_nodes: int) -> None:
 
 
 def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str]:
-    """The page's text and the encoding it was read in. Undecodable bytes and lone surrogates become U+FFFD."""
+    """Return the page's text and its encoding. Undecodable bytes and lone surrogates become U+FFFD."""
     if isinstance(body, str):
         return without_surrogates(body).removeprefix("\ufeff"), "unicode"
     for bom, label in _BOMS:
@@ -267,7 +258,7 @@ def _meta_label(body: bytes) -> str | None:
 
 
 def _known(label: str) -> str | None:
-    """The label of an encoding that the HTML standard knows; None for any other (`none`, `utf8;`, `utf-7`)."""
+    """Return the label of an encoding of the HTML standard; None for any other (`none`, `utf8;`, `utf-7`)."""
     label = label.strip().lower()
     label = _READ_AS.get(label, label)
     if _LABEL.fullmatch(label) is None:
@@ -286,7 +277,7 @@ def _detected(body: bytes) -> str:
 
 
 def language_of(text: str) -> str | None:
-    """The language that a text is written in (`en`; `ceb` where two letters do not suffice), None when unsure."""
+    """Return the language of a text (`en`; `ceb` if there is no two-letter code), None when unsure."""
     if len(text) < LANGUAGE_NEEDS:
         return None
     found = detect_language(text[:LANGUAGE_SAMPLE])

@@ -1,7 +1,7 @@
-"""URLs: the canonical form, links resolved as a browser resolves them, and the site a page belongs to.
+"""URLs: the canonical form, links resolved as in browsers, and the site of a page.
 
-Nothing here raises on rubbish: a page's links come from strangers. References: RFC 3986 (sections 5.2 and 6.2.2) and
-the WHATWG URL standard, which says what browsers do with what RFC 3986 forbids.
+Invalid input never raises, since links are untrusted. References: RFC 3986 (sections 5.2 and 6.2.2) and the WHATWG URL
+standard, which defines how browsers handle what RFC 3986 forbids.
 """
 
 from __future__ import annotations
@@ -20,15 +20,12 @@ from webwinnow.records import PageRecord
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
-__all__ = ["SiteKey", "canonical", "is_safe_link", "is_web_link", "resolve", "resolve_web"]
-
 DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
-# Parameters that say how a visitor came, never what a page shows. Prefixes: the campaign parameters of Google Analytics
-# and Matomo, and Omeda's. Names: the list that hardened Firefox profiles give to privacy.query_stripping.strip_list,
-# less `s_cid` and `__s`, which sites use for content as well, plus the click identifiers that Google, TikTok, LinkedIn,
-# HubSpot and Mailchimp add. Compared in lower case.
+# Parameters that track visitors and do not change the page. Prefixes: the campaign parameters of Google Analytics,
+# Matomo and Omeda. Names: the value of privacy.query_stripping.strip_list in hardened Firefox profiles, without `s_cid`
+# and `__s`, which sites also use for content, plus click ids of Google, TikTok, LinkedIn, HubSpot and Mailchimp.
 TRACKING_PREFIXES: Final = ("utm_", "mtm_", "pk_", "oft_")
 TRACKING_NAMES: Final = frozenset(
     """
@@ -38,11 +35,11 @@ TRACKING_NAMES: Final = frozenset(
     """.split()
 )
 
-MAX_HOST_CHARS: Final = 1000  # DNS allows 253; beyond this a host is rubbish, and punycode takes quadratic time
+MAX_HOST_CHARS: Final = 1000  # DNS allows 253; punycode takes quadratic time
 MAX_PORT: Final = 65535
 
 _EDGES: Final = "".join(map(chr, range(0x21)))  # stripped from both ends (WHATWG URL 4.4, step 1)
-_INSIDE: Final = str.maketrans("", "", "\t\n\r")  # removed wherever they stand (WHATWG URL 4.4, step 3)
+_INSIDE: Final = str.maketrans("", "", "\t\n\r")  # removed everywhere (WHATWG URL 4.4, step 3)
 _INVISIBLE: Final = dict.fromkeys([0xAD, 0x200B, 0x2060, 0xFEFF, *range(0xFE00, 0xFE10)])  # ignored in hosts (UTS 46)
 _IDEOGRAPHIC_STOP: Final = "\u3002"  # a dot in hosts (UTS 46)
 
@@ -51,7 +48,7 @@ _WEB: Final = re.compile(r"(https?|ftp):[/\\]*([^/\\?#]*)([^?#]*)(?:\?([^#]*))?(
 _HOST_PORT: Final = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 _FORBIDDEN_IN_HOST: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|\ufffd\ud800-\udfff]")
 _BASE: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.\-]*)://([^/?#]*)([^?#]*)(\?[^#]*)?")
-_READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")  # already as a browser would have it
+_READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")  # already resolved
 _ROOTED: Final = re.compile(r"/(?:[^/\x00-\x20\x7f\\][^\x00-\x20\x7f\\]*)?")
 _NEARBY: Final = re.compile(r"[A-Za-z0-9_][^\x00-\x20\x7f\\:]*")  # no colon, so no scheme
 _CANONICAL: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*")  # and no "/."
@@ -64,7 +61,7 @@ _NOT_IN_QUERY: Final = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~!$&'()*+,;=:
 
 
 class _WebUrl(NamedTuple):
-    """An http, https or ftp URL in its parts; `scheme` and `host` are normal, the rest is as written."""
+    """The components of an http, https or ftp URL; `scheme` and `host` are normalised, the rest is as written."""
 
     scheme: str
     user: str
@@ -76,7 +73,7 @@ class _WebUrl(NamedTuple):
 
     @property
     def site(self) -> str:
-        """Host, with the port where it is not the scheme's own."""
+        """Host, with the port if it is not the default."""
         return f"{self.host}:{self.port}" if self.port else self.host
 
     @property
@@ -86,13 +83,13 @@ class _WebUrl(NamedTuple):
 
 
 def canonical(url: str, *, drop_tracking: bool = True) -> str:
-    """One spelling for URLs that mean the same page, safe to compare and to hash; ASCII for web URLs.
+    """Return one spelling for URLs of the same page, safe to compare and to hash; ASCII for web URLs.
 
-    Scheme and host in lower case, host in its ASCII (IDNA) form, default port, dot segments and fragment removed,
-    escapes normal, tracking parameters dropped unless asked to stay; other parameters keep their order. What is no
-    http, https or ftp URL, a path relative to a folder for example, comes back stripped.
+    Scheme and host are in lower case, the host in ASCII (IDNA). Default port, dot segments, fragment and tracking
+    parameters are removed, escapes normalised; other parameters keep their order. Other URLs, and paths relative to a
+    folder, are only stripped.
     """
-    if "/." not in url and _CANONICAL.fullmatch(url):  # most are: nothing to do
+    if "/." not in url and _CANONICAL.fullmatch(url):  # most are canonical already
         return url
     text = _clean(url)
     parts = _split(text)
@@ -107,12 +104,12 @@ def canonical(url: str, *, drop_tracking: bool = True) -> str:
 
 
 def resolve(base: str, href: str) -> str | None:
-    """Make the absolute URL that a browser makes of `href` on the page `base`; None where there is none.
+    """Return the absolute URL of `href` on the page `base`, as in browsers; None if it is invalid.
 
-    Escapes stay as written, except that spaces and control characters are escaped: `canonical` does the rest. A link
-    with a scheme of its own (`mailto:`, `javascript:`) comes back as it is: ask `is_web_link` or `is_safe_link`.
+    Spaces and control characters are escaped, other escapes unchanged (see `canonical`). A link with another scheme
+    (`mailto:`, `javascript:`) is returned as it is: check with `is_web_link` or `is_safe_link`.
     """
-    if "/." not in href:  # the links of most pages: nothing to clean, nothing to remove
+    if "/." not in href:  # most links: nothing to clean, nothing to remove
         if _READY.fullmatch(href):
             return href
         parent = _base(base)
@@ -131,7 +128,6 @@ def resolve_web(base: str, href: str) -> str | None:
 
 
 def _resolve_anything(base: str, href: str) -> str | None:
-    """Resolve any link, step by step: what `resolve` does where it sees no short way."""
     href = _clean(href)
     scheme = _SCHEME.match(href)
     parent = _base(base)
@@ -142,17 +138,17 @@ def _resolve_anything(base: str, href: str) -> str | None:
             return href
         if parent is None or parent.scheme != name or rest[:2].replace("\\", "/") == "//":
             return _absolute(href)
-        href = rest  # "https:page.html" on an https page is relative: a relic that browsers keep
+        href = rest  # "https:page.html" on an https page is relative, in browsers too
     return None if parent is None else _relative(parent, href)
 
 
 def is_web_link(url: str) -> bool:
-    """Whether a browser would read `url` as http or https."""
+    """Whether browsers treat `url` as http or https."""
     return url.startswith(("https://", "http://")) or _scheme(url) in {"http", "https"}
 
 
 def is_safe_link(url: str) -> bool:
-    """Whether a browser would read `url` as http, https or mailto: nothing that runs when it is followed."""
+    """Whether browsers treat `url` as http, https or mailto, which run no code when followed."""
     return url.startswith(("https://", "http://")) or _scheme(url) in SAFE_SCHEMES
 
 
@@ -162,20 +158,20 @@ SITE_KEYS: Final = "host, domain, prefix:N (N from 1 to 999), column, all or non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteKey:
-    """What makes pages one site.
+    """Which pages form one site.
 
     - `host`: the host in lower case, "www." kept, with its port where that is not the default.
-    - `domain`: the registered domain by the public suffix list, private suffixes (github.io) counted as suffixes; the
-      host itself where there is none (an IP address, localhost).
+    - `domain`: the registered domain by the public suffix list, including private suffixes (github.io); the host itself
+      if there is none (an IP address, localhost).
     - `prefix`: the host and the first `segments` folders of the path. The last segment of a path that does not end in
-      "/" is a file and does not count: with one segment /a/b and /a/ belong to "host/a", and /a belongs to "host".
-    - `column`: the page's `site`; the host where it has none.
+      "/" is a file and does not count: with one segment /a/b and /a/ are in "host/a", and /a is in "host".
+    - `column`: the page's `site`; the host if it has none.
     - `all`: all pages are one site, "".
     - `none`: every page on its own. No site is learned; pages stay in input order, and the `site` of a record is the
       page's host.
 
-    A page without a web URL has the host "": pages without a URL are one site together. The pages of a folder have
-    paths relative to it for URLs, so they are one site by host, and by prefix a site for each of its folders.
+    A page without a web URL has the host "", so all of them are one site. The URLs of pages in a folder are relative
+    paths: by host they are one site, by prefix one site per subfolder.
     """
 
     by: SiteKeyKind = "host"
@@ -239,7 +235,7 @@ def _scheme(url: str) -> str:
 
 
 def _split(text: str) -> _WebUrl | None:
-    """Take a cleaned web URL apart; None where a browser would see none."""
+    """Split a cleaned web URL; None if it is invalid in browsers."""
     found = _WEB.fullmatch(text)
     if found is None:
         return None
@@ -258,10 +254,10 @@ def _split(text: str) -> _WebUrl | None:
 
 @lru_cache(maxsize=4096)
 def _ascii_host(host: str) -> str | None:
-    """Write the host in lower case and ASCII; None where it cannot be one.
+    """Return the host in lower-case ASCII; None if it is invalid.
 
-    UTS 46 without its tables: compatibility forms, lower case, labels in punycode. As in browsers, and unlike the
-    codec of the standard library, which follows IDNA 2003, "straße" does not become "strasse".
+    UTS 46 without its tables: compatibility forms, lower case, labels in punycode. As in browsers, and unlike IDNA 2003
+    in the standard library, "straße" does not become "strasse".
     """
     if not host or len(host) > MAX_HOST_CHARS:
         return None
@@ -285,7 +281,7 @@ def _ascii_label(label: str) -> str:
 
 
 def _normal_escapes(text: str, not_allowed: re.Pattern[str]) -> str:
-    """Write escapes in upper case, none for unreserved characters, one for each not allowed (RFC 3986, 6.2.2)."""
+    """Normalise escapes: upper case, none for unreserved characters, one for each not allowed (RFC 3986, 6.2.2)."""
     return not_allowed.sub(_normal_escape, text)
 
 
@@ -320,7 +316,7 @@ def _is_tracking(pair: str) -> bool:
 
 
 class _Base(NamedTuple):
-    """What a relative link needs of its page's URL: `folder` is the URL up to the last "/" of `path`."""
+    """The components of a page's URL for relative links: `folder` is the URL up to the last "/" of `path`."""
 
     scheme: str
     origin: str
@@ -376,7 +372,7 @@ def _escape_odd(text: str) -> str:
 
 @cache
 def _suffixes() -> TLDExtract:
-    """Load the public suffix list that tldextract ships: never fetched, never cached on disk."""
+    """Load the public suffix list bundled with tldextract: never fetched, never cached on disk."""
     from tldextract import TLDExtract  # noqa: PLC0415 (0.15 s, and only `domain` needs it)
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

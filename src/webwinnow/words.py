@@ -1,15 +1,14 @@
-r"""Words and the other features that web mining counts: tokens, stop words, links, images, shingles.
+r"""Words and the other features of text mining: tokens, stop words, links, images, shingles.
 
-A word is a run of letters, digits, underscores and combining marks with at least one letter or digit:
-`\w+` with the marks that Python's `\w` leaves out, without which no word of Hindi stays whole. Words are
-NFKC-normalised and case-folded, so that one word has one spelling. Where a run is cut:
+A word is a run of letters, digits, underscores and combining marks with at least one letter or digit: `\w+` with the
+marks that Python's `\w` lacks and Hindi needs. Words are NFKC-normalised and case-folded. Where a run is split:
 
-- Hyphens separate: `state-of-the-art` is four words. Soft hyphens and other invisible characters vanish.
-- An apostrophe separates, as elision wants it: `l'été` is `l`, `été`. It stays in English contractions,
-  which stop lists name (`don't`, `we'll`), and between Cyrillic or Hebrew letters, where it is a letter
-  (`п'ять`). A final `'s` goes: `Ann's` is `ann`. Each of `’ ‘ ʼ ´` counts as `'`.
-- Scripts that put no blanks between words (Han, kana, Thai, Lao, Khmer, Burmese) become overlapping
-  bigrams or, where the caller asks for it, Chinese words. No result depends on what happens to be installed.
+- Hyphens separate: `state-of-the-art` is four words. Soft hyphens and other invisible characters are removed.
+- An apostrophe separates (elision): `l'été` is `l`, `été`. It is kept in English contractions, which stop lists contain
+  (`don't`, `we'll`), and between Cyrillic or Hebrew letters, where it is a letter (`п'ять`). A final `'s` is removed:
+  `Ann's` is `ann`. Each of `’ ‘ ʼ ´` counts as `'`.
+- Scripts without blanks between words (Han, kana, Thai, Lao, Khmer, Burmese) become overlapping bigrams or, on request,
+  Chinese words. No result depends on what is installed.
 """
 
 from __future__ import annotations
@@ -30,40 +29,22 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import MissingExtra, SettingsError
 
-__all__ = [
-    "IMAGE_PREFIX",
-    "LINK_PREFIX",
-    "SHINGLE_SIZE",
-    "CjkSegmentation",
-    "StopListBuilder",
-    "StopListSettings",
-    "StopWord",
-    "content_words",
-    "derive_stop_list",
-    "image_feature",
-    "link_feature",
-    "shingles",
-    "stop_words",
-    "word_hash",
-    "words",
-]
-
 CjkSegmentation = Literal["bigrams", "jieba"]
 
-# No word holds "@" or ":", so that a link or an image is never taken for a word.
+# No word contains "@" or ":", so a link or an image is never mistaken for a word.
 LINK_PREFIX = "@href:"
 IMAGE_PREFIX = "@img:"
 
-SHINGLE_SIZE = 5  # words; ours: long enough that two pages rarely share one by chance, short enough to outlive an edit
+SHINGLE_SIZE = 5  # words; ours: long enough to be rarely shared by chance, short enough to survive an edit
 
 
 # Words
 
 
 def words(text: str, *, cjk: CjkSegmentation = "bigrams") -> list[str]:
-    """Return the words of `text` in order; the module says what a word is.
+    """Return the words of `text` in order, as the module defines them.
 
-    `cjk="jieba"` cuts Han into Chinese words and needs the extra `cjk`, whether or not `text` holds any; other
+    `cjk="jieba"` splits Han into Chinese words and needs the extra `cjk`, whether or not `text` contains any; other
     scripts without blanks stay bigrams.
     """
     segment = _segmentation(cjk)
@@ -76,26 +57,20 @@ def words(text: str, *, cjk: CjkSegmentation = "bigrams") -> list[str]:
     return runs
 
 
-def content_words(text: str, language: str, *, cjk: CjkSegmentation = "bigrams") -> list[str]:
-    """Return the words of `text` that are not stop words of `language`, in order."""
-    stops = stop_words(language)
-    return [word for word in words(text, cjk=cjk) if word not in stops]
-
-
-# In folded text an apostrophe parts words unless it is kept; a final 's goes with it.
+# In folded text an apostrophe separates words unless it is kept; a final 's is removed with it.
 _APOSTROPHE_LOOKALIKES = "’‘´"  # and ʼ, later
 _END = r"(?![\w']|[^\x00-\x7f])"
 _CONTRACTION = rf"(?<=[a-z\u00df-\u024f\u1e00-\u1eff]')(?:t|d|m|ll|re|ve){_END}"
 _CYRILLIC_OR_HEBREW = r"[\u0400-\u052f\u05d0-\u05ea]"
 _KEPT = rf"{_CONTRACTION}|(?<={_CYRILLIC_OR_HEBREW}'){_CYRILLIC_OR_HEBREW}"
-_PARTING_APOSTROPHE = re.compile(rf"'(?!{_KEPT})(?:(?<=[^\W_]')s{_END})?")
+_SEPARATING_APOSTROPHE = re.compile(rf"'(?!{_KEPT})(?:(?<=[^\W_]')s{_END})?")
 
-# Punctuation beyond ASCII that makes up nearly all of it on English pages: blanked first, most of them are ASCII.
-# The trade mark signs must go before NFKC makes letters of them ("Acme™" is not "acmetm"), the zero width space
-# before the invisible characters: it ends words in Khmer and Thai.
+# The frequent punctuation beyond ASCII on English pages is blanked first: then most of them are ASCII. The trade mark
+# signs must go before NFKC makes letters of them ("Acme™" is not "acmetm"), the zero width space before the invisible
+# characters: it ends words in Khmer and Thai.
 _BLANKED_FIRST = "™℠\u200b\u00a0“”–—…•®©→"
 
-_DOTTED_I = re.compile("i\u0307+")  # what folding makes of the Turkish İ
+_DOTTED_I = re.compile("i\u0307+")  # the folded Turkish İ
 
 # Default_Ignorable_Code_Point of the Unicode Character Database, which NFKC_Casefold drops too.
 _INVISIBLE = re.compile(
@@ -103,14 +78,14 @@ _INVISIBLE = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
-# Python sorts the marks on one letter in quadratic time: a page could stall a crawl. The limit is that of the
-# Stream-Safe Text Format (UAX #15, section 13). Long runs of punctuation are cut too, which is no loss.
+# Python sorts the marks on one letter in quadratic time, so a page could stall a crawl. The limit is that of the
+# Stream-Safe Text Format (UAX #15, section 13). Long runs of punctuation are shortened too, which does no harm.
 _LONG_MARKS = re.compile(r"([^\w\x00-\x7f]{30})[^\w\x00-\x7f]+")
 
-# ASCII that is no part of a word becomes a blank; the bytes of all other characters pass.
+# ASCII outside words becomes a blank; the bytes of all other characters are kept.
 _ASCII_TO_BLANK = bytes(b if b >= 0x80 or chr(b).isalnum() or chr(b) in "_'" else 0x20 for b in range(256))
 
-# Blocks of the scripts without blanks between words; what is no letter there has been parted off before.
+# Blocks of the scripts without blanks between words; non-letters have been removed before.
 _HAN_RANGES = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA_RANGES = "\u3041-\u312f\u31a0-\u31ff\U0001b000-\U0001b16f"
 _SOUTH_EAST_ASIAN_RANGES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
@@ -120,15 +95,15 @@ _UNSPACED = re.compile(f"[{_HAN_RANGES}{_KANA_RANGES}{_SOUTH_EAST_ASIAN_RANGES}]
 # Beyond ASCII, once separators are blanks, what is not `\w` is a mark.
 _MARK = r"[^\w\x00-\x7f]"
 _HAS_MARK = re.compile(_MARK)
-_STRAY_MARKS = re.compile(rf"(?<![^\W_])(?<!{_MARK}){_MARK}+")  # on nothing that could be a word
+_STRAY_MARKS = re.compile(rf"(?<![^\W_])(?<!{_MARK}){_MARK}+")  # not on a letter or digit
 _UNSPACED_LETTER = re.compile(rf"(?=\w){_UNSPACED.pattern}{_MARK}*")
 _UNSPACED_RUN = re.compile(f"((?:{_UNSPACED_LETTER.pattern})+)")
 
 
 def _separated(text: str) -> str:
-    """Return `text` folded, with blanks, and nothing else, between the runs that are words.
+    """Return `text` folded, with only blanks between the words.
 
-    A handful of passes in C. The last one is over bytes, since `str.translate` is fast for ASCII alone.
+    A few passes in C. The last one is over bytes, since `str.translate` is fast only for ASCII.
     """
     text = _folded(text)
     if not text.isascii():
@@ -136,12 +111,12 @@ def _separated(text: str) -> str:
         if _HAS_MARK.search(text):
             text = _STRAY_MARKS.sub(" ", text)
     if "'" in text:
-        text = _PARTING_APOSTROPHE.sub(" ", text)
+        text = _SEPARATING_APOSTROPHE.sub(" ", text)
     return text.encode().translate(_ASCII_TO_BLANK).decode()
 
 
 def _folded(text: str) -> str:
-    """Return `text` in the one spelling of its words: NFKC, case-folded, nothing invisible, one apostrophe."""
+    """Return `text` normalised: NFKC, case-folded, nothing invisible, one kind of apostrophe."""
     if not text.isascii():
         for lookalike in _APOSTROPHE_LOOKALIKES:
             text = text.replace(lookalike, "'")
@@ -151,7 +126,7 @@ def _folded(text: str) -> str:
         return text.lower()
     text = _LONG_MARKS.sub(r"\1", _INVISIBLE.sub("", text))
     text = _nfkc(_DOTTED_I.sub("i", _nfkc(text).casefold()))
-    return text.replace("ʼ", "'")  # found, or made by NFKC of the Afrikaans ŉ
+    return text.replace("ʼ", "'")  # in the text, or from NFKC of the Afrikaans ŉ
 
 
 def _nfkc(text: str) -> str:
@@ -160,10 +135,9 @@ def _nfkc(text: str) -> str:
 
 @functools.cache
 def _separator_beyond_ascii() -> re.Pattern[str]:
-    """Return the pattern of characters beyond ASCII that are no part of a word.
+    """Return the pattern of characters beyond ASCII that are not part of a word.
 
-    `re` has no class for combining marks. Looking them all up takes 12 ms, so it waits for the first text that
-    needs it.
+    `re` has no class for combining marks; collecting them takes 12 ms, so that is done on first use.
     """
     marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)) in ("Mn", "Mc")]
     ranges = ""
@@ -191,7 +165,7 @@ def _segmentation(cjk: CjkSegmentation) -> Callable[[str], Iterable[str]]:
 
 
 def _segmented(run: str, segment: Callable[[str], Iterable[str]]) -> Iterator[str]:
-    """Yield the words of one run in which scripts with and without blanks may meet: `iphone手机`."""
+    """Yield the words of a run that may mix scripts with and without blanks: `iphone手机`."""
     for i, piece in enumerate(_UNSPACED_RUN.split(run)):
         if i % 2:
             yield from segment(piece)
@@ -200,7 +174,7 @@ def _segmented(run: str, segment: Callable[[str], Iterable[str]]) -> Iterator[st
 
 
 def _bigrams(run: str) -> list[str]:
-    """Return each letter (with its marks) joined to the next; a single letter stands alone."""
+    """Return each letter (with its marks) joined to the next; a single letter alone."""
     letters = _UNSPACED_LETTER.findall(run)
     return [first + second for first, second in pairwise(letters)] if len(letters) > 1 else letters
 
@@ -213,9 +187,8 @@ _OTHER_CODES = {"no": "nb", "nn": "nb", "iw": "he", "in": "id"}  # the Norwegian
 def stop_words(language: str) -> frozenset[str]:
     """Return the stop words of `language`, a code of ISO 639-1 or a longer tag (`en`, `en-GB`, `pt_BR`).
 
-    The lists are those of the package `stop-words`. A language without a list has no stop words. Entries are
-    spelled as `words` spells them; those that are more than one word are left out, for their parts (most of all
-    the syllables of Vietnamese) may well mean something alone.
+    The lists are those of the package `stop-words`, normalised as by `words`. A language without a list has no stop
+    words. Entries of several words are omitted, because their parts (above all Vietnamese syllables) may be meaningful.
     """
     code = re.split("[-_]", language.strip().lower(), maxsplit=1)[0]
     code = _OTHER_CODES.get(code, code)
@@ -235,11 +208,10 @@ _URL_EDGE = "".join(map(chr, range(0x21)))  # C0 controls and the blank, as the 
 
 
 def link_feature(href: str) -> str:
-    """Return the feature of a link: host in lower case, path and query, without scheme and fragment.
+    """Return the feature of a link (Thesis 4.2.2): host in lower case, path and query, without scheme and fragment.
 
-    Leaves hold links as features beside words (Thesis 4.2.2). The query stays: many sites tell their pages
-    apart by nothing else. A relative link stays relative, so resolve it first where pages of several folders
-    are compared. Schemes other than http and https stay (`mailto:`); `data:` is hashed.
+    The query is kept, since many sites distinguish their pages by nothing else. A relative link stays relative: resolve
+    it first to compare pages of several folders. Other schemes (`mailto:`) are kept; `data:` is hashed.
     """
     scheme, host, path, query = _url_parts(href)
     if scheme == "data":
@@ -250,10 +222,9 @@ def link_feature(href: str) -> str:
 
 
 def image_feature(src: str) -> str:
-    """Return the feature of an image: its file name, without query; the host where there is no path.
+    """Return the feature of an image (Thesis 4.2.2): its file name without query, or the host if there is no path.
 
-    The same picture served from several folders or hosts is one feature (Thesis 4.2.2: image files).
-    A `data:` image has no name and is known by its hash.
+    The same image in several folders or on several hosts is one feature. A `data:` image is hashed.
     """
     scheme, host, path, _ = _url_parts(src)
     if scheme == "data":
@@ -262,7 +233,7 @@ def image_feature(src: str) -> str:
 
 
 def _url_parts(url: str) -> tuple[str, str, str, str]:
-    """Split as RFC 3986 appendix B does: any string has parts, and none is refused."""
+    """Split as in RFC 3986, appendix B: any string can be split."""
     url = url.strip(_URL_EDGE).replace("\t", "").replace("\n", "").replace("\r", "")
     scheme, host, path, query = _URL.match(url).groups(default="")  # type: ignore[union-attr]  # matches any string
     return scheme.lower(), host.lower(), path, query
@@ -276,17 +247,14 @@ def _hashed_data(url: str) -> str:
 
 
 def word_hash(word: str) -> int:
-    """Return the 64-bit hash (xxh3) of a word or feature: the same in every run and on every machine."""
+    """Return the 64-bit hash (xxh3) of a word or feature, the same on every machine."""
     return xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
 
 
 def shingles(tokens: Sequence[str], size: int = SHINGLE_SIZE) -> npt.NDArray[np.uint64]:
-    """Return the hash of each `size` consecutive tokens, joined by blanks, in order.
-
-    Fewer tokens than `size` are one shingle, none are none.
-    """
+    """Return the hash of each `size` consecutive tokens, in order; fewer tokens than `size` are one shingle."""
     if size < 1:
-        raise SettingsError(f"a shingle of {size} words was asked for; expected 1 or more")
+        raise SettingsError(f"the size of shingles is {size}; expected 1 or more")
     count = max(len(tokens) - size + 1, min(len(tokens), 1))
     hashes = (word_hash(" ".join(tokens[start : start + size])) for start in range(count))
     return np.fromiter(hashes, dtype=np.uint64, count=count)
@@ -297,17 +265,15 @@ def shingles(tokens: Sequence[str], size: int = SHINGLE_SIZE) -> npt.NDArray[np.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopListSettings:
-    """What makes a word of a collection a stop word (DocView 3.2).
+    """When a word of a collection is a stop word (DocView 3.2).
 
-    The paper picks "the terms with high term frequency in a lot of documents" and names no numbers. Ours: a
-    page counts for a word that it holds `min_term_frequency` times, and such pages must be `min_page_share` of
-    the collection and `min_pages` at least. On the 1,237 mixed pages of pages-wcxb the defaults give some 210
-    words, 50 of them beyond the generic English list (time, data, based, business); a share of 0.1 brings in
-    subjects (industry, technology, platform).
+    The paper chooses "the terms with high term frequency in a lot of documents" and gives no numbers. Ours: a page
+    counts for a word that occurs in it `min_term_frequency` times; such pages must be at least `min_page_share` of the
+    collection and `min_pages`. On the 1,237 mixed pages of pages-wcxb the defaults give some 210 words, 50 of them not
+    in the generic English list (time, data, based, business); a share of 0.1 adds topics (industry, technology).
 
-    Counts are exact up to `exact_words` different words (some 50 MB). Beyond that rare words are forgotten by
-    lossy counting (Manku and Motwani, VLDB 2002), which may miss pages up to `max_missed_share` of the
-    collection for a word but never loses a stop word.
+    Counts are exact up to `exact_words` different words (some 50 MB). Beyond that, lossy counting (Manku and Motwani,
+    VLDB 2002) drops rare words: it may undercount a word by `max_missed_share` of the pages but loses no stop word.
     """
 
     min_page_share: float = 0.15
@@ -330,8 +296,7 @@ class StopListSettings:
 class StopWord(NamedTuple):
     """A word of a derived stop list and the number of pages that count for it.
 
-    `missed` bounds the pages that were forgotten: the true number lies in `pages .. pages + missed`. It is 0
-    unless the collection has more different words than are counted exactly.
+    The true number is in `pages .. pages + missed`; `missed` is 0 if all words are counted exactly.
     """
 
     word: str
@@ -340,20 +305,20 @@ class StopWord(NamedTuple):
 
 
 class StopListBuilder:
-    """Counts pages one at a time and says, at any time, which words are the stop words of those seen."""
+    """Counts pages one at a time and derives the stop words of the pages so far."""
 
     def __init__(self, settings: StopListSettings | None = None) -> None:
         self.settings = settings or StopListSettings()
         self.pages = 0
         self._counts: Counter[str] = Counter()
-        self._missed: dict[str, int] = {}  # only words that may have been forgotten before
+        self._missed: dict[str, int] = {}  # only words that may have been dropped before
         self._settled = 0  # the first words of _counts, whose _missed is known; Counter keeps the order of arrival
-        self._forgotten = 0  # no word outside _counts was on more pages than this
-        self._forget_above = self.settings.exact_words
+        self._dropped = 0  # no word outside _counts was on more pages than this
+        self._drop_above = self.settings.exact_words
 
     @property
     def words_held(self) -> int:
-        """How many different words are in memory."""
+        """The number of different words in memory."""
         return len(self._counts)
 
     def add(self, page: str | Iterable[str]) -> None:
@@ -362,14 +327,13 @@ class StopListBuilder:
         frequencies = Counter(words(page) if isinstance(page, str) else page)
         self._counts.update([word for word, frequency in frequencies.items() if frequency >= least])
         self.pages += 1
-        if len(self._counts) > self._forget_above:
-            self._forget_rare()
+        if len(self._counts) > self._drop_above:
+            self._drop_rare()
 
     def stop_list(self) -> list[StopWord]:
-        """Return the stop words of the pages so far, those on most pages first, equals by the alphabet.
+        """Return the stop words of the pages so far, those on most pages first, ties in alphabetical order.
 
-        Every word that meets the settings is there. Once words were forgotten, a word is also there that falls
-        short by no more than its `missed`.
+        After words were dropped, this includes words that fall short by no more than their `missed`.
         """
         self._settle()
         found = [
@@ -383,28 +347,20 @@ class StopListBuilder:
         return pages >= self.settings.min_pages and pages / self.pages >= self.settings.min_page_share
 
     def _settle(self) -> None:
-        """Note for the words that came since words were last forgotten how many pages that may have cost them."""
-        if self._forgotten:
+        """Set `_missed` of the words that were added since words were last dropped."""
+        if self._dropped:
             newcomers = islice(self._counts, self._settled, None)
-            self._missed.update(dict.fromkeys(newcomers, self._forgotten))
+            self._missed.update(dict.fromkeys(newcomers, self._dropped))
         self._settled = len(self._counts)
 
-    def _forget_rare(self) -> None:
-        """Forget the words that can have been on no more than `max_missed_share` of the pages."""
+    def _drop_rare(self) -> None:
+        """Drop the words that are on no more than `max_missed_share` of the pages."""
         self._settle()
-        self._forgotten = int(self.settings.max_missed_share * self.pages)
+        self._dropped = int(self.settings.max_missed_share * self.pages)
         missed = self._missed
         self._counts = Counter(
-            {word: pages for word, pages in self._counts.items() if pages + missed.get(word, 0) > self._forgotten}
+            {word: pages for word, pages in self._counts.items() if pages + missed.get(word, 0) > self._dropped}
         )
         self._missed = {word: pages for word, pages in missed.items() if word in self._counts}
         self._settled = len(self._counts)
-        self._forget_above = max(self.settings.exact_words, 2 * len(self._counts))
-
-
-def derive_stop_list(pages: Iterable[str | Iterable[str]], settings: StopListSettings | None = None) -> list[StopWord]:
-    """Return the stop words of a collection (DocView 3.2), given as texts or as the words of each page."""
-    builder = StopListBuilder(settings)
-    for page in pages:
-        builder.add(page)
-    return builder.stop_list()
+        self._drop_above = max(self.settings.exact_words, 2 * len(self._counts))
