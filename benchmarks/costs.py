@@ -12,6 +12,7 @@ from pathlib import Path
 from webwinnow.collection.pagestore import CollectionStore, PageRow
 from webwinnow.collection.pageworker import PageWorker
 from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.workerjobs import CleanStored, LearnSite, ParsePage, Shared, SiteToClean
 from webwinnow.io import open_pages
 from webwinnow.replicas import sketch_type
 from webwinnow.urls import SiteKey
@@ -41,7 +42,7 @@ def costs(data: Path) -> list[tuple[str, ...]]:
 
 def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
     settings = RunSettings(site_by=SiteKey.parse("column" if "swde" in path.name else "host"))
-    workshop = PageWorker(settings.to_plain(), beat=lambda: None)
+    worker = PageWorker(settings, heartbeat=lambda: None)
     watch = _Stopwatch()
     sizes: dict[str, int] = defaultdict(int)
     pages = open_pages([path], on_problem=print)
@@ -49,9 +50,9 @@ def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
         for ordinal in range(most):
             with watch.on("reading"):
                 page = next(pages)
-            item = (page.url, page.body, page.content_type, page.site, page.page_id)
+            job = ParsePage(page.url, page.body, page.content_type, page.site, page.page_id)
             with watch.on("parsing, page model"):
-                site, key, content, packed = workshop.parse(*item)
+                site, key, content, packed = worker.parse(job)
             with watch.on("index and spool"):
                 store.add_page(PageRow(ordinal, site, page.url, page.page_id, key, content), packed)
             sizes["HTML"] += len(page.body)
@@ -61,14 +62,13 @@ def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
         spool = str(store.spool_path)
         for site, _ in sites:
             with watch.on("learning"):
-                model, _ = workshop.do("learn", spool, store.chosen_of(site, settings.learn_pages))
-            sizes["models"] += len(model)
-            about = {"name": site, "chosen": store.chosen_of(site, settings.learn_pages), "model": None}
+                learned = worker.do(LearnSite(store.chosen_of(site, settings.learn_pages)), Shared(spool))
+            sizes["models"] += len(learned[0])
+            shared = Shared(spool, (SiteToClean(site, store.chosen_of(site, settings.learn_pages), None),))
             for row in store.pages_of(site):
-                first = workshop.model_of is None or workshop.model_of[0] != site
-                shared = {"spool": spool, "sites": [about]}
+                first = worker.model_of is None or worker.model_of[0] != site
                 with watch.on("learning, a second time" if first else "cleaning, record, sketch"):
-                    answer = workshop.do("clean", shared, (0, row.url, row.page_id, row.ref, row.error))
+                    answer = worker.do(CleanStored(0, row.url, row.page_id, row.ref, row.error), shared)
                 sizes["records (JSONL)"] += len(answer[0])
         sizes["index of the pages"] = sum(file.stat().st_size for file in Path(folder).glob("run/index.sqlite*"))
         sizes["sketches"] = sketch_type().itemsize * most

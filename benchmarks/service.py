@@ -65,19 +65,23 @@ import json, sys, time
 from pathlib import Path
 from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits
-from webwinnow.collection.servedpage import KnownSites, PageDesk
+from webwinnow.collection.pageworker import ModelCache, clean_request
+from webwinnow.collection.workerjobs import CleanRequest
 from webwinnow.site.modelstore import ModelFolder
 from dataclasses import asdict
 import tempfile
 pages = json.load(sys.stdin)
-desk = PageDesk(ParseLimits(), KnownSites(ModelFolder(Path(tempfile.mkdtemp()), make=True)))
+models = ModelCache(ModelFolder(Path(tempfile.mkdtemp()), make=True))
 asked = {"site_by": "host", "models": True, "method": "combined", "task": "content", "also": [], "explain": False}
 asked["cleaning"] = asdict(CleaningSettings())
+def clean(page):
+    body = page["html"].encode("utf-8", "replace")
+    clean_request(CleanRequest(page["url"], body, "text/html; charset=utf-8", asked), ParseLimits(), models)
 for page in pages[:20]:
-    desk.clean(page["url"], page["html"].encode(), "text/html; charset=utf-8", asked)
+    clean(page)
 started = time.perf_counter()
 for page in pages:
-    desk.clean(page["url"], page["html"].encode("utf-8", "replace"), "text/html; charset=utf-8", asked)
+    clean(page)
 print(len(pages) / (time.perf_counter() - started))
 """
 

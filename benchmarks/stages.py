@@ -30,10 +30,12 @@ _STAGES = {
     "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),
     "spool": (
         "webwinnow.collection.pageworker.tree_to_bytes",
-        "webwinnow.collection.pageworker.PageWorker._page",
+        "webwinnow.collection.pagestore.StoredPage.pack",
+        "webwinnow.collection.pagestore.StoredPage.unpack",
+        "webwinnow.collection.pageworker.tree_from_bytes",
         "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
     ),
-    "site learned": ("webwinnow.collection.pageworker.PageWorker._model",),
+    "site learned": ("webwinnow.collection.pageworker.PageWorker._site_model",),
     "verdict": ("webwinnow.methods.combined.clean", "webwinnow.methods.page.clean"),
     "record: text": ("webwinnow.cleanpage.to_text",),
     "record: metadata": ("webwinnow.cleanpage.metadata", "webwinnow.cleanpage.language_of"),
@@ -115,24 +117,25 @@ def _worked(pages: list[dict[str, Any]]) -> dict[str, float]:
     """What a worker does for these pages, site by site, timed."""
     from webwinnow.collection.pageworker import PageWorker
     from webwinnow.collection.settings import RunSettings
+    from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared, SiteToClean
 
-    workshop = PageWorker(RunSettings().to_plain(), beat=lambda: None)
+    worker = PageWorker(RunSettings(), heartbeat=lambda: None)
     clock = _Clock()
     sites: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     with tempfile.NamedTemporaryFile() as spool:
         at = 0
         with clock.timing():
             for page in pages:
-                site, _, content, packed = workshop.parse(page["url"], page["html"], None, None, page["page_id"])
+                site, _, content, packed = worker.parse(ParsePage(page["url"], page["html"], page_id=page["page_id"]))
                 spool.write(packed)
                 sites[site].append((page["url"], page["page_id"], (at, len(packed)), content))
                 at += len(packed)
             spool.flush()
             for site, found in sites.items():
                 chosen = list({content: ref for *_, ref, content in found}.values())
-                shared = {"spool": spool.name, "sites": [{"name": site, "chosen": chosen, "model": None}]}
+                shared = Shared(spool.name, (SiteToClean(site, chosen, None),))
                 for url, page_id, ref, _ in found:
-                    workshop.do("clean", shared, (0, url, page_id, ref, None))
+                    worker.do(CleanStored(0, url, page_id, ref, None), shared)
     return clock.seconds
 
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from webwinnow import InputError, SettingsError
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection import CollectionSettings
 from webwinnow.commands.classify import ClassifySettings, apply_classes, train_classes
 from webwinnow.mining.classmodel import ClassModel
 
@@ -22,7 +22,7 @@ WORDS = {
 }
 
 
-RUN = RunSettings(method="none", jobs=1, keep_trees=True)
+RUN = CollectionSettings(jobs=1)
 
 
 def page(site: str, number: int, label: str | None) -> dict[str, object]:

@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.collection import CollectionSettings
 from webwinnow.collection import workerpool as pool_module
 from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared
 from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.commands import RunSettings, run
 from webwinnow.errors import SettingsError, WebwinnowError
@@ -271,17 +273,16 @@ def test_interrupted_run_says_how_to_go_on(held_run, write_crawl, make_pages, tm
 
 
 def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
-    settings = RunSettings(method="none", jobs=2)
-    pages = [("http://a.example/", b"<p>x", None, None, None)] * 5
-    with WorkerPool(2, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
-        pool.submit(Task("good", "parse", None, pages))
-        pool.submit(Task("bad", "clean", {"spool": "/dev/null", "sites": []}, [(0, "u", None, (0, 1), None)]))
+    pages = [ParsePage("http://a.example/", b"<p>x")] * 5
+    with WorkerPool(CollectionSettings(jobs=2, page_seconds=30.0)) as pool:
+        pool.submit(Task("good", pages))
+        pool.submit(Task("bad", [CleanStored(0, "u", None, (0, 1), None)], Shared("/dev/null")))
         answers = list(pool.answers())
-    assert sorted((answer.task.name, answer.index) for answer in answers) == [
+    assert sorted((answer.task.about, answer.at) for answer in answers) == [
         ("bad", 0),
         *(("good", k) for k in range(5)),
     ]
-    assert [answer.error is None for answer in answers if answer.task.name == "good"] == [True] * 5
+    assert [answer.error is None for answer in answers if answer.task.about == "good"] == [True] * 5
 
 
 def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pages, tmp_path, monkeypatch):
@@ -295,17 +296,16 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
 
 
 def test_a_worker_that_cannot_start_once_does_the_next_task(monkeypatch):
-    settings = RunSettings(method="none", jobs=1)
-    pages = [("http://a.example/", b"<p>x", None, None, None)]
-    with WorkerPool(1, settings.to_plain(), page_seconds=30.0, memory=settings.worker_memory) as pool:
+    pages = [ParsePage("http://a.example/", b"<p>x")]
+    with WorkerPool(CollectionSettings(jobs=1, page_seconds=30.0)) as pool:
         with monkeypatch.context() as broken:
             broken.setattr(pool_module.sys, "executable", "/bin/false")
-            pool.submit(Task("first", "parse", None, pages))
+            pool.submit(Task("first", pages))
             with pytest.raises(WebwinnowError, match="cannot start"):
                 pool.answer()
-        pool.submit(Task("second", "parse", None, pages))
+        pool.submit(Task("second", pages))
         answered = pool.answer()
-    assert (answered.task.name, answered.error) == ("second", None)
+    assert (answered.task.about, answered.error) == ("second", None)
 
 
 def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path, monkeypatch):

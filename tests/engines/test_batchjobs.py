@@ -9,6 +9,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
+from webwinnow.collection import CollectionSettings  # noqa: E402
 from webwinnow.commands import RunSettings, run  # noqa: E402
 from webwinnow.commands.learn import learn_sites  # noqa: E402
 from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
@@ -89,7 +90,7 @@ def test_a_site_learned_from_chosen_trees_is_the_site_learned_from_all(trees):
     ours = [batch.filter(pa.compute.equal(batch.column("site"), "a.example")) for batch in trees]
     chosen = list(chosen_trees(trees, {"a.example": EVERY_KEY}))
     assert learn_site(chosen, settings) == learn_site(ours, settings)
-    assert learn_site(chosen, settings).model is not None
+    assert learn_site(chosen, settings)[1] is not None
 
 
 def test_a_plan_cuts_large_sites_and_keeps_small_ones_whole():
@@ -172,7 +173,7 @@ def files_in(folder):
 
 
 def test_learning_by_tasks_done_twice_gives_the_models_of_workers(crawl, tmp_path):
-    settings = RunSettings(method="sst", learn_pages=100, keep_trees=True, jobs=2)
+    settings = CollectionSettings(learn_pages=100, jobs=2)
     for update in (None, 3):  # the second time nothing is new
         wanted = learn_sites(crawl, tmp_path / "local", settings, update=update)
         found = learn_sites(crawl, tmp_path / "cluster", settings, update=update, engine=ClusterEngine(Here()))

@@ -166,7 +166,7 @@ def test_a_full_disk_is_told_and_the_run_resumed_when_there_is_room(webwinnow, p
 def test_a_run_of_workers_is_not_resumed_by_a_cluster(command, webwinnow, pages_file, tmp_path):
     out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
     with started(command, "clean", pages_file, "-o", out, "-q") as process:
-        wait_for((working / "trees.spool").exists, process)
+        wait_for((working / "pages.spool").exists, process)
         process.kill()
         process.communicate(timeout=60)
     done = webwinnow("clean", pages_file, "-o", out, "--engine", "ray", "--resume")

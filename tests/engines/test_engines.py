@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.collection import CollectionSettings
 from webwinnow.commands import RunSettings, run
 from webwinnow.commands.learn import learn_sites
 from webwinnow.methods import METHODS
@@ -72,7 +73,7 @@ def test_models_of_a_folder_clean_the_same_on_a_cluster(crawl, tmp_path, webwinn
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_a_cluster_learns_the_models_that_workers_learn(crawl, tmp_path, engine, request):
-    settings = RunSettings(method="sst", learn_pages=100, keep_trees=True, jobs=2)
+    settings = CollectionSettings(learn_pages=100, jobs=2)
     for inputs, update in ((crawl[:2], None), (crawl[2:], 3)):
         wanted = learn_sites(inputs, tmp_path / "local", settings, update=update)
         found = learn_sites(inputs, tmp_path / "out", settings, update=update, engine=engine_of(engine, request))

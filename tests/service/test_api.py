@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from webwinnow.cli.app import app
 from webwinnow.io.rows import json_schema
-from webwinnow.service.parts import bytes_in
+from webwinnow.service.context import bytes_in
 
 
 def test_a_page_comes_back_as_its_record(server: Any, make_page: Callable[[int], str]) -> None:

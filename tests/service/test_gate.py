@@ -22,10 +22,10 @@ from webserver import Reply, WebServer
 
 from webwinnow.crawl.crawling import fetch_page
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.service import parts as parts_module
+from webwinnow.service import context as context_module
 from webwinnow.service import server as server_module
+from webwinnow.service.accesscontrol import COOKIE, Gate
 from webwinnow.service.app import create_app
-from webwinnow.service.gate import COOKIE, Gate
 from webwinnow.service.jobs import allowed_input, safe_name
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.settings import ServiceSettings, is_loopback
@@ -257,7 +257,7 @@ def test_a_page_is_fetched_where_that_is_allowed(
 
 
 def test_redirects_do_not_hold_a_place_for_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts_module, "FETCH_SECONDS", 0.5)
+    monkeypatch.setattr(context_module, "FETCH_SECONDS", 0.5)
     parts = create_app(ServiceSettings(folder=tmp_path, allow_private=True)).state.parts
 
     def onward(asked: Any) -> Reply:

@@ -21,8 +21,8 @@ from webwinnow.errors import WebwinnowError
 from webwinnow.service import api
 from webwinnow.service import jobs as jobs_module
 from webwinnow.service.app import create_app
+from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobState, JobStore, QueueFull
-from webwinnow.service.runner import JobRunner
 from webwinnow.service.settings import ServiceSettings
 
 WAIT_SECONDS = 20.0

@@ -13,7 +13,7 @@ import typer
 from webwinnow.cleaning import sst
 from webwinnow.cli import options
 from webwinnow.cli.terminal import finish, shown_progress
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_output
@@ -72,14 +72,8 @@ def learn(
         raise SettingsError("--try-thresholds needs the pages, which a cluster does not return; leave out --engine")
     if update and not sums:
         raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
-    settings = RunSettings(
-        method="sst",
-        cleaning=options.cleaning_settings(set_),
-        site_by=SiteKey.parse(site_by),
-        jobs=jobs,
-        learn_pages=pages,
-        keep_trees=True,
-    )
+    settings = CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs, learn_pages=pages)
+    threshold = options.cleaning_settings(set_).sst.threshold
 
     def show(site: str, trees: list[PageTree]) -> None:
         """Print what each of a range of thresholds keeps."""
@@ -93,6 +87,7 @@ def learn(
             inputs,
             out,
             settings,
+            threshold=threshold,
             sums=sums,
             tmp=tmp,
             on_sample=show if try_thresholds else None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from webwinnow.cleaning.tasks import TASKS
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.settings import CollectionSettings
 from webwinnow.crawl import AddressGuard, Route
 from webwinnow.crawl.crawlsettings import ScopeKind
 from webwinnow.errors import MissingExtra
@@ -191,9 +191,9 @@ def cleaning_settings(
     )
 
 
-def parsing_settings(site_by: str, jobs: int) -> RunSettings:
+def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
-    return RunSettings(method="none", site_by=SiteKey.parse(site_by), jobs=jobs, keep_trees=True)
+    return CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs)
 
 
 def names_in(text: str) -> tuple[str, ...]:

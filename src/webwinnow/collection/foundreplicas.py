@@ -1,7 +1,7 @@
-"""Replicas in a run: the sketches of its parts as one table, and the name of the copy that stays for each record.
+"""The replicas of a collection: the sketches of its parts as one table, and for each record the page it is a copy of.
 
-The table is a file of the run's folder, mapped into memory, in output order; so what is found does not depend on the
-workers, and a run that is resumed finds the same.
+The table is a file in the folder of the collection, mapped into memory, in output order. The result therefore does not
+depend on the workers, and is the same for a run that was resumed.
 """
 
 from __future__ import annotations
@@ -17,58 +17,59 @@ import numpy as np
 from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.collection.summary import FoundReplicas
 from webwinnow.io import record_line
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
 from webwinnow.replicas.sketches import site_hash
 
-__all__ = ["RunReplicas", "replicas_in"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RunReplicas:
-    """What was found among the pages of a run, in output order."""
+class CollectionReplicas:
+    """The replicas among the pages of a store, in output order."""
 
+    store: CollectionStore
     sketches: Sketches
     replicas: Replicas
 
-    def stays(self, place: int, store: CollectionStore) -> str | None:
-        """The page that a page is a replica of, by its id or else its URL; None for one that stays."""
-        stays = int(self.replicas.stays[place])
-        return None if stays == place else store.name_of(int(self.sketches["ordinal"][stays]))
+    @classmethod
+    def of(
+        cls, store: CollectionStore, settings: ReplicaSettings, progress: Progress = no_progress
+    ) -> CollectionReplicas:
+        """Find the replicas among the pages of a store whose parts are all done."""
+        total = store.page_count()
+        progress("replicas", 0, total)
+        path = store.folder / "sketches.bin"
+        with path.open("wb") as table:
+            for part, _ in store.parts():
+                with store.sketches_path(part).open("rb") as file:
+                    shutil.copyfileobj(file, table)
+        row = sketch_type(settings.method)
+        sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
+        found = cls(store, sketches, find_replicas(sketches, settings))
+        progress("replicas", total, total)
+        return found
 
-    def named_lines(self, lines: Iterable[bytes], store: CollectionStore) -> Iterator[bytes]:
+    def replica_of(self, place: int) -> str | None:
+        """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
+        kept = int(self.replicas.stays[place])
+        if kept == place:
+            return None
+        page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
+        return url if page_id is None else page_id
+
+    def named_lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
         """The lines of all records, with `replica_of`."""
         for place, line in enumerate(lines):
-            stays = self.stays(place, store)
-            yield line if stays is None else record_line(json.loads(line) | {"replica_of": stays})
+            kept = self.replica_of(place)
+            yield line if kept is None else record_line(json.loads(line) | {"replica_of": kept})
 
-    def named(self, records: Iterable[dict[str, Any]], store: CollectionStore) -> Iterator[dict[str, Any]]:
+    def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """All records, with `replica_of`."""
         for place, record in enumerate(records):
-            yield record | {"replica_of": self.stays(place, store)}
+            yield record | {"replica_of": self.replica_of(place)}
 
-    def found(self, store: CollectionStore) -> FoundReplicas:
-        """What the summary tells."""
-        name_of: dict[int, str] = {}
-        asked = {site for mirror in self.replicas.mirrors for site in (mirror.site, mirror.of)}
-        for site in store.site_names() if asked else ():
-            if site_hash(site) in asked:
-                name_of[site_hash(site)] = site
-        mirrors = [(name_of[m.site], name_of[m.of], m.pages, m.share) for m in self.replicas.mirrors]
+    def found(self) -> FoundReplicas:
+        """The numbers for the summary."""
+        wanted = {site for mirror in self.replicas.mirrors for site in (mirror.site, mirror.of)}
+        names = {site_hash(site): site for site in self.store.site_names()} if wanted else {}
+        mirrors = [(names[m.site], names[m.of], m.pages, m.share) for m in self.replicas.mirrors]
         return FoundReplicas(self.replicas.counts(), tuple(mirrors))
-
-
-def replicas_in(store: CollectionStore, settings: ReplicaSettings, tell: Progress) -> RunReplicas:
-    """Find the replicas among the pages of a run whose parts are all done."""
-    total = store.page_count()
-    tell("replicas", 0, total)
-    path = store.folder / "sketches.bin"
-    with path.open("wb") as whole:
-        for part, _ in store.parts():
-            with store.sketches_path(part).open("rb") as file:
-                shutil.copyfileobj(file, whole)
-    row = sketch_type(settings.method)
-    sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
-    found = RunReplicas(sketches, find_replicas(sketches, settings))
-    tell("replicas", total, total)
-    return found

@@ -1,28 +1,26 @@
-"""Stage 2 of a run: sites to numbered parts of the output, with every worker busy and little in memory.
+"""Clean the sites of a store into numbered parts of the output, with every worker busy and little in memory.
 
 Parts are numbered in output order, (site, input ordinal), before any is done, so they may be done in any order. Small
-sites share a part and are learned by the worker that cleans it; a large one is learned once, then its parts follow.
-With a method that learns nothing from the site, pages come cleaned from stage 1 and are only put in order.
+sites share a part, and the worker that cleans it learns them; a large site is learned once, then its parts follow.
+Pages that need nothing of their site were cleaned when they were parsed and are only put in order.
 """
 
 from __future__ import annotations
 
-import marshal
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.collection.pageworker import failed_page
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import Counts, shared_reason
+from webwinnow.collection.workerjobs import CleanStored, LearnSite, PageCleaned, Shared, SiteLearned, SiteToClean
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.replicas.sketches import placed
 from webwinnow.storage import write_file
-
-__all__ = ["PART_PAGES", "clean_all"]
 
 PART_PAGES = 64
 """Pages in a part of the output at most."""
@@ -32,31 +30,33 @@ def clean_all(
     store: CollectionStore,
     pool: WorkerPool,
     settings: RunSettings,
-    tell: Progress,
+    progress: Progress = no_progress,
     models: Mapping[str, str | None] | None = None,
 ) -> int:
     """Clean every page of the store into parts; returns the number of sites.
 
-    `models` are sites that were learned already, from more pages than are here: where each model lies, None for a site
-    that could not be learned.
+    `models` has the model files of sites that were learned before, from more pages than this store has; None for a
+    site that could not be learned.
     """
-    stage = _CleanStage(store, pool, settings, tell, models or {})
+    stage = _CleanStage(store, pool, settings, progress, models or {})
     stage.run()
     return stage.sites
 
 
 class _Part(NamedTuple):
-    """Pages of one or more sites, in order: rows of the index, and items, which begin with the index of their site."""
+    """A part with its sites and pages; `site_of` has the position in `sites` of each page's site."""
 
     number: int
-    sites: list[dict[str, Any]]
-    items: list[tuple[Any, ...]]
+    sites: list[SiteToClean]
     rows: list[PageRow]
+    site_of: list[int]
 
-    def add(self, at: int, row: PageRow) -> None:
-        """Add a page of the site `at`."""
-        self.items.append((at, row.url, row.page_id, row.ref, row.error))
-        self.rows.append(row)
+    def jobs(self) -> list[CleanStored]:
+        """The jobs for its pages."""
+        return [
+            CleanStored(site, row.url, row.page_id, row.ref, row.error)
+            for site, row in zip(self.site_of, self.rows, strict=True)
+        ]
 
 
 class _LargeSite(NamedTuple):
@@ -67,8 +67,8 @@ class _LargeSite(NamedTuple):
     parts: int
 
 
-class _Gathered:
-    """The answers to one part so far."""
+class _PartOutput:
+    """The output of one part so far."""
 
     def __init__(self, replicas: ReplicaSettings | None) -> None:
         self.replicas = replicas
@@ -77,25 +77,24 @@ class _Gathered:
         self.rejected: list[bytes] = []
         self.counts = Counts()
 
-    def add(self, site: str, row: PageRow, answer: tuple[Any, ...]) -> None:
-        line, rejected, outcome, reason, kept_words, all_words, sketch, repeats = answer
+    def add(self, site: str, row: PageRow, page: PageCleaned) -> None:
         if self.replicas is not None:
-            self.sketches.append(placed(sketch, site, row.ordinal, row.fetched_at, self.replicas))
-        self.lines.append(line)
-        self.rejected.extend(rejected)
+            self.sketches.append(placed(page.sketch, site, row.ordinal, row.fetched_at, self.replicas))
+        self.lines.append(page.line)
+        self.rejected.extend(page.rejected)
+        reason, is_kept = page.reason, page.outcome == "kept"
         self.counts.add(
             Counts(
-                outcomes={outcome: 1},
-                reasons={shared_reason(reason): 1} if reason is not None and outcome != "kept" else {},
-                remarks={reason: 1} if reason is not None and outcome == "kept" else {},
-                kept_words=kept_words,
-                all_words=all_words,
-                repeats=[(pages, text, site) for pages, text in repeats],
+                outcomes={page.outcome: 1},
+                reasons={shared_reason(reason): 1} if reason is not None and not is_kept else {},
+                remarks={reason: 1} if reason is not None and is_kept else {},
+                kept_words=page.kept_words,
+                all_words=page.all_words,
+                repeats=[(pages, text, site) for pages, text in page.repeats],
             )
         )
 
-    def keep(self, store: CollectionStore, part: int) -> None:
-        """Put a finished part into the store."""
+    def store(self, store: CollectionStore, part: int) -> None:
         store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
 
 
@@ -105,15 +104,15 @@ class _CleanStage:
         store: CollectionStore,
         pool: WorkerPool,
         settings: RunSettings,
-        tell: Progress,
+        progress: Progress,
         models: Mapping[str, str | None],
     ) -> None:
-        self.store, self.pool, self.settings, self.tell = store, pool, settings, tell
+        self.store, self.pool, self.settings, self.progress = store, pool, settings, progress
         self.models = models
         self.learns = settings.learns
         self.sites = 0
         self.done, self.total = 0, store.page_count()
-        self.gathered: dict[int, _Gathered] = {}
+        self.outputs: dict[int, _PartOutput] = {}
         """Parts whose answers are coming in, by number."""
         self.ready: deque[Iterator[Task]] = deque()
         """The parts of large sites that have been learned."""
@@ -127,7 +126,7 @@ class _CleanStage:
             elif not self.pool.waiting:
                 return
             while self.pool.waiting and (task is None or not self.pool.has_room):
-                self._hear(self.pool.answer())
+                self._take(self.pool.answer())
                 if self.ready:
                     break
 
@@ -144,10 +143,10 @@ class _CleanStage:
         small, number = _Part(0, [], [], []), 0
         for name, pages in self.store.sites():
             self.sites += 1
-            if small.items and (pages > PART_PAGES or len(small.items) + pages > PART_PAGES):
+            if small.rows and (pages > PART_PAGES or len(small.rows) + pages > PART_PAGES):
                 yield from self._task_of(small)
                 number += 1
-            if not small.items or small.number != number:
+            if not small.rows or small.number != number:
                 small = _Part(number, [], [], [])
             if pages <= PART_PAGES:
                 self._add_small(small, name)
@@ -155,88 +154,86 @@ class _CleanStage:
             site = _LargeSite(number, name, -(-pages // PART_PAGES))
             number += site.parts
             yield from self._large(site, pages)
-        if small.items and small.number == number:
+        if small.rows and small.number == number:
             yield from self._task_of(small)
 
     def _add_small(self, part: _Part, name: str) -> None:
         learns = self.learns and name not in self.models
         chosen = self.store.chosen_of(name, self.settings.learn_pages) if learns else None
-        at = len(part.sites)
-        part.sites.append({"name": name, "chosen": chosen, "model": self.models.get(name)})
-        for row in self.store.pages_of(name):
-            part.add(at, row)
+        part.sites.append(SiteToClean(name, chosen, self.models.get(name)))
+        part.rows.extend(self.store.pages_of(name))
+        part.site_of.extend([len(part.sites) - 1] * (len(part.rows) - len(part.site_of)))
 
     def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
         if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
-            self._progress(pages)
+            self._count(pages)
         elif self.learns and site.name not in self.models:
-            refs = self.store.chosen_of(site.name, self.settings.learn_pages)
-            yield Task(site, "learn", str(self.store.spool_path), [refs])
+            chosen = self.store.chosen_of(site.name, self.settings.learn_pages)
+            yield Task(site, [LearnSite(chosen)], Shared(str(self.store.spool_path)))
         else:
             yield from self._parts_of(site, self.models.get(site.name))
 
     def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
-        about = {"name": site.name, "chosen": None, "model": model}
-        part = _Part(site.first, [about], [], [])
+        sites = [SiteToClean(site.name, None, model)]
+        part = _Part(site.first, sites, [], [])
         for row in self.store.pages_of(site.name):
-            if len(part.items) == PART_PAGES:
+            if len(part.rows) == PART_PAGES:
                 yield from self._task_of(part)
-                part = _Part(part.number + 1, [about], [], [])
-            part.add(0, row)
+                part = _Part(part.number + 1, sites, [], [])
+            part.rows.append(row)
+            part.site_of.append(0)
         yield from self._task_of(part)
 
     def _task_of(self, part: _Part) -> Iterator[Task]:
-        """The task of a part, unless an earlier try at this run has done it."""
+        """The task of a part, unless an earlier attempt at this run has done it."""
         if self.store.has_part(part.number):
-            self._progress(len(part.items))
-            return
-        if not self.learns:
-            self._gather_finished(part)
-            return
-        self.gathered.setdefault(part.number, _Gathered(self.settings.replicas))
-        yield Task(part, "clean", {"spool": str(self.store.spool_path), "sites": part.sites}, part.items)
+            self._count(len(part.rows))
+        elif not self.learns:
+            self._store_cleaned(part)
+        else:
+            self.outputs.setdefault(part.number, _PartOutput(self.settings.replicas))
+            yield Task(part, part.jobs(), Shared(str(self.store.spool_path), tuple(part.sites)))
 
-    def _gather_finished(self, part: _Part) -> None:
-        """Pages that need nothing of their site were cleaned when they were parsed: only bring them in order."""
-        gathered = _Gathered(self.settings.replicas)
+    def _store_cleaned(self, part: _Part) -> None:
+        """Store a part whose pages were cleaned when they were parsed."""
+        output = _PartOutput(self.settings.replicas)
         for row in part.rows:
             site = self.settings.site_by.name(row.site, row.url)
-            if row.ref is not None:
-                gathered.add(site, row, marshal.loads(self.store.read(row.ref)))
+            cleaned = None if row.ref is None else StoredPage.unpack(self.store.read(row.ref)).cleaned
+            if cleaned is not None:
+                output.add(site, row, PageCleaned(*cleaned))
             else:
-                failed = failed_page(row.url, row.page_id, site, self.settings, row.error or "")
-                gathered.add(site, row, failed)
-        self._progress(len(part.items))
-        gathered.keep(self.store, part.number)
+                output.add(site, row, failed_page(row.url, row.page_id, site, self.settings, row.error or ""))
+        self._count(len(part.rows))
+        output.store(self.store, part.number)
 
-    def _hear(self, answer: Answer) -> None:
-        if isinstance(answer.task.name, _LargeSite):
-            self._keep_model(answer.task.name, answer)
+    def _take(self, answer: Answer) -> None:
+        if isinstance(answer.task.about, _LargeSite):
+            self._keep_model(answer.task.about, answer)
             return
-        part: _Part = answer.task.name
-        gathered = self.gathered[part.number]
-        row = part.rows[answer.index]
+        part: _Part = answer.task.about
+        output, row = self.outputs[part.number], part.rows[answer.at]
         if answer.error is None:
-            gathered.add(row.site, row, answer.value)
+            output.add(row.site, row, answer.result)
         else:
-            gathered.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
-        self._progress(1)
-        if answer.last:
-            del self.gathered[part.number]
-            gathered.keep(self.store, part.number)
+            output.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
+        self._count(1)
+        if answer.is_last:
+            del self.outputs[part.number]
+            output.store(self.store, part.number)
 
     def _keep_model(self, site: _LargeSite, answer: Answer) -> None:
         """Store what was learned; a site that could not be learned is cleaned without, and its records say so."""
         model = None
         if answer.error is None:
-            packed, repeats = answer.value
+            learned: SiteLearned = answer.result
             path = self.store.model_path(site.first)
-            write_file(path, packed, durable=False)
+            write_file(path, learned.model, durable=False)
             model = str(path)
-            first = self.gathered.setdefault(site.first, _Gathered(self.settings.replicas))
-            first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in repeats]))
+            first = self.outputs.setdefault(site.first, _PartOutput(self.settings.replicas))
+            first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in learned.repeats]))
         self.ready.append(self._parts_of(site, model))
 
-    def _progress(self, pages: int) -> None:
+    def _count(self, pages: int) -> None:
         self.done += pages
-        self.tell("clean", self.done, self.total)
+        self.progress("clean", self.done, self.total)

@@ -1,34 +1,36 @@
-"""A run's private folder: the spool of packed trees, an index of the pages, finished parts of the output.
+"""The folder of a collection: a spool of packed pages, an index of them in SQLite, finished parts of the output.
 
-Everything a killed run needs to go on is here and nowhere else. The index is SQLite: it sorts by site on disk, and what
-was committed is there after a kill. A page's row is written after its tree, a part's row after its file, so whatever
-the index names exists; what it does not name is done again.
+It contains everything that is needed to resume a killed run. The index sorts by site on disk, and what was committed
+survives a kill. The row of a page is written after its bytes in the spool, the row of a part after its files.
+Therefore everything that the index names exists; what it does not name is done again.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
+import marshal
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Self
 
+from webwinnow.collection.workerjobs import Ref
 from webwinnow.errors import SettingsError, WebwinnowError
+from webwinnow.pagetree import PageTree
+from webwinnow.platforms import lock_file
 from webwinnow.records import PageRecord
 from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_note
+from webwinnow.treebytes import tree_from_bytes
 from webwinnow.urls import SiteKey
 
-__all__ = ["CollectionStore", "PageRow", "part_path", "sketches_path", "write_part"]
-
 LEAST_FREE = 200_000_000
-"""Bytes that must stay free where the run's folder lies."""
+"""Bytes that must stay free on the disk of the folder."""
 COMMIT_PAGES = 256
 FORMAT_VERSION = 2
-_SIGN = 1 << 63
+SIGN = 1 << 63
+"""SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 
 _SCHEMA = """
 CREATE TABLE pages (
@@ -40,7 +42,7 @@ CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 
 
 class PageRow(NamedTuple):
-    """A page in the index. A failed one has an error instead of a tree in the spool."""
+    """A page in the index. A failed one has an error and is not in the spool."""
 
     ordinal: int
     site: str
@@ -48,13 +50,47 @@ class PageRow(NamedTuple):
     page_id: str | None
     key: int = 0
     content: str = ""
-    ref: tuple[int, int] | None = None
+    ref: Ref | None = None
     error: str | None = None
     fetched_at: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What other records call the page: its id, or its URL if it has none."""
+        return self.page_id or self.url
+
+
+class StoredPage(NamedTuple):
+    """What the spool has of a page: its packed tree, with packed page evidence where the method learns from that.
+
+    A page that needs nothing of its site is stored cleaned, with its tree only if that is wanted too.
+    """
+
+    tree: bytes | None
+    evidence: bytes | None = None
+    fingerprint: int = 0
+    cleaned: tuple[Any, ...] | None = None
+
+    def pack(self) -> bytes:
+        """Pack the page for the spool."""
+        return marshal.dumps(tuple(self))
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> StoredPage:
+        """Read the bytes of `pack`."""
+        return cls(*marshal.loads(packed))
+
+
+def stored_tree(packed: bytes) -> PageTree:
+    """The tree of a page in the spool."""
+    tree = StoredPage.unpack(packed).tree
+    if tree is None:
+        raise WebwinnowError("pages that are cleaned as they are parsed have no trees, except with keep_trees")
+    return tree_from_bytes(tree)
+
 
 class CollectionStore:
-    """Opens or makes the folder. `finish` removes it, anything else leaves it for --resume."""
+    """Opens or makes the folder. `finish` removes it; otherwise it stays, to be resumed."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
@@ -64,19 +100,20 @@ class CollectionStore:
         if folder.exists() and not resume:
             _check_own(folder)
             with self._locked():
-                _set_aside(folder)
+                folder.rename(_aside(folder))
             _clear(_aside(folder))
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in (folder, folder / "parts", folder / "models"):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = self._locked()
-        (folder / "parts").mkdir(exist_ok=True)
-        (folder / "models").mkdir(exist_ok=True)
-        self._index = self._opened()
+        advice = "it is no run that can be resumed, leave out --resume"
+        self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
+        self._index.execute(f"PRAGMA temp_store_directory = '{str(folder).replace(chr(39), chr(39) * 2)}'")
         self._check_identity(identity)
         self._spool: IO[bytes] = self.spool_path.open("a+b", buffering=0)
         self._spool_size = self._spool.seek(0, os.SEEK_END)
         self._pending: list[PageRow] = []
 
-    def __enter__(self) -> CollectionStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,13 +121,13 @@ class CollectionStore:
 
     @property
     def spool_path(self) -> Path:
-        """The file of packed trees, one after the other."""
-        return self.folder / "trees.spool"
+        """The file of packed pages."""
+        return self.folder / "pages.spool"
 
     # Pages
 
     def add_page(self, row: PageRow, packed: bytes | None = None) -> None:
-        """Keep a page; `packed` is its tree."""
+        """Add a page; `packed` is a packed `StoredPage`."""
         if packed is not None:
             self._check_room(len(packed))
             self._spool.write(packed)
@@ -100,32 +137,22 @@ class CollectionStore:
         if len(self._pending) >= COMMIT_PAGES:
             self.commit()
 
-    def read(self, ref: tuple[int, int]) -> bytes:
-        """What the spool keeps of a page."""
+    def read(self, ref: Ref) -> bytes:
+        """A packed page of the spool."""
         return os.pread(self._spool.fileno(), ref[1], ref[0])
 
     def commit(self) -> None:
-        """Make what was added last through a kill."""
+        """Write the rows of the pages added last."""
         rows = [
-            (
-                r.ordinal,
-                r.site,
-                r.url,
-                r.page_id,
-                r.key - _SIGN,
-                r.content,
-                *(r.ref or (None, None)),
-                r.error,
-                r.fetched_at,
-            )
-            for r in self._pending
+            (*row[:4], row.key - SIGN, row.content, *(row.ref or (None, None)), row.error, row.fetched_at)
+            for row in self._pending
         ]
         with transaction(self._index):
             self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         self._pending.clear()
 
     def has_page(self, ordinal: int) -> bool:
-        """Whether an earlier try at this run has dealt with a page."""
+        """Whether an earlier attempt at this run has processed a page."""
         return self._index.execute("SELECT 1 FROM pages WHERE ordinal = ?", (ordinal,)).fetchone() is not None
 
     def places(self) -> Iterator[tuple[str, int, int]]:
@@ -140,30 +167,28 @@ class CollectionStore:
             "GROUP BY content ORDER BY lowest LIMIT 1 OFFSET ?",
             (site, most - 1),
         ).fetchone()
-        return _SIGN * 2 - 1 if found is None else int(found[0]) + _SIGN
+        return SIGN * 2 - 1 if found is None else int(found[0]) + SIGN
 
     def page_count(self) -> int:
-        """How many pages are in the index."""
-        count: int = self._index.execute("SELECT count(*) FROM pages").fetchone()[0]
-        return count
+        """The number of pages in the index."""
+        return int(self._index.execute("SELECT count(*) FROM pages").fetchone()[0])
 
     def failed_count(self) -> int:
-        """How many pages could not be read."""
-        count: int = self._index.execute("SELECT count(*) FROM pages WHERE error IS NOT NULL").fetchone()[0]
-        return count
+        """The number of pages that could not be read."""
+        return int(self._index.execute("SELECT count(*) FROM pages WHERE error IS NOT NULL").fetchone()[0])
 
     def errors(self, most: int) -> list[tuple[str, int]]:
-        """Why pages could not be read, and how many: the most frequent first, at most so many."""
+        """Why pages could not be read, each with the number of pages: the `most` frequent ones."""
         return self._index.execute(
             "SELECT error, count(*) AS pages FROM pages WHERE error IS NOT NULL "
             "GROUP BY error ORDER BY pages DESC, error LIMIT ?",
             (most,),
         ).fetchall()
 
-    def sites(self) -> Iterator[tuple[str, int]]:
+    def sites(self) -> list[tuple[str, int]]:
         """The sites in order, each with its number of pages."""
         self._order_by_site()
-        yield from self._index.execute("SELECT site, count(*) FROM pages GROUP BY site ORDER BY site")
+        return self._index.execute("SELECT site, count(*) FROM pages GROUP BY site ORDER BY site").fetchall()
 
     def site_names(self) -> Iterator[str]:
         """The sites that records name: those of the index, or the hosts of all pages if they are one nameless site."""
@@ -176,24 +201,19 @@ class CollectionStore:
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
-        found = self._index.execute(
-            "SELECT ordinal, site, url, page_id, key, content, offset, length, error, fetched_at FROM pages "
-            "WHERE site = ? ORDER BY ordinal",
-            (site,),
-        )
+        found = self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,))
         for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at in found:
             ref = None if offset is None else (offset, length)
-            yield PageRow(ordinal, name, url, page_id, key + _SIGN, content, ref, error, fetched_at)
+            yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
-    def chosen_of(self, site: str, most: int) -> list[tuple[int, int]]:
-        """Where the trees lie that a site is learned from (`site.choose`): each content once, then the lowest keys."""
-        found = self._index.execute(
+    def chosen_of(self, site: str, most: int) -> list[Ref]:
+        """The pages that a site is learned from (`site.sampling`): each content once, then the lowest keys."""
+        return self._index.execute(
             "SELECT offset, length FROM (SELECT offset, length, key, content, row_number() "
             "OVER (PARTITION BY content ORDER BY key, ordinal) AS place FROM pages WHERE site = ? AND error IS NULL) "
             "WHERE place = 1 ORDER BY key, content LIMIT ?",
             (site, most),
-        )
-        return found.fetchall()
+        ).fetchall()
 
     def page(self, ordinal: int) -> tuple[str | None, str, str | None]:
         """The id, URL and error of a page."""
@@ -202,34 +222,28 @@ class CollectionStore:
         ).fetchone()
         return found
 
-    def name_of(self, ordinal: int) -> str:
-        """What other records call a page: its id, or its URL if it has none."""
-        found = self._index.execute("SELECT coalesce(page_id, url) FROM pages WHERE ordinal = ?", (ordinal,)).fetchone()
-        return str(found[0])
-
     # Stages
 
     def mark(self, name: str, value: str = "done") -> None:
-        """Note something about the run."""
+        """Store a note about the run."""
         write_note(self._index, name, value)
 
-    def marked(self, name: str) -> str | None:
-        """Read what `mark` noted."""
-        found: str | None = read_note(self._index, name)
-        return found
+    def marked(self, name: str) -> Any:
+        """A note about the run, None where there is none."""
+        return read_note(self._index, name)
 
     # Parts
 
     def part_path(self, part: int, *, rejected: bool = False) -> Path:
-        """Where a part of the output lies."""
+        """The file of a part of the output."""
         return part_path(self.folder, part, rejected=rejected)
 
     def model_path(self, part: int) -> Path:
-        """Where the model of the site lies whose first part this is."""
+        """The file of the model of the site whose first part this is."""
         return self.folder / "models" / f"{part:08d}.npz"
 
     def sketches_path(self, part: int) -> Path:
-        """Where the sketches of a part's pages lie."""
+        """The file of the sketches of a part's pages."""
         return sketches_path(self.folder, part)
 
     def add_part(
@@ -240,23 +254,23 @@ class CollectionStore:
         counts: dict[str, Any],
         sketches: Sequence[bytes] = (),
     ) -> None:
-        """Keep a finished part of the output."""
+        """Add a finished part of the output."""
         self._check_room(sum(map(len, lines)))
         write_part(self.folder, part, lines, rejected, sketches)
         self.note_part(part, counts)
 
     def note_part(self, part: int, counts: dict[str, Any]) -> None:
-        """Note that the files of a part are there."""
+        """Note that the files of a part are complete."""
         self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
 
     def has_part(self, part: int) -> bool:
-        """Whether an earlier try at this run has finished a part."""
+        """Whether a part is finished."""
         return self._index.execute("SELECT 1 FROM parts WHERE part = ?", (part,)).fetchone() is not None
 
-    def parts(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The finished parts in order, with what was counted in them."""
-        for part, counts in self._index.execute("SELECT part, counts FROM parts ORDER BY part"):
-            yield part, json.loads(counts)
+    def parts(self) -> list[tuple[int, dict[str, Any]]]:
+        """The finished parts in order, with their counts."""
+        found = self._index.execute("SELECT part, counts FROM parts ORDER BY part")
+        return [(part, json.loads(counts)) for part, counts in found]
 
     def close(self) -> None:
         """Close the folder and leave it."""
@@ -268,7 +282,7 @@ class CollectionStore:
         """Close the folder and remove it: the run is over."""
         self._index.close()
         self._spool.close()
-        _set_aside(self.folder)
+        self.folder.rename(_aside(self.folder))
         self._lock.close()
         _clear(_aside(self.folder))
 
@@ -277,31 +291,18 @@ class CollectionStore:
 
     def _locked(self) -> IO[bytes]:
         lock = (self.folder / "lock").open("ab")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock_file(lock, wait=False):
             lock.close()
-            raise SettingsError(
-                f"another run is at work in {self.folder}; wait for it or choose another output"
-            ) from None
+            raise SettingsError(f"another run is active in {self.folder}; wait for it or choose another output")
         return lock
-
-    def _opened(self) -> sqlite3.Connection:
-        index = open_database(
-            self.folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice="leave out --resume to start over"
-        )
-        index.execute(f"PRAGMA temp_store_directory = '{str(self.folder).replace(chr(39), chr(39) * 2)}'")
-        return index
 
     def _check_identity(self, identity: dict[str, Any]) -> None:
         """A run is resumed with the inputs and settings it began with, or not at all."""
-        said = json.dumps(identity, sort_keys=True)
-        known = self.marked("identity")
+        known, given = self.marked("identity"), json.loads(json.dumps(identity))
         if known is None:
-            self.mark("identity", said)
-        elif known != said:
-            before = json.loads(known)
-            changed = sorted(name for name in identity.keys() | before.keys() if identity.get(name) != before.get(name))
+            write_note(self._index, "identity", given)
+        elif known != given:
+            changed = sorted(name for name in given.keys() | known.keys() if given.get(name) != known.get(name))
             raise SettingsError(
                 f"the run in {self.folder} began with other {', '.join(changed)}; "
                 "give the same ones to resume it, or leave out --resume to start over"
@@ -310,25 +311,25 @@ class CollectionStore:
     def _check_room(self, wanted: int) -> None:
         if shutil.disk_usage(self.folder).free < LEAST_FREE + wanted:
             raise WebwinnowError(
-                f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and give the command "
-                "again (clean: with --resume), or name another place with --tmp"
+                f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and repeat the command "
+                "(clean: with --resume), or name another folder with --tmp"
             )
 
 
 def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:
-    """Where a part of the output lies in a run's folder."""
+    """The file of a part of the output."""
     return folder / "parts" / f"{part:08d}{'.rejected' if rejected else ''}.jsonl"
 
 
 def sketches_path(folder: Path, part: int) -> Path:
-    """Where the sketches of a part's pages lie in a run's folder."""
+    """The file of the sketches of a part's pages."""
     return folder / "parts" / f"{part:08d}.sketches"
 
 
 def write_part(
     folder: Path, part: int, lines: Iterable[bytes], rejected: Iterable[bytes], sketches: Iterable[bytes]
 ) -> None:
-    """Write the files of a part into a run's folder, each whole or not at all, whoever else writes the same."""
+    """Write the files of a part, each atomically: several processes may write the same part."""
     for found, path in (
         (lines, part_path(folder, part)),
         (rejected, part_path(folder, part, rejected=True)),
@@ -338,27 +339,22 @@ def write_part(
             file.writelines(found)
 
 
-# Removing: a folder is set aside at once, so that no --resume trusts what a kill left of it
+# A folder is renamed before it is removed, so that a kill in between leaves nothing that could be resumed
 
 
 def _aside(folder: Path) -> Path:
-    """Where a run's folder is while it is removed; what a kill leaves there goes when the next run begins."""
+    """The name of a folder that is being removed; the next run removes what a kill left of it."""
     return folder.with_name(f"{folder.name}.over")
 
 
-def _set_aside(folder: Path) -> None:
-    folder.rename(_aside(folder))
-
-
 def _check_own(folder: Path) -> None:
-    """`SettingsError` for a folder that is not a run's."""
     if any(folder.iterdir()) and not (folder / "index.sqlite").exists() and not (folder / "lock").exists():
         raise SettingsError(f"{folder} exists and is no folder of a webwinnow run; move it away")
 
 
 def _clear(folder: Path) -> None:
-    """Remove a folder that was set aside; its lock last, by which it is known as a run's."""
-    with suppress(FileNotFoundError):  # a run that begins may clear the same
+    """Remove a renamed folder, its lock last: the lock marks it as the folder of a run."""
+    with suppress(FileNotFoundError):  # a run that begins may remove the same
         for path in folder.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

@@ -1,11 +1,11 @@
-"""What a worker does with one item: parse a page, learn a site, clean a page. Plain values in, plain values out."""
+"""What a worker does with a job: parse a page, learn a site, clean a page."""
 
 from __future__ import annotations
 
 import json
-import marshal
 import os
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,243 +16,265 @@ from webwinnow.blocks import cut
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.cleanpage import CleanPage
-from webwinnow.collection.servedpage import KnownSites, PageDesk
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.pagestore import StoredPage, stored_tree
+from webwinnow.collection.settings import CollectionSettings, RunSettings
+from webwinnow.collection.workerjobs import (
+    BuildModel,
+    CleanRequest,
+    CleanStored,
+    Job,
+    LearnSite,
+    ModelBuilt,
+    PageCleaned,
+    ParsedPage,
+    ParsePage,
+    Ref,
+    RequestCleaned,
+    Result,
+    Shared,
+    SiteLearned,
+    SiteToClean,
+    UpdateModel,
+)
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
 from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
-from webwinnow.io.rows import LINK_FIELDS, record_line
+from webwinnow.io.rows import LINK_FIELDS, ordered, record_line
 from webwinnow.links import page_edges
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.modelstore import ModelFolder, open_models
+from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sampling import page_key
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
-
-__all__ = ["PageWorker", "failed_page"]
+from webwinnow.urls import SiteKey
 
 SHOWN_REPEATS = 5
-"""Most repeated blocks that a site reports to the summary."""
+"""Most repeated blocks of a site in the summary of a run."""
 SHOWN_CHARACTERS = 80
+OPEN_MODELS = 16
+"""Models that a worker keeps in memory."""
 
-Ref = tuple[int, int]
-"""Where a packed tree lies in the spool: offset and length."""
+
+class ModelCache:
+    """The models of a folder or table. The last used stay in memory; a model that changes on disk is read again."""
+
+    def __init__(self, folder: ModelFolder | ModelTable) -> None:
+        self.folder = folder
+        self.open: dict[str, tuple[int, LearnedSite]] = {}
+
+    def model(self, site: str) -> LearnedSite | None:
+        """The model of a site, None where there is none."""
+        written = self.folder.written(site)
+        if written is None:
+            return None
+        held = self.open.pop(site, None)
+        if held is None or held[0] != written:
+            model = self.folder.find(site)
+            if model is None:
+                return None
+            held = (written, model)
+        self.open[site] = held
+        if len(self.open) > OPEN_MODELS:
+            del self.open[next(iter(self.open))]
+        return held[1]
 
 
 class PageWorker:
-    """A worker's tools: settings, the open spool, and the model of the site at hand."""
+    """A worker with its settings, the open spool, and the model of the current site.
 
-    def __init__(self, settings: dict[str, Any], beat: Callable[[], None]) -> None:
-        self.settings = RunSettings.from_plain(settings)
-        task = None if self.settings.links is not None else self.settings.task
-        self.cleaner = Cleaner.of(self.settings.method, self.settings.cleaning, task or TASKS[DEFAULT_TASK])
-        self.method = self.cleaner.method
-        self.categories = (
-            None if self.settings.categories is None else CategoryModel.load(Path(self.settings.categories))
-        )
-        self.beat = beat
+    `heartbeat` is called from time to time within a job that takes longer than a page.
+    """
+
+    def __init__(self, settings: CollectionSettings, heartbeat: Callable[[], None]) -> None:
+        self.settings = settings
+        self.heartbeat = heartbeat
         self.spool: int | None = None
         self.spool_path = ""
         self.model_of: tuple[str, LearnedSite | None] | None = None
-        self.known = None if self.settings.models is None else KnownSites(open_models(Path(self.settings.models)))
-        self.desk: PageDesk | None = None
+        self.request_models: ModelCache | None = None
+        if isinstance(settings, RunSettings):
+            self.run = settings
+            task = settings.task if settings.links is None else TASKS[DEFAULT_TASK]
+            self.cleaner = Cleaner.of(settings.method, settings.cleaning, task)
+            self.method = self.cleaner.method
+            self.models = None if settings.models is None else ModelCache(open_models(Path(settings.models)))
 
-    def do(self, kind: str, shared: Any, item: Any) -> Any:
-        """Do one item of a task."""
-        if kind == "page":
-            if self.desk is None:
-                self.desk = PageDesk(self.settings.limits, KnownSites(ModelFolder(Path(shared), make=True)))
-            return self.desk.clean(*item)
-        if kind == "parse":
-            return self.parse(*item)
-        if kind == "learn":
-            self._open_spool(shared)
-            return self.learn(item)
-        if kind == "model":
-            self._open_spool(shared)
-            return self.model(*item)
-        if kind == "update":
-            self._open_spool(shared)
-            return self.update(*item)
-        self._open_spool(shared["spool"])
-        return self.clean(shared["sites"][item[0]], item[1:])
+    @cached_property
+    def categories(self) -> CategoryModel | None:
+        """The model of content categories, if the run has one."""
+        return None if self.run.categories is None else CategoryModel.load(Path(self.run.categories))
 
-    def parse(
-        self, url: str, body: bytes, content_type: str | None, site: str | None, page_id: str | None
-    ) -> tuple[str, int, str, bytes]:
-        """A page to (site, key, exact fingerprint, what the spool keeps).
+    def do(self, job: Job, shared: Shared) -> Result:
+        """Do one job of a task."""
+        match job:
+            case ParsePage():
+                return self.parse(job)
+            case CleanRequest():
+                if self.request_models is None:
+                    self.request_models = ModelCache(ModelFolder(Path(shared.path), make=True))
+                return clean_request(job, self.settings.limits, self.request_models)
+        self._open_spool(shared.path)
+        match job:
+            case CleanStored():
+                return self.clean(job, shared.sites[job.site])
+            case LearnSite():
+                model, repeats = self._learned(job.chosen)
+                return SiteLearned(model.to_bytes(), repeats)
+            case BuildModel():
+                return self.build_model(job)
+            case UpdateModel():
+                return self.update_model(job)
 
-        The spool keeps the packed tree, with what the page model says of it if the method learns from that; or, where
-        the method learns nothing from the site, the finished answer.
-        """
-        name = self.settings.site_by.of(PageRecord(url=url, body=b"", site=site))
-        tree = parse(body, url=url, content_type=content_type, limits=self.settings.limits)
-        if self.settings.spools_trees:
-            packed, content = tree_to_bytes(tree), exact_fingerprint(tree)
-            if self.settings.learns and self.method.scores:
-                packed = marshal.dumps((packed, PageEvidence.of(tree).to_bytes(), short_fingerprint(content)))
-            return name, page_key(url), content, packed
-        model = self.known.model(name) if self.known is not None and self.method.learns else None
-        shown = self.settings.site_by.name(name, url)
-        return name, 0, "", marshal.dumps(self._cleaned(tree, None, model, shown, page_id))
+    def parse(self, page: ParsePage) -> ParsedPage:
+        """Parse a page, with evidence where the method learns from that; clean it where it needs no site model."""
+        settings, url = self.settings, page.url
+        site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
+        tree = parse(page.body, url=url, content_type=page.content_type, limits=settings.limits)
+        if isinstance(settings, RunSettings) and not settings.learns:
+            model = self.models.model(site) if self.models is not None and self.method.learns else None
+            cleaned = self._cleaned(tree, None, model, settings.site_by.name(site, url), page.page_id)
+            if not settings.keep_trees:
+                return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
+            stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
+            return ParsedPage(site, page_key(url), exact_fingerprint(tree), stored.pack())
+        stored, content = StoredPage(tree_to_bytes(tree)), exact_fingerprint(tree)
+        if isinstance(settings, RunSettings) and self.method.scores:
+            stored = stored._replace(evidence=PageEvidence.of(tree).to_bytes(), fingerprint=short_fingerprint(content))
+        return ParsedPage(site, page_key(url), content, stored.pack())
 
-    def learn(self, refs: list[Ref]) -> tuple[bytes, list[tuple[int, str]]]:
-        """Chosen pages to (model, its most repeated blocks)."""
-        model, repeats = self._learned(refs)
-        return model.to_bytes(), repeats
+    # Learning
 
-    def model(self, site: str, refs: list[Ref], sums_too: bool) -> tuple[bytes, bytes | None]:
-        """Chosen pages to (model, sums if they are wanted)."""
-        sums = SiteSums(site)
-        for ref in refs:
-            self.beat()
-            sums.add(tree_from_bytes(self._read(ref)))
-        self.beat()
-        return self._settled(LearnedSite.of(sums)).to_bytes(), sums.to_bytes() if sums_too else None
+    def build_model(self, job: BuildModel) -> ModelBuilt:
+        """Learn a site from the chosen pages."""
+        sums = SiteSums(job.site)
+        for tree in self._trees(job.chosen):
+            self.heartbeat()
+            sums.add(tree)
+        self.heartbeat()
+        model = _with_threshold(LearnedSite.of(sums), job.threshold)
+        return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
 
-    def update(
-        self, refs: list[Ref], earlier: list[str], epochs: int
-    ) -> tuple[bytes | None, bytes | None, float, bool]:
-        """Chosen pages of a new crawl to (model, sums of the new epoch, how familiar it is, whether redesigned).
-
-        Model and sums are None where no page is new.
-        """
-        known = [SiteSums.load(path) for path in earlier]
-        epoch = join_epoch(
-            known, lambda: (tree_from_bytes(self._read(ref)) for ref in refs), epochs=epochs, beat=self.beat
-        )
+    def update_model(self, job: UpdateModel) -> ModelBuilt:
+        """Join a new epoch, learned from the chosen pages, to the earlier ones."""
+        known = [SiteSums.load(path) for path in job.earlier]
+        epoch = join_epoch(known, lambda: self._trees(job.chosen), epochs=job.epochs, beat=self.heartbeat)
         if epoch.model is None or epoch.sums is None:
-            return None, None, epoch.familiar, False
-        return self._settled(epoch.model).to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned
+            return ModelBuilt(None, None, epoch.familiar)
+        model = _with_threshold(epoch.model, job.threshold)
+        return ModelBuilt(model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned)
 
-    def _settled(self, model: LearnedSite) -> LearnedSite:
-        """A model with the threshold that a person set, if one did."""
-        threshold = self.settings.cleaning.sst.threshold
-        return model if threshold is None else model.with_threshold(threshold)
-
-    def clean(self, site: dict[str, Any], page: tuple[Any, ...]) -> tuple[Any, ...]:
-        """A page to (record line, rejected lines, outcome, reason, kept words, all words, sketch, repeats of its site).
-
-        The reason of a kept page is a remark on it.
-        """
-        url, page_id, ref, error = page
-        if error is not None:
-            return failed_page(url, page_id, site["name"], self.settings, error)
-        repeats: list[tuple[int, str]] = []
-        if self.settings.learns and (self.model_of is None or self.model_of[0] != site["name"]):
-            model, repeats = self._model(site)
-            self.model_of = (site["name"], model)
-        model = self.model_of[1] if self.model_of is not None else None
-        *answer, _ = self._cleaned(*self._page(ref)[:2], model, site["name"], page_id)
-        return *answer, repeats
-
-    def _page(self, ref: Ref) -> tuple[PageTree, PageEvidence | None, int]:
-        """What the spool keeps of a page: its tree, what the page model says of it, its fingerprint."""
-        packed = self._read(ref)
-        if not self.method.scores:
-            return tree_from_bytes(packed), None, 0
-        tree, evidence, key = marshal.loads(packed)
-        return tree_from_bytes(tree), PageEvidence.from_bytes(evidence), key
-
-    def _cleaned(
-        self,
-        tree: PageTree,
-        evidence: PageEvidence | None,
-        model: LearnedSite | None,
-        site: str,
-        page_id: str | None,
-    ) -> tuple[Any, ...]:
-        evidence = self.cleaner.evidence(tree) if evidence is None else evidence
-        clean = self.cleaner.clean(tree, model, evidence)
-        if self.settings.links is not None:
-            return self._linked(clean, site, page_id)
-        view = self.settings.view
-        record = clean.record(also=self.settings.also, settings=view, categories=self.categories, view=view is not None)
-        record |= {"page_id": page_id, "site": site}
-        rejected = list(_rejected(clean, record)) if self.settings.rejected else []
-        counted = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
-        return record_line(record), rejected, *counted, self._sketch(clean, evidence, model, record), []
-
-    def _sketch(
-        self, clean: CleanPage, evidence: PageEvidence | None, model: LearnedSite | None, record: dict[str, Any]
-    ) -> bytes:
-        """What is kept of a page to find its replicas; nothing if nobody asks."""
-        if self.settings.replicas is None:
-            return b""
-        runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
-        standing = Standing(
-            url=record["url"],
-            site=record["site"],
-            title=record["title"],
-            date=record["date"],
-            canonical=clean.tree.head.canonical,
-        )
-        return page_sketch(clean.tree, runs, standing, self.settings.replicas).tobytes()
-
-    def _linked(self, clean: CleanPage, site: str, page_id: str | None) -> tuple[Any, ...]:
-        """The lines of a page's links in the place of its record."""
-        verdict, outcome = clean.verdict, clean.outcome
-        dropped = outcome.reason if isinstance(outcome, Dropped) else None
-        about = {"page_id": page_id, "site": site}
-        edges = page_edges(PageContext(clean.tree, blocks=clean.blocks), verdict, self.settings.task, clean.model)
-        lines = [
-            record_line(edge._asdict() | about, LINK_FIELDS)
-            for edge in edges
-            if edge.kept or self.settings.links == "all"
-        ]
-        told = (verdict.note, "kept") if dropped is None else (dropped, "dropped")
-        return b"".join(lines), [], told[1], told[0], clean.kept_words, clean.all_words, b"", []
-
-    def _model(self, site: dict[str, Any]) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
-        if site["model"] is not None:
-            return LearnedSite.load(Path(site["model"])), []
-        if site["chosen"] is None:
-            return None, []
-        return self._learned(site["chosen"])
-
-    def _learned(self, refs: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
-        if not refs:
+    def _learned(self, chosen: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
+        """Learn a site for the cleaning method; also returns its most repeated blocks."""
+        if not chosen:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.method.scores:
-            return self._learned_from_scores(refs)
+            return self._learned_from_evidence(chosen)
         sums = SiteSums(parts=self.method.parts | {TEXTS})
-        for ref in refs:
-            self.beat()
-            tree = tree_from_bytes(self._read(ref))
+        for tree in self._trees(chosen):
+            self.heartbeat()
             sums.add(tree)
         model = LearnedSite.of(sums)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
-    def _learned_from_scores(self, refs: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
-        """Learn a site from what the page model says of its pages; their trees stay packed."""
+    def _learned_from_evidence(self, chosen: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
+        """Learn a site from the page model's evidence; the trees stay packed."""
         sums = SiteSums(parts=self.method.parts)
-        for ref in refs:
-            self.beat()
-            _, packed, key = marshal.loads(self._read(ref))
-            evidence = PageEvidence.from_bytes(packed)
-            sums.add_evidence(key, evidence)
+        for ref in chosen:
+            self.heartbeat()
+            stored = StoredPage.unpack(self._read(ref))
+            assert stored.evidence is not None
+            evidence = PageEvidence.from_bytes(stored.evidence)
+            sums.add_evidence(stored.fingerprint, evidence)
         model = LearnedSite.of(sums)
-        if len(refs) == 1:
+        if len(chosen) == 1:
             return model, []
         pages = model.block_table.pages_that_say(evidence.text)
         repeated = np.flatnonzero(pages > 1)
-        blocks = evidence.blocks(self._page(refs[-1])[0])
+        assert stored.tree is not None
+        blocks = evidence.blocks(tree_from_bytes(stored.tree))
         texts = [" ".join(blocks.text(b).split()) for b in evidence.said[repeated].tolist()]
         return model, _most_repeated(texts, pages[repeated])
 
+    # Cleaning
+
+    def clean(self, page: CleanStored, site: SiteToClean) -> PageCleaned:
+        """Clean a page of the spool, with the model of its site."""
+        if page.error is not None or page.ref is None:
+            return failed_page(page.url, page.page_id, site.name, self.run, page.error or "")
+        repeats: list[tuple[int, str]] = []
+        if self.run.learns and (self.model_of is None or self.model_of[0] != site.name):
+            model, repeats = self._site_model(site)
+            self.model_of = (site.name, model)
+        model = self.model_of[1] if self.model_of is not None else None
+        stored = StoredPage.unpack(self._read(page.ref))
+        assert stored.tree is not None
+        evidence = None if stored.evidence is None else PageEvidence.from_bytes(stored.evidence)
+        cleaned = self._cleaned(tree_from_bytes(stored.tree), evidence, model, site.name, page.page_id)
+        return cleaned._replace(repeats=repeats)
+
+    def _site_model(self, site: SiteToClean) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
+        if site.model is not None:
+            return LearnedSite.load(Path(site.model)), []
+        return (None, []) if site.chosen is None else self._learned(site.chosen)
+
+    def _cleaned(
+        self, tree: PageTree, evidence: PageEvidence | None, model: LearnedSite | None, site: str, page_id: str | None
+    ) -> PageCleaned:
+        evidence = self.cleaner.evidence(tree) if evidence is None else evidence
+        clean = self.cleaner.clean(tree, model, evidence)
+        about = {"page_id": page_id, "site": site}
+        if self.run.links is not None:
+            return self._links(clean, about)
+        view = self.run.view
+        record = clean.record(also=self.run.also, settings=view, categories=self.categories, view=view is not None)
+        record |= about
+        rejected = list(_rejected(clean, record)) if self.run.rejected else []
+        outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
+        sketch = self._sketch(clean, evidence, model, record)
+        return PageCleaned(record_line(record), rejected, outcome, reason, kept, words, sketch)
+
+    def _sketch(
+        self, clean: CleanPage, evidence: PageEvidence | None, model: LearnedSite | None, record: dict[str, Any]
+    ) -> bytes:
+        """What is needed of a page to find its replicas; nothing if they are not wanted."""
+        if self.run.replicas is None:
+            return b""
+        runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
+        named = {name: record[name] for name in ("url", "site", "title", "date")}
+        standing = Standing(**named, canonical=clean.tree.head.canonical)
+        return page_sketch(clean.tree, runs, standing, self.run.replicas).tobytes()
+
+    def _links(self, clean: CleanPage, about: dict[str, str | None]) -> PageCleaned:
+        """The lines of a page's links instead of its record."""
+        verdict, context = clean.verdict, PageContext(clean.tree, blocks=clean.blocks)
+        lines = [
+            record_line(edge._asdict() | about, LINK_FIELDS)
+            for edge in page_edges(context, verdict, self.run.task, clean.model)
+            if edge.kept or self.run.links == "all"
+        ]
+        outcome = clean.outcome
+        name, reason = ("dropped", outcome.reason) if isinstance(outcome, Dropped) else ("kept", verdict.note)
+        return PageCleaned(b"".join(lines), [], name, reason, clean.kept_words, clean.all_words)
+
+    # The spool
+
     def _open_spool(self, path: str) -> None:
-        """Open a spool unless it is open. With another come other pages: what was learned of a site is forgotten."""
+        """Open a spool unless it is open. Another spool has other pages: the site model is dropped."""
         if self.spool is None or self.spool_path != path:
             if self.spool is not None:
                 os.close(self.spool)
             self.spool, self.spool_path, self.model_of = os.open(path, os.O_RDONLY), path, None
+
+    def _trees(self, refs: list[Ref]) -> Iterator[PageTree]:
+        return (stored_tree(self._read(ref)) for ref in refs)
 
     def _read(self, ref: Ref) -> bytes:
         assert self.spool is not None
@@ -262,17 +284,41 @@ class PageWorker:
         return packed
 
 
-def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> tuple[Any, ...]:
-    """What `PageWorker.clean` gives for a page that could not be read."""
-    about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
+def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> PageCleaned:
+    """The output of a page that could not be read."""
     if settings.links is not None:
-        return b"", [], "failed", error, 0, 0, b"", []
+        return PageCleaned(b"", [], "failed", error)
+    about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
-    return record_line(record), [_line(about)] if settings.rejected else [], "failed", error, 0, 0, b"", []
+    return PageCleaned(record_line(record), [_line(about)] if settings.rejected else [], "failed", error)
+
+
+def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) -> RequestCleaned:
+    """Clean a page with its own options: its record as JSON; with `explain`, also the decision on each block."""
+    options = job.options
+    tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits)
+    site_by = SiteKey.parse(options["site_by"])
+    site = site_by.of(PageRecord(url=job.url, body=b""))
+    model = models.model(site) if options["models"] and site else None
+    settings = CleaningSettings.from_plain(options["cleaning"])
+    cleaner = Cleaner.of(options["method"], settings, TASKS[options["task"]], kinds=options["explain"])
+    clean = cleaner.clean(tree, model)
+    answer = record = ordered(clean.record(also=tuple(options["also"])) | {"site": site_by.name(site, job.url)})
+    if options["explain"]:
+        decisions = [
+            found._asdict() | {"because": [{"push": round(push, 3), "says": says} for push, says in found.because]}
+            for found in clean.decisions(explain=True)
+        ]
+        answer = {"record": record, "decisions": decisions}
+    return RequestCleaned(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def _with_threshold(model: LearnedSite, threshold: float | None) -> LearnedSite:
+    return model if threshold is None else model.with_threshold(threshold)
 
 
 def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
-    """What was left out of a page: the page itself, or block by block."""
+    """What was removed from a page: the page itself, or its blocks."""
     about = {name: record[name] for name in ("url", "page_id", "site")}
     if record["outcome"] != "kept":
         yield _line(about | {"outcome": record["outcome"], "reason": record["reason"]})
@@ -282,7 +328,7 @@ def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _most_repeated(texts: list[str], pages: NDArray[np.integer[Any]]) -> list[tuple[int, str]]:
-    """The blocks of one learned page that most pages repeat, longest first among equals."""
+    """The blocks of a page that most pages of its site repeat, the longest first among equals."""
     found = {texts[b]: int(pages[b]) for b in np.flatnonzero(pages > 1).tolist() if len(texts[b]) > 1}
     most = sorted(found.items(), key=lambda entry: (-entry[1], -len(entry[0]), entry[0]))[:SHOWN_REPEATS]
     return [(count, text[:SHOWN_CHARACTERS]) for text, count in most]

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Counts", "FoundReplicas", "Summary", "shared_reason"]
-
 SHOWN_REPEATS = 10
 SHOWN_REASONS = 8
 SHOWN_MIRRORS = 5
@@ -108,7 +106,7 @@ class Summary:
     sites: int
     counts: Counts
     found_replicas: FoundReplicas | None
-    seconds: float
+    seconds: float = 0.0
     problems: tuple[str, ...] = ()
 
     @property

@@ -1,8 +1,7 @@
-"""Worker processes under watch: what hangs is killed, what dies is replaced, and each item gets exactly one answer."""
+"""Worker processes under supervision: one that hangs is killed, one that dies is replaced, each job gets one answer."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import queue
 import subprocess
@@ -10,65 +9,63 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import IO, Any
+from dataclasses import dataclass
+from typing import IO, Any, NamedTuple, Self
 
-from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT
+from webwinnow.collection.settings import CollectionSettings
+from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, READY, Shared, decode_result, encode_task
 from webwinnow.errors import WebwinnowError
+from webwinnow.platforms import enlarge_pipe
 from webwinnow.storage import read_frame, write_frame
 
-__all__ = ["Answer", "Task", "WorkerPool"]
-
 DEATHS_ALLOWED = 2
-"""An item at which so many workers died is given up: once may have been somebody else's kill."""
+"""A job fails when this many workers died on it: the first may have been killed by somebody else."""
 START_SECONDS = 120.0
 STARTS_ALLOWED = 3
 WATCH_SECONDS = 0.02
 LOG_SHOWN = 2_000
 PIPE_BYTES = 1 << 20
-"""Room in the pipes to a worker (the most that Linux gives anybody): a page passes in one go instead of five."""
+"""Buffer of the pipes to a worker, the most that Linux allows every user: a page fits in one write."""
 
 
 @dataclass(slots=True)
 class Task:
-    """Items that one worker does in turn. `name` is the caller's; `shared` goes along with every item."""
+    """Jobs of one type that one worker does in turn. `about` is for the caller; `shared` goes to the worker once."""
 
-    name: Any
-    kind: str
-    shared: Any
-    items: list[Any] = field(default_factory=list)
+    about: Any
+    jobs: list[Any]
+    shared: Shared = Shared()  # noqa: RUF009 (immutable)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to one item of a task: a value, or an error. `last` with the task's last answer."""
+class Answer(NamedTuple):
+    """The answer to a job of a task, or an error. `is_last`: of this task."""
 
     task: Task
-    index: int
-    value: Any
+    at: int
+    result: Any
     error: str | None
-    last: bool
+    is_last: bool
 
 
 class WorkerPool:
-    """So many workers. `submit` tasks, take `answers` in whatever order they come, `close` at the end."""
+    """Worker processes. `submit` tasks, take `answers` in any order, `close` at the end."""
 
-    def __init__(self, workers: int, settings: dict[str, Any], *, page_seconds: float, memory: int) -> None:
-        self._settings = (settings, memory)
-        self._page_seconds = page_seconds
+    def __init__(self, settings: CollectionSettings, workers: int | None = None) -> None:
+        self._start_message = (settings.to_plain(), settings.worker_memory)
+        self._page_seconds = settings.page_seconds
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
-        self._workers = [_Worker() for _ in range(workers)]
+        self._workers = [_Worker() for _ in range(settings.workers if workers is None else workers)]
         self._closing = threading.Event()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
-        self._watch = threading.Thread(target=self._watch_clock, daemon=True)
+        self._threads.append(threading.Thread(target=self._watch_clock, daemon=True))
         self.waiting = 0
-        """Tasks submitted and not answered in full."""
+        """Tasks that were submitted and are not answered completely."""
 
-    def __enter__(self) -> WorkerPool:
-        for thread in (*self._threads, self._watch):
+    def __enter__(self) -> Self:
+        for thread in self._threads:
             thread.start()
         return self
 
@@ -86,16 +83,16 @@ class WorkerPool:
         return self.waiting < 2 * len(self._workers) + 1
 
     def submit(self, task: Task) -> None:
-        """Hand in a task; it must have an item."""
+        """Queue a task; it must have a job."""
         self.waiting += 1
         self._tasks.put(task)
 
     def answer(self) -> Answer:
-        """Wait for the next answer. What kept a worker from answering at all is raised; its task stays unanswered."""
+        """Wait for the next answer. An error that kept a worker from answering at all is raised here."""
         answer = self._answers.get()
         if isinstance(answer, BaseException):
             raise answer
-        self.waiting -= answer.last
+        self.waiting -= answer.is_last
         return answer
 
     def answers(self) -> Iterator[Answer]:
@@ -103,55 +100,61 @@ class WorkerPool:
         while self.waiting:
             yield self.answer()
 
+    def run(self, tasks: Iterable[Task]) -> Iterator[Answer]:
+        """Submit tasks as there is room, and yield their answers as they come."""
+        for task in tasks:
+            self.submit(task)
+            while not self.has_room:
+                yield self.answer()
+        yield from self.answers()
+
     def close(self) -> None:
         """Stop the workers, whatever they are doing."""
         self._closing.set()
         for worker in self._workers:
             worker.kill()
             self._tasks.put(None)
-        for thread in (*self._threads, self._watch):
+        for thread in self._threads:
             thread.join()
         for worker in self._workers:
             worker.end()
-        self._answers.put(WebwinnowError("the workers were stopped"))  # for whoever still waits
+        self._answers.put(WebwinnowError("the workers were stopped"))  # for a thread that still waits
 
     def _serve(self, worker: _Worker) -> None:
-        """One worker's thread: tasks one after the other, with as many processes as it takes."""
+        """The thread of one worker: one task after the other, with as many processes as it takes."""
         while not self._closing.is_set():
             task = self._tasks.get()
             if task is None:
                 return
             try:
                 self._do(worker, task)
-            except BaseException as error:  # told to whoever waits for answers; who goes on finds the worker at work
+            except BaseException as error:  # raised in `answer`; the worker keeps running if the caller continues
                 self._answers.put(error)
 
     def _do(self, worker: _Worker, task: Task) -> None:
-        done, deaths = 0, 0
-        while done < len(task.items):
+        done, deaths, count = 0, 0, len(task.jobs)
+        while done < count:
             if self._closing.is_set():
                 return
             try:
-                worker.start(self._settings)
-                worker.give(task, done, self._page_seconds)
-                while done < len(task.items):
-                    kind, value = worker.hear(self._page_seconds)
-                    if kind == BEAT:
+                worker.start(self._start_message)
+                worker.send(encode_task(task.jobs[done:], task.shared), self._page_seconds)
+                while done < count:
+                    kind, value = worker.receive(self._page_seconds)
+                    if kind == HEARTBEAT:
                         continue
-                    self._tell(task, done, value if kind == RESULT else None, value if kind == FAILED else None)
+                    result = decode_result(task.jobs[done], value) if kind == DONE else None
+                    self._answers.put(Answer(task, done, result, value if kind == FAILED else None, done + 1 == count))
                     done, deaths = done + 1, 0
-                worker.rest()
+                worker.deadline = None
             except (EOFError, OSError):
                 if self._closing.is_set():
                     return
                 deaths += 1
-                error = worker.bury(self._page_seconds)
+                error = worker.cause_of_death(self._page_seconds)
                 if worker.timed_out or deaths >= DEATHS_ALLOWED:
-                    self._tell(task, done, None, error)
+                    self._answers.put(Answer(task, done, None, error, done + 1 == count))
                     done, deaths = done + 1, 0
-
-    def _tell(self, task: Task, index: int, value: Any, error: str | None) -> None:
-        self._answers.put(Answer(task, index, value, error, index + 1 == len(task.items)))
 
     def _watch_clock(self) -> None:
         """Kill workers whose time for a page is up: nothing gentler interrupts the parser."""
@@ -162,7 +165,7 @@ class WorkerPool:
 
 
 class _Worker:
-    """One worker process at a time, and the clock it is watched by."""
+    """One worker process at a time, with the deadline of its current job."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -172,8 +175,8 @@ class _Worker:
         self.closed = False
         self.lock = threading.Lock()
 
-    def start(self, settings: Any) -> None:
-        """Start a process unless one runs. One that is killed while it starts is started again, but for `kill`."""
+    def start(self, message: Any) -> None:
+        """Start a process unless one runs. One that dies while it starts is started again, except after `kill`."""
         self.timed_out = False
         if self.process is not None and self.process.poll() is None:
             return
@@ -183,14 +186,14 @@ class _Worker:
                 raise EOFError
             self._launch()
             try:
-                write_frame(self._pipe("stdin"), settings)
+                write_frame(self._pipe("stdin"), message)
                 if read_frame(self._pipe("stdout"))[0] == READY:
-                    self.rest()
+                    self.deadline = None
                     return
             except (EOFError, OSError):
-                words = self._last_words()
+                words = self._log_tail()
         self.end()
-        raise WebwinnowError(f"a worker process cannot start: {words or 'it died without a word'}")
+        raise WebwinnowError(f"a worker process cannot start: {words or 'it wrote no message'}")
 
     def _launch(self) -> None:
         self.end()
@@ -204,24 +207,21 @@ class _Worker:
             env=os.environ | one_thread,
         )
         for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):  # a system that gives less works too
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)  # type: ignore[arg-type]
+            assert pipe is not None
+            enlarge_pipe(pipe, PIPE_BYTES)
         with self.lock:
             self.process = process
             self.deadline = time.monotonic() + START_SECONDS
             if self.closed:
                 process.kill()
 
-    def give(self, task: Task, first: int, seconds: float) -> None:
+    def send(self, message: Any, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
-        write_frame(self._pipe("stdin"), (task.kind, task.shared, task.items[first:]))
+        write_frame(self._pipe("stdin"), message)
 
-    def hear(self, seconds: float) -> Any:
+    def receive(self, seconds: float) -> Any:
         self.deadline = time.monotonic() + seconds
         return read_frame(self._pipe("stdout"))
-
-    def rest(self) -> None:
-        self.deadline = None
 
     def kill_if_late(self, now: float) -> None:
         with self.lock:
@@ -231,22 +231,22 @@ class _Worker:
                 self.process.kill()
 
     def kill(self) -> None:
-        """Kill the process from another thread, for good; whoever talks to it finds the pipe closed."""
+        """Kill the process for good, from another thread; the worker's own thread finds the pipe closed."""
         with self.lock:
             self.closed = True
             if self.process is not None:
                 self.process.kill()
 
-    def bury(self, seconds: float) -> str:
-        """Clear away a dead process and say what it died of."""
+    def cause_of_death(self, seconds: float) -> str:
+        """Clean up after a dead process and return why it died."""
         status = self.end()
         if self.timed_out:
             return f"the page took longer than {seconds:g} s"
         return f"the worker process died twice on this page (status {status}): memory or a fault of the parser"
 
     def end(self) -> int | None:
-        """End the process, if one runs, and close all that belongs to it; returns its status."""
-        self.rest()
+        """End the process, if one runs, and close its files; returns its status."""
+        self.deadline = None
         with self.lock:
             process, self.process = self.process, None
         if process is None:
@@ -265,7 +265,7 @@ class _Worker:
             raise EOFError
         return pipe
 
-    def _last_words(self) -> str:
+    def _log_tail(self) -> str:
         if self.log is None:
             return ""
         self.log.seek(0)

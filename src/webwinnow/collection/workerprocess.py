@@ -1,4 +1,4 @@
-"""A worker process: takes tasks on standard input, answers on standard output, and touches nothing else.
+"""A worker process: reads tasks from standard input and writes answers to standard output.
 
 python -m webwinnow.collection.workerprocess
 """
@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import gc
 import os
-import resource
 import signal
 import sys
 from typing import IO, Any
 
 from webwinnow.collection.pageworker import PageWorker
-from webwinnow.collection.workermessages import BEAT, FAILED, READY, RESULT
+from webwinnow.collection.settings import CollectionSettings
+from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, READY, Job, Shared, decode_task
+from webwinnow.platforms import limit_memory
 from webwinnow.storage import read_frame, write_frame
-
-__all__ = ["main"]
 
 GARBAGE_THRESHOLD = 50_000
 
@@ -26,28 +25,27 @@ def main() -> None:
     inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 20)
     outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(2, 1)  # whatever prints by mistake goes to the log, not into a frame
+    os.dup2(2, 1)  # anything printed by mistake goes to the log, not into a frame
     settings, memory = read_frame(inbox)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which ends its workers itself
+    limit_memory(memory)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    workshop = PageWorker(settings, beat=lambda: write_frame(outbox, (BEAT, None)))
+    worker = PageWorker(CollectionSettings.from_plain(settings), lambda: write_frame(outbox, (HEARTBEAT, None)))
     write_frame(outbox, (READY, None))
     while True:
         try:
-            kind, shared, items = read_frame(inbox)
+            jobs, shared = decode_task(read_frame(inbox))
         except EOFError:
             return
-        for item in items:
-            write_frame(outbox, _outcome(workshop, kind, shared, item))
+        for job in jobs:
+            write_frame(outbox, _outcome(worker, job, shared))
 
 
-def _outcome(workshop: PageWorker, kind: str, shared: Any, item: Any) -> tuple[str, Any]:
-    """The boundary around one record: whatever goes wrong inside is that record's failure and nobody else's."""
+def _outcome(worker: PageWorker, job: Job, shared: Shared) -> tuple[int, Any]:
+    """The boundary around one record: any error inside is the failure of this record only."""
     try:
-        return RESULT, workshop.do(kind, shared, item)
+        return DONE, tuple(worker.do(job, shared))
     except MemoryError:
         return FAILED, "the page needs more memory than a worker may use"
     except Exception as error:

@@ -1,4 +1,4 @@
-"""One run over many pages: parse and spool, then clean site by site; nothing is lost, nothing stops it."""
+"""What each command does, as library functions for the command line and the service."""
 
 from __future__ import annotations
 

@@ -8,20 +8,21 @@ pages.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.collection.pagestore import PageRow
-from webwinnow.collection.settings import RunSettings
-from webwinnow.commands.features import Weighed, parsed_pages, weighed_pages
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
+from webwinnow.collection.settings import CollectionSettings
+from webwinnow.commands.features import WeighedPage, weighed_pages
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
+from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
 from webwinnow.io.rows import Fields
 from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.mining.classifiers import (
@@ -42,8 +43,6 @@ from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
-
-__all__ = ["Applied", "ClassifySettings", "Mistake", "Trained", "apply_classes", "class_fields", "train_classes"]
 
 PAGES_AT_ONCE = 1000
 """Pages that are told at once, so that memory does not grow with the input."""
@@ -130,14 +129,12 @@ class Trained:
 def train_classes(
     inputs: Sequence[str | Path],
     settings: ClassifySettings,
-    run: RunSettings,
+    collecting: CollectionSettings,
     *,
     label: str | None = None,
     labels: Path | None = None,
     site_by: str = "host",
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> Trained:
     """Learn classes from pages whose label stands in the column `label`, or in the file `labels`.
 
@@ -150,7 +147,6 @@ def train_classes(
         raise SettingsError("expected either the name of a column of labels (--label) or a file of labels (--labels)")
     if label is not None:
         check_label_column(inputs, label, "a file of labels may stand beside the pages instead (--labels)")
-    tell = on_progress or (lambda _stage, _done, _total: None)
     known = {} if labels is None else read_labels(labels)
     tidy = Taxonomy([], settings.separator).tidy
     label_of: dict[int, str] = {}
@@ -166,20 +162,19 @@ def train_classes(
     rows: list[PageRow] = []
     counts: Counter[str] = Counter()
     sites: set[str] = set()
-    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None), label=label)
-    with parsed_pages(noted(pages), run, tmp=tmp, tell=tell) as store:
-        total = store.page_count()
-        errors = store.errors(1)
-        for done, (row, tree, weights) in enumerate(weighed_pages(store, run, settings.vectors), start=1):
+    with ParsedCollection.open(inputs, collecting, pages=noted, label=label, **options) as collection:
+        total = collection.page_count
+        errors = collection.store.errors(1)
+        for done, (row, tree, weights) in enumerate(weighed_pages(collection, settings.vectors), start=1):
             sites.add(row.site)
             if tree is None:
                 counts["failed"] += 1
             elif row.ordinal not in label_of:
                 counts["without_label"] += 1
             else:
-                builder.add(row.page_id or row.url, tree, weights)
+                builder.add(row.name, tree, weights)
                 rows.append(row)
-            tell("weigh", done, total)
+            collection.progress("weigh", done, total)
     counts["all"] = total
     full = np.array([len(features) > 0 for features, _ in builder.rows], np.bool_)
     counts["empty"] = int((~full).sum())
@@ -187,7 +182,7 @@ def train_classes(
     counts["learned"] = len(rows)
     if not rows:
         raise InputError(_nothing(counts, label, labels))
-    tell("train", 0, None)
+    collection.progress("train", 0, None)
     return _trained(builder.matrix(), full, rows, label_of, settings, site_by, counts, len(sites), errors)
 
 
@@ -253,7 +248,7 @@ def _mistakes(
     wrong = [n for n, (label, found) in enumerate(zip(labels, told, strict=True)) if label != found]
     wrong.sort(key=lambda n: (-round(float(certain[n]), 6), rows[n].site, rows[n].ordinal))
     return tuple(
-        Mistake(rows[n].page_id or rows[n].url, rows[n].site, labels[n], told[n], round(float(certain[n]), 6))
+        Mistake(rows[n].name, rows[n].site, labels[n], told[n], round(float(certain[n]), 6))
         for n in wrong[:MOST_MISTAKES]
     )
 
@@ -344,12 +339,10 @@ def apply_classes(
     model: ClassModel,
     inputs: Sequence[str | Path],
     out: str | Path,
-    run: RunSettings,
+    collecting: CollectionSettings,
     *,
     format: str | None = None,
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> Applied:
     """Write a line for each page, in the order (site, input ordinal), with its class and how likely that is."""
     wanted = output_format(out, format)
@@ -357,7 +350,6 @@ def apply_classes(
         raise SettingsError(f"classes are written as jsonl, csv or parquet, not {wanted}")
     check_output(out, wanted)
     check_apart(inputs, out)
-    tell = on_progress or (lambda _stage, _done, _total: None)
     counts: Counter[str] = Counter()
     labels: Counter[str] = Counter()
 
@@ -368,27 +360,26 @@ def apply_classes(
                 labels[record["label"]] += 1
             yield record
 
-    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
-    with parsed_pages(pages, run, tmp=tmp, tell=tell) as store:
-        total = store.page_count()
-        weighed = _counting(weighed_pages(store, run, model.vectors), total, tell)
+    with ParsedCollection.open(inputs, collecting, **options) as collection:
+        total = collection.page_count
+        weighed = _counting(weighed_pages(collection, model.vectors), total, collection.progress)
         parts = iter(lambda: list(islice(weighed, PAGES_AT_ONCE)), [])
-        records = (record for part in parts for record in _told(model, part, run.site_by))
+        records = (record for part in parts for record in _records(model, part, collecting.site_by))
         write_output(counted(records), out, wanted, fields=class_fields(model.taxonomy.depth))
     return Applied(total, labels, counts["empty"], counts["failed"])
 
 
-def _counting(weighed: Iterator[Weighed], total: int, tell: Progress) -> Iterator[Weighed]:
+def _counting(weighed: Iterator[WeighedPage], total: int, progress: Progress) -> Iterator[WeighedPage]:
     for done, page in enumerate(weighed, start=1):
-        tell("weigh", done, total)
+        progress("weigh", done, total)
         yield page
 
 
-def _told(model: ClassModel, pages: Sequence[Weighed], site_by: SiteKey) -> Iterator[dict[str, Any]]:
+def _records(model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey) -> Iterator[dict[str, Any]]:
     """The records of some pages."""
     builder = VectorBuilder(model.vectors)
     for row, tree, weights in pages:
-        builder.add(row.page_id or row.url, tree, weights)
+        builder.add(row.name, tree, weights)
     said = [len(features) > 0 for features, _ in builder.rows]
     vectors = model.rows(builder)
     known = model.classifier.known(vectors)

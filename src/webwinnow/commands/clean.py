@@ -1,59 +1,39 @@
-"""The run itself: read and parse every page into the store, clean site by site, find replicas, then join the parts.
+"""Clean a collection: parse every page, clean site by site, find replicas, join the parts of the output.
 
     pages --parse--> store (spool, index) --site by site--> parts, sketches --replicas, join--> output
 
-Each input page ends as exactly one record; records come in the order (site, input ordinal), whatever the workers did.
+Each input page gives one record. Records are in the order (site, input ordinal), however many workers there are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
-from webwinnow.collection.foundreplicas import RunReplicas, replicas_in
+from webwinnow.collection.foundreplicas import CollectionReplicas
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import Counts, Summary
-from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import SettingsError
-from webwinnow.io import check_apart, check_output, open_pages, output_format, read_parts, write_output
+from webwinnow.io import check_apart, check_output, output_format, read_parts, write_output
 from webwinnow.io.inputs import STDIN
 from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
-from webwinnow.io.rows import Fields
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.progress import Progress
 
-__all__ = ["Engine", "Parser", "run"]
 
+class Engine(ParsingEngine, Protocol):
+    """A cluster that also cleans."""
 
-class Parser(Protocol):
-    """Who does the first stage of a run in the place of this machine's workers."""
-
-    def parse_all(
-        self,
-        inputs: Sequence[str | Path],
-        store: CollectionStore,
-        settings: RunSettings,
-        limits: ReadLimits,
-        note: Callable[[str], None],
-        tell: Progress,
-    ) -> None:
-        """Stage 1: parse every page; the store gets a row of each."""
-
-
-class Engine(Parser, Protocol):
-    """Who does the first two stages."""
-
-    def clean_all(self, store: CollectionStore, settings: RunSettings, tell: Progress) -> int:
-        """Stage 2: clean every page into parts of the store; returns the number of sites."""
+    def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
+        """Clean every page into parts of the store; returns the number of sites."""
 
 
 def run(
@@ -64,15 +44,13 @@ def run(
     format: str | None = None,
     rejected: str | Path | None = None,
     resume: bool = False,
-    tmp: Path | None = None,
     read_limits: ReadLimits | None = None,
     engine: Engine | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> Summary:
-    """Clean a collection. The output appears whole at the end, or not at all; a killed run goes on with `resume`.
+    """Clean a collection. The output appears complete at the end, or not at all; `resume` continues a killed run.
 
-    `engine` is a cluster (`webwinnow.engines`); without, worker processes of this machine do the work.
+    `engine` is a cluster (`webwinnow.engines`); without one, worker processes of this machine do the work.
     """
     started = time.monotonic()
     wanted = output_format(out, format)
@@ -81,121 +59,110 @@ def run(
         check_output(rejected, "jsonl")
     check_apart(inputs, out, rejected)
     problems: list[str] = []
+    report = options.get("on_problem")
 
     def note(problem: str) -> None:
         problems.append(problem)
-        if on_problem is not None:
-            on_problem(problem)
+        if report is not None:
+            report(problem)
 
-    pages = open_pages(inputs, on_problem=note, limits=read_limits)
-    folder, is_passing = _run_folder(out, tmp, inputs, resume=resume)
-    identity = {
-        "engine": "workers" if engine is None else "cluster",
+    with ParsedCollection.open(
+        inputs,
+        settings,
+        read_limits=read_limits,
+        folder=_run_folder(out, options.get("tmp"), inputs, resume=resume),
+        identity=run_identity(inputs, settings) | {"engine": "workers" if engine is None else "cluster"},
+        resume=resume,
+        engine=engine,
+        **options | {"on_problem": note},
+    ) as collection:
+        summary = clean_collection(collection, settings, out, wanted, rejected=rejected, engine=engine)
+        collection.store.finish()
+    return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
+
+
+def clean_collection(
+    collection: ParsedCollection,
+    settings: RunSettings,
+    out: str | Path,
+    format: OutputFormat,
+    *,
+    rejected: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Summary:
+    """Clean a collection that was parsed with the same settings, and write its records."""
+    store, progress = collection.store, collection.progress
+    if engine is None:
+        sites = clean_all(store, collection.pool, settings, progress)
+    else:
+        sites = engine.clean_all(store, settings, progress)
+    replicas = None if settings.replicas is None else CollectionReplicas.of(store, settings.replicas, progress)
+    counts = Counts()
+    parts = store.parts()
+    for _, counted in parts:
+        counts.add(Counts.from_plain(counted))
+
+    def paths(*, rejected: bool = False) -> Iterator[Path]:
+        for done, (number, _) in enumerate(parts, start=1):
+            yield store.part_path(number, rejected=rejected)
+            progress("write", done, len(parts))
+
+    if format == "jsonl":
+        lines = _lines(paths())
+        write_lines(lines if replicas is None else replicas.named_lines(lines), out)
+    else:
+        records = read_parts(paths())
+        write_output(records if replicas is None else replicas.named(records), out, format, fields=settings.fields)
+    if rejected is not None:
+        write_lines(_lines(paths(rejected=True)), rejected)
+    if not settings.site_by.has_sites:
+        sites = len(set(store.site_names()))
+    return Summary(store.page_count(), sites, counts, None if replicas is None else replicas.found())
+
+
+def run_identity(inputs: Sequence[str | Path], settings: RunSettings) -> dict[str, Any]:
+    """What must be the same to resume a run."""
+    return {
         "inputs": [_identity(given) for given in inputs],
         "models": None if settings.models is None else _identity(settings.models),
         "settings": settings.result_settings(),
     }
-    tell = on_progress or (lambda _stage, _done, _total: None)
-    try:
-        with CollectionStore(folder, identity, resume=resume) as store:
-            if engine is None:
-                with WorkerPool(
-                    settings.workers,
-                    settings.to_plain(),
-                    page_seconds=settings.page_seconds,
-                    memory=settings.worker_memory,
-                ) as pool:
-                    parse_all(pages, store, pool, settings, tell)
-                    sites = clean_all(store, pool, settings, tell)
-            else:
-                engine.parse_all(inputs, store, settings, read_limits or ReadLimits(), note, tell)
-                sites = engine.clean_all(store, settings, tell)
-            replicas = None if settings.replicas is None else replicas_in(store, settings.replicas, tell)
-            counts = _join(store, out, wanted, rejected, replicas, tell, settings.fields)
-            total = store.page_count()
-            if not settings.site_by.has_sites:
-                sites = len(set(store.site_names()))
-            found = None if replicas is None else replicas.found(store)
-            store.finish()
-    finally:
-        if is_passing:
-            shutil.rmtree(folder.parent, ignore_errors=True)
-    return Summary(total, sites, counts, found, time.monotonic() - started, tuple(problems))
 
 
-def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> tuple[Path, bool]:
-    """The run's private folder, and whether it goes whatever happens: what cannot be resumed leaves nothing behind.
-
-    One that goes is the only thing in a folder made for it, which goes with it.
-    """
+def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> Path | None:
+    """The folder of the run; None for a run that cannot be resumed and leaves nothing behind."""
     path = Path(out).absolute()
     if str(out) == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
         if resume:
             raise SettingsError(f"a run that writes to {out} cannot be resumed; give a file with -o")
-        return Path(tempfile.mkdtemp(prefix="webwinnow-", dir=tmp)) / "run", True
+        return None
     if resume and any(str(given) == STDIN for given in inputs):
         raise SettingsError("a run that reads standard input cannot be resumed; give files")
     if tmp is None:
-        return path.with_name(f".{path.name}.webwinnow-run"), False
-    return tmp / f"webwinnow-run-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}", False
+        return path.with_name(f".{path.name}.webwinnow-run")
+    return tmp / f"webwinnow-run-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
 
 
-def _identity(given: str | Path) -> list[Any]:
-    """What tells an input from a changed one."""
+def _identity(given: str | Path) -> list[str]:
+    """The path of an input with a hash of the names, sizes and times of its files."""
     path = Path(given)
     if str(given) == STDIN or not path.exists():
         return [str(given)]
-    files = [path] if path.is_file() else _files(path)
     about = hashlib.sha256()
-    for file in files:
+    for file in [path] if path.is_file() else _files(path):
         status = file.stat()
         about.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return [str(path.absolute()), about.hexdigest()]
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """All files of a folder but hidden ones, in a fixed order."""
+    """All files of a folder except hidden ones, in a fixed order."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
 
 
-# Stage 3: parts to the output
-
-
-def _join(
-    store: CollectionStore,
-    out: str | Path,
-    format: OutputFormat,
-    rejected: str | Path | None,
-    replicas: RunReplicas | None,
-    tell: Progress,
-    fields: Fields,
-) -> Counts:
-    """Write the parts one after the other to where the user wants them; returns what they counted."""
-    counts = Counts()
-    numbers: list[int] = []
-    for number, counted in store.parts():
-        numbers.append(number)
-        counts.add(Counts.from_plain(counted))
-
-    def paths(*, left_out: bool = False) -> Iterator[Path]:
-        for done, number in enumerate(numbers, start=1):
-            yield store.part_path(number, rejected=left_out)
-            tell("write", done, len(numbers))
-
-    if format == "jsonl":
-        lines = _lines(paths())
-        write_lines(lines if replicas is None else replicas.named_lines(lines, store), out)
-    else:
-        records = read_parts(paths())
-        write_output(records if replicas is None else replicas.named(records, store), out, format, fields=fields)
-    if rejected is not None:
-        write_lines(_lines(paths(left_out=True)), rejected)
-    return counts
-
-
-def _lines(paths: Iterator[Path]) -> Iterator[bytes]:
+def _lines(paths: Iterable[Path]) -> Iterator[bytes]:
     for path in paths:
         with path.open("rb") as file:
             yield from file

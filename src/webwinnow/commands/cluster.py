@@ -1,15 +1,16 @@
-"""A collection clustered, a line a page: pages are weighed as `features` does, or a feature file is taken as it is."""
+"""Cluster the pages of a collection, weighed as by `features`, or the rows of a feature file."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from webwinnow.collection.pagestore import PageRow
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, Problem, ignore_problem
+from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.features import collect_features
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
@@ -21,16 +22,6 @@ from webwinnow.vectors import VectorSettings
 
 if TYPE_CHECKING:
     from webwinnow.mining import Agreement, ClusteredPages, ClusterSettings, PageRows
-
-__all__ = [
-    "CLUSTER_FIELDS",
-    "ClusteredCollection",
-    "ClusteredPage",
-    "check_clusters_output",
-    "cluster_collection",
-    "is_feature_file",
-    "write_clusters",
-]
 
 CLUSTER_FIELDS: Final = (
     Field("page_id"),
@@ -45,7 +36,7 @@ NO_FEATURES: Final = "no features to compare"
 
 
 class ClusteredPage(NamedTuple):
-    """What is known of a page beside its features."""
+    """A page beside its features."""
 
     page_id: str | None
     url: str | None
@@ -55,7 +46,7 @@ class ClusteredPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteredCollection:
-    """The pages of a collection and the clusters they fell into; `agreement` where labels were given."""
+    """The pages of a collection and their clusters; `agreement` where labels were given."""
 
     pages: list[ClusteredPage]
     found: ClusteredPages
@@ -69,11 +60,11 @@ class ClusteredCollection:
 
     @property
     def without_features(self) -> int:
-        """Pages that were read and hold nothing to compare."""
+        """Pages that were read and have nothing to compare."""
         return int((self.found.clustering.label < 0).sum()) - self.failed
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """A record for each page, in the order of the rows."""
+        """One record per page, in the order of the rows."""
         clustering, clusters = self.found.clustering, self.found.clusters
         for page, cluster, similarity in zip(
             self.pages, clustering.label.tolist(), clustering.similarity.tolist(), strict=True
@@ -91,20 +82,42 @@ class ClusteredCollection:
 
 def cluster_collection(
     inputs: Sequence[str | Path],
-    settings: RunSettings,
+    settings: CollectionSettings,
     vectors: VectorSettings,
     clusters: ClusterSettings,
     *,
     labels: dict[str, str] | None = None,
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> ClusteredCollection:
-    """Cluster pages, or the rows of one feature file (`.npz`). `labels`, by page, are compared with what was found."""
+    """Cluster pages, or the rows of one feature file (`.npz`). `labels`, by page, are compared with the clusters."""
+    progress = options.get("on_progress")
+    if any(map(is_feature_file, inputs)):
+        if len(inputs) > 1:
+            raise SettingsError(f"{len(inputs)} inputs, a feature file among them; expected one feature file or pages")
+        rows, pages = _feature_file(Path(inputs[0]), options.get("on_problem") or ignore_problem)
+        return _clustered(rows, pages, clusters, labels, progress)
+    with ParsedCollection.open(inputs, settings, **options) as collection:
+        rows, pages = _page_rows(collection, vectors)
+    return _clustered(rows, pages, clusters, labels, progress)
+
+
+def cluster_parsed(
+    collection: ParsedCollection, vectors: VectorSettings, clusters: ClusterSettings
+) -> ClusteredCollection:
+    """Cluster the pages of an open collection."""
+    return _clustered(*_page_rows(collection, vectors), clusters, None, collection.progress)
+
+
+def _clustered(
+    rows: PageRows,
+    pages: list[ClusteredPage],
+    clusters: ClusterSettings,
+    labels: dict[str, str] | None,
+    progress: Progress | None,
+) -> ClusteredCollection:
     from webwinnow.mining import agreement, cluster_pages  # noqa: PLC0415 (an optional extra)
 
-    rows, pages = _rows(inputs, settings, vectors, tmp, on_progress, on_problem)
-    found = cluster_pages(rows, clusters, on_progress=on_progress)
+    found = cluster_pages(rows, clusters, on_progress=progress)
     if labels is None:
         return ClusteredCollection(pages, found)
     known = [k for k, name in enumerate(rows.page_ids) if name in labels]
@@ -115,50 +128,42 @@ def cluster_collection(
 
 
 def is_feature_file(given: str | Path) -> bool:
-    """Whether an input is what `webwinnow features` wrote rather than pages."""
+    """Whether an input is a file of `webwinnow features` rather than pages."""
     return str(given).lower().endswith(".npz")
 
 
 def write_clusters(collection: ClusteredCollection, out: str | Path, format: str | None = None) -> None:
-    """Write a line for each page as JSONL, CSV or Parquet."""
+    """Write one line per page as JSONL, CSV or Parquet."""
     wanted = output_format(out, format)
     check_clusters_output(out, format)
     write_output(collection.lines(), out, wanted, fields=CLUSTER_FIELDS)
 
 
 def check_clusters_output(out: str | Path, format: str | None = None) -> None:
-    """Raise `SettingsError` where `write_clusters` could not write: to know before the work is done."""
+    """Raise `SettingsError` where `write_clusters` could not write; for a check before the work."""
     wanted = output_format(out, format)
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"clusters are written as jsonl, csv or parquet, not {wanted}")
     check_output(out, wanted)
 
 
-def _rows(
-    inputs: Sequence[str | Path],
-    settings: RunSettings,
-    vectors: VectorSettings,
-    tmp: Path | None,
-    on_progress: Progress | None,
-    on_problem: Callable[[str], None] | None,
-) -> tuple[PageRows, list[ClusteredPage]]:
+def _feature_file(path: Path, note: Problem) -> tuple[PageRows, list[ClusteredPage]]:
     from webwinnow.mining import PageRows  # noqa: PLC0415 (an optional extra)
 
-    if any(map(is_feature_file, inputs)):
-        if len(inputs) > 1:
-            raise SettingsError(f"{len(inputs)} inputs, a feature file among them; expected one feature file or pages")
-        rows = PageRows.read(Path(inputs[0]))
-        repeated = [name for name, times in Counter(rows.page_ids).items() if times > 1]
-        if repeated and on_problem is not None:
-            on_problem(f"{inputs[0]}: {len(repeated):,} page ids stand for several rows, {repeated[0]!r} for one")
-        return rows, [ClusteredPage(name, name if is_web_link(name) else None) for name in rows.page_ids]
+    rows = PageRows.read(path)
+    repeated = [name for name, times in Counter(rows.page_ids).items() if times > 1]
+    if repeated:
+        note(f"{path}: {len(repeated):,} page ids name several rows, for example {repeated[0]!r}")
+    return rows, [ClusteredPage(name, name if is_web_link(name) else None) for name in rows.page_ids]
+
+
+def _page_rows(collection: ParsedCollection, vectors: VectorSettings) -> tuple[PageRows, list[ClusteredPage]]:
+    from webwinnow.mining import PageRows  # noqa: PLC0415 (an optional extra)
+
     pages: list[ClusteredPage] = []
 
-    def keep(row: PageRow, tree: PageTree | None) -> None:
+    def add(row: PageRow, tree: PageTree | None) -> None:
         title = None if tree is None else Hints(tree).title
         pages.append(ClusteredPage(row.page_id, row.url, title, row.error))
 
-    matrix = collect_features(
-        inputs, settings, vectors, tmp=tmp, on_page=keep, on_progress=on_progress, on_problem=on_problem
-    )
-    return PageRows.of(matrix), pages
+    return PageRows.of(collect_features(collection, vectors, add)), pages

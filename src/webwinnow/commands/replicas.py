@@ -1,30 +1,29 @@
-"""Replicas of a collection, a line a page: pages are cleaned as in a cleaning run, records are taken as they are."""
+"""Replicas of a collection, one line per page. Pages are cleaned first; records are compared as they are."""
 
 from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 
-from webwinnow.collection.foundreplicas import RunReplicas, replicas_in
+from webwinnow.collection.foundreplicas import CollectionReplicas
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.pagestore import CollectionStore, PageRow
-from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import Counts, Summary
-from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.errors import SettingsError
-from webwinnow.io import Field, FieldKind, check_apart, check_output, open_pages, output_format, write_output
+from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
+from webwinnow.io.outputs import OutputFormat
 from webwinnow.io.tablefiles import are_records, read_records
-from webwinnow.progress import Progress
+from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import RELATIONS, ReplicaSettings, Standing, sketch
 from webwinnow.replicas.sketches import placed
-
-__all__ = ["REPLICA_FIELDS", "write_replicas"]
 
 REPLICA_FIELDS: Final = (
     Field("page_id"),
@@ -46,9 +45,7 @@ def write_replicas(
     settings: RunSettings,
     *,
     format: str | None = None,
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> Summary:
     """Find the replicas of a collection and write a line for each page, in the order (site, input ordinal)."""
     started = time.monotonic()
@@ -59,43 +56,43 @@ def write_replicas(
         raise SettingsError(f"replicas are written as jsonl or parquet, not {wanted}")
     check_output(out, wanted)
     check_apart(inputs, out)
-    tell = on_progress or (lambda _stage, _done, _total: None)
     problems: list[str] = []
+    report, progress = options.get("on_problem"), options.get("on_progress") or no_progress
 
     def note(problem: str) -> None:
         problems.append(problem)
-        if on_problem is not None:
-            on_problem(problem)
+        if report is not None:
+            report(problem)
 
-    with (
-        tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as scratch,
-        CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
-    ):
-        if are_records(inputs):
-            _keep_records(read_records(inputs, on_problem=note), store, settings.replicas, tell)
-        else:
-            pages = open_pages(inputs, on_problem=note)
-            with WorkerPool(
-                settings.workers,
-                settings.to_plain(),
-                page_seconds=settings.page_seconds,
-                memory=settings.worker_memory,
-            ) as pool:
-                parse_all(pages, store, pool, settings, tell)
-                clean_all(store, pool, settings, tell)
-        replicas = replicas_in(store, settings.replicas, tell)
-        write_output(_lines(store, replicas), out, wanted, fields=REPLICA_FIELDS)
-        counts, sites = Counts(), sum(1 for _ in store.sites())
-        for _, counted in store.parts():
-            counts.add(Counts.from_plain(counted))
-        found, total = replicas.found(store), store.page_count()
-    return Summary(total, sites, counts, found, time.monotonic() - started, tuple(problems))
+    if are_records(inputs):
+        with (
+            tempfile.TemporaryDirectory(prefix="webwinnow-", dir=options.get("tmp")) as scratch,
+            CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
+        ):
+            _add_records(read_records(inputs, on_problem=note), store, settings.replicas, progress)
+            summary = _write(store, out, wanted, settings.replicas, progress)
+    else:
+        with ParsedCollection.open(inputs, settings, **options | {"on_problem": note}) as collection:
+            clean_all(collection.store, collection.pool, settings, progress)
+            summary = _write(collection.store, out, wanted, settings.replicas, progress)
+    return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
 
 
-def _keep_records(
-    records: Iterator[dict[str, Any]], store: CollectionStore, settings: ReplicaSettings, tell: Progress
+def _write(
+    store: CollectionStore, out: str | Path, format: OutputFormat, settings: ReplicaSettings, progress: Progress
+) -> Summary:
+    replicas = CollectionReplicas.of(store, settings, progress)
+    write_output(_lines(replicas), out, format, fields=REPLICA_FIELDS)
+    counts = Counts()
+    for _, counted in store.parts():
+        counts.add(Counts.from_plain(counted))
+    return Summary(store.page_count(), len(store.sites()), counts, replicas.found())
+
+
+def _add_records(
+    records: Iterator[dict[str, Any]], store: CollectionStore, settings: ReplicaSettings, progress: Progress
 ) -> None:
-    """Put the sketches of records into the store as parts, in the order in which they come."""
+    """Add the sketches of records to the store as parts, in input order."""
     rows: list[bytes] = []
     counts, part, ordinal = Counts(), 0, -1
     for ordinal, record in enumerate(records):
@@ -110,7 +107,7 @@ def _keep_records(
         packed = sketch(_text(record.get("text")) or "", standing, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))
-        tell("parse", ordinal + 1, None)
+        progress("parse", ordinal + 1, None)
         if len(rows) == RECORDS_A_PART:
             store.add_part(part, [], [], counts.to_plain(), rows)
             rows, counts, part = [], Counts(), part + 1
@@ -122,19 +119,18 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None if value is None else str(value)
 
 
-def _lines(store: CollectionStore, found: RunReplicas) -> Iterator[dict[str, Any]]:
+def _lines(found: CollectionReplicas) -> Iterator[dict[str, Any]]:
     """A line for each page in the order of the sketches."""
     replicas = found.replicas
-    ordinals = np.asarray(found.sketches["ordinal"])
-    for place, ordinal in enumerate(ordinals.tolist()):
-        page_id, url, error = store.page(ordinal)
+    for place, ordinal in enumerate(np.asarray(found.sketches["ordinal"]).tolist()):
+        page_id, url, error = found.store.page(ordinal)
         is_compared = bool(replicas.fingerprinted[place])
         relation = RELATIONS[replicas.relation[place]]
         yield {
             "page_id": page_id,
             "url": url,
             "cluster": int(replicas.cluster[place]),
-            "replica_of": found.stays(place, store),
+            "replica_of": found.replica_of(place),
             "relation": relation or None,
             "similarity": round(float(replicas.similarity[place]), 3) if relation else None,
             "reason": error if error is not None else None if is_compared else NOTHING_TO_COMPARE,

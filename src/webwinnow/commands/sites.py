@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from webwinnow.blocks import cut
-from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.settings import RunSettings
-from webwinnow.commands.features import parsed_pages
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
+from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import InputError
-from webwinnow.io import check_apart, check_output, open_pages
+from webwinnow.io import check_apart, check_output
 from webwinnow.io.outputs import write_lines
 from webwinnow.io.tablefiles import check_label_column
 from webwinnow.pagetree import PageTree
-from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
-from webwinnow.treebytes import tree_from_bytes
-
-__all__ = ["NOTHING_READ", "SITE_PAGES", "SiteRun", "classify_sites", "site_record", "train_sites"]
 
 SITE_PAGES = 500
 """Pages of a site that are read at most, in input order, as many as a site is learned from."""
@@ -33,8 +28,6 @@ DECIDING = 3
 """Pages and blocks that are named as those that decided most."""
 LONGEST_TEXT = 120
 NOTHING_READ = "no page of the site could be read"
-
-_Problem = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -55,13 +48,11 @@ class SiteRun:
 def train_sites(
     inputs: Sequence[str | Path],
     model: SiteTopics,
-    settings: RunSettings,
+    settings: CollectionSettings,
     *,
     label: str,
     most: int = SITE_PAGES,
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: _Problem | None = None,
+    **options: Unpack[OpenOptions],
 ) -> SiteRun:
     """Learn the topics of sites whose pages bear one in the column `label`; a site has one topic."""
     settings.site_by.check_sites("site mining")
@@ -77,11 +68,9 @@ def train_sites(
     run = SiteRun()
     sites: list[SitePages] = []
     named: list[str] = []
-    tell = on_progress or (lambda _stage, _done, _total: None)
-    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None), label=label)
-    with parsed_pages(noted(pages), settings, tmp=tmp, tell=tell) as store:
-        total = store.page_count()
-        for site, trees, _ in _sites(store, run, most):
+    with ParsedCollection.open(inputs, settings, pages=noted, label=label, **options) as collection:
+        total = collection.page_count
+        for site, trees, _ in _sites(collection, run, most):
             topics = labels.get(site)
             if topics is None:
                 run.unlabelled.append(site)
@@ -92,7 +81,7 @@ def train_sites(
                 sites.append(SitePages.of(trees, site))
                 named.extend(topics)
                 run.topics.update(topics.keys())
-            tell("weigh", run.pages, total)
+            collection.progress("weigh", run.pages, total)
     if not sites:
         raise InputError(f"no site has a topic in the column {label!r}")
     model.learn(Training(sites, named))
@@ -103,44 +92,40 @@ def classify_sites(
     model: SiteTopics,
     inputs: Sequence[str | Path],
     out: str | Path,
-    settings: RunSettings,
+    settings: CollectionSettings,
     *,
     most: int = SITE_PAGES,
-    tmp: Path | None = None,
-    on_progress: Progress | None = None,
-    on_problem: _Problem | None = None,
+    **options: Unpack[OpenOptions],
 ) -> SiteRun:
     """Tell the topic of each site: a line of JSON a site, in the order of their names."""
     settings.site_by.check_sites("site mining")
     check_output(out, "jsonl")
     check_apart(inputs, out)
     run = SiteRun()
-    tell = on_progress or (lambda _stage, _done, _total: None)
-    pages = open_pages(inputs, on_problem=on_problem or (lambda _: None))
-    with parsed_pages(pages, settings, tmp=tmp, tell=tell) as store:
-        total = store.page_count()
+    with ParsedCollection.open(inputs, settings, **options) as collection:
+        total = collection.page_count
 
         def lines() -> Iterator[bytes]:
-            for site, trees, failed in _sites(store, run, most):
+            for site, trees, failed in _sites(collection, run, most):
                 record = _record(model, site, trees, failed)
                 run.topics.update([record["topic"]] if trees else [])
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
-                tell("weigh", run.pages, total)
+                collection.progress("weigh", run.pages, total)
 
         write_lines(lines(), out)
     return run
 
 
-def _sites(store: CollectionStore, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
+def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
     """Sites in order with the trees of their first pages, and how many could not be read; all are counted in `run`."""
-    for site, count in list(store.sites()):
+    for site, count in collection.sites():
         trees: list[PageTree] = []
         failed = 0
-        for row in store.pages_of(site):
+        for row in collection.pages_of(site):
             if row.ref is None:
                 failed += 1
             elif len(trees) < most:
-                trees.append(tree_from_bytes(store.read(row.ref)))
+                trees.append(collection.tree(row))
         run.pages += count
         run.failed += failed
         yield site, trees, failed

@@ -9,27 +9,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from webwinnow.collection.pagestore import PageRow
+from webwinnow.collection.pagestore import SIGN, PageRow
 from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
-
-__all__ = [
-    "BATCH_BYTES",
-    "BATCH_PAGES",
-    "DONE",
-    "LESSONS",
-    "PAGES",
-    "PARTED_TREES",
-    "SIGN",
-    "TREES",
-    "batch_of",
-    "pages_of",
-    "rows_of",
-    "tree_batches",
-    "tree_file",
-    "values",
-]
 
 BATCH_PAGES: Final = 256
 BATCH_BYTES: Final = 8_000_000
@@ -70,7 +53,7 @@ PARTED_TREES: Final = TREES.append(pa.field("part", pa.int64()))
 """Parsed pages with the part of the output that they belong to."""
 DONE: Final = pa.schema([("number", pa.int64()), ("pages", pa.int64())])
 """What a task tells: which number it has done, and how many pages that were."""
-LESSONS: Final[pa.Schema] = _schema(
+MODELS: Final[pa.Schema] = _schema(
     {
         "site": pa.large_string(),
         "is_update": pa.bool_(),
@@ -81,8 +64,7 @@ LESSONS: Final[pa.Schema] = _schema(
         "redesigned": pa.bool_(),
     }
 )
-"""What was learned of sites (`SiteLesson`)."""
-SIGN: Final = 1 << 63
+"""The models of sites (`SiteModelBuilt`)."""
 
 
 def batch_of(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:

@@ -16,41 +16,21 @@ from typing import Final
 
 import pyarrow as pa
 
+from webwinnow.collection.modelbuilding import ModelOrder, SiteModelBuilt, build_models
 from webwinnow.collection.outputparts import clean_all
-from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.parsedpages import parsed
-from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.sitelessons import Lesson, SiteLesson, learn_each
+from webwinnow.collection.pagestore import SIGN, CollectionStore
+from webwinnow.collection.parsedcollection import parsed_pages
+from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.summary import Counts
+from webwinnow.collection.workerjobs import LearnSite, Shared, SiteLearned
 from webwinnow.collection.workerpool import Task, WorkerPool
-from webwinnow.engines.batches import SIGN, TREES, pages_of, rows_of, tree_batches, values
+from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches, values
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
-
-__all__ = [
-    "EVERY_KEY",
-    "CleanedPart",
-    "SiteLearned",
-    "chosen_trees",
-    "clean_part",
-    "learn_part",
-    "learn_site",
-    "parse_pages",
-    "parse_records",
-]
 
 EVERY_KEY: Final = (1 << 64) - 1
 NO_KEY: Final = -1
 """Last keys of a site of which every page may be learned from, and none."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteLearned:
-    """A site's model as bytes, None where it could not be learned, and its most repeated blocks (pages, text)."""
-
-    site: str
-    model: bytes | None
-    repeats: list[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +44,16 @@ class CleanedPart:
 
 
 def parse_pages(
-    batches: Iterable[pa.RecordBatch], settings: RunSettings, limits: ReadLimits | None = None
+    batches: Iterable[pa.RecordBatch], settings: CollectionSettings, limits: ReadLimits | None = None
 ) -> Iterator[pa.RecordBatch]:
     """PAGES to TREES, one row a page; a page that cannot be parsed has an `error` instead of a tree."""
     return parse_records(pages_of(batches, limits or ReadLimits()), settings)
 
 
-def parse_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterator[pa.RecordBatch]:
+def parse_records(pages: Iterable[PageRecord], settings: CollectionSettings) -> Iterator[pa.RecordBatch]:
     """Pages to TREES."""
     with _worker(settings) as pool:
-        yield from tree_batches(parsed(pages, pool, settings))
+        yield from tree_batches(parsed_pages(pages, pool, settings))
 
 
 def chosen_trees(
@@ -100,19 +80,21 @@ def chosen_trees(
             yield batch.select(TREES.names).filter(pa.array(wanted, pa.bool_()))
 
 
-def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> SiteLearned:
-    """Learn a site from the TREES of its pages, or from those that `chosen_trees` left of them."""
+def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> tuple[str, SiteLearned | None]:
+    """Learn a site from the TREES of its pages, or those that `chosen_trees` left; None where that fails."""
     with _scratch(batches) as store, _worker(settings) as pool:
         ((site, _),) = store.sites()
-        pool.submit(Task(site, "learn", str(store.spool_path), [store.chosen_of(site, settings.learn_pages)]))
-        (answer,) = pool.answers()
-        return SiteLearned(site, None, []) if answer.error is not None else SiteLearned(site, *answer.value)
+        job = LearnSite(store.chosen_of(site, settings.learn_pages))
+        (answer,) = pool.run([Task(site, [job], Shared(str(store.spool_path)))])
+        return site, answer.result
 
 
-def learn_part(batches: Iterable[pa.RecordBatch], settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
-    """Learn the sites of TREES, all that may be learned of each, as `webwinnow learn` does."""
+def build_part(
+    batches: Iterable[pa.RecordBatch], settings: CollectionSettings, order: ModelOrder
+) -> Iterator[SiteModelBuilt]:
+    """Build the models of the sites of TREES, as `webwinnow learn` does."""
     with _scratch(batches) as store, _worker(settings) as pool:
-        yield from learn_each(store, pool, settings, lesson)
+        yield from build_models(store, pool, order)
 
 
 def clean_part(
@@ -123,7 +105,7 @@ def clean_part(
     So a site that is not in `models` must be here whole.
     """
     with _scratch(batches) as store, _worker(settings) as pool:
-        clean_all(store, pool, settings, lambda _stage, _done, _total: None, models)
+        clean_all(store, pool, settings, models=models)
         cleaned = CleanedPart([], [], [], Counts())
         for number, counts in store.parts():
             cleaned.counts.add(Counts.from_plain(counts))
@@ -155,11 +137,10 @@ _idle: dict[str, list[WorkerPool]] = {}
 
 
 @contextmanager
-def _worker(settings: RunSettings) -> Iterator[WorkerPool]:
+def _worker(settings: CollectionSettings) -> Iterator[WorkerPool]:
     """A worker process under watch, which stays for the next task of this process unless something went wrong."""
-    told = json.dumps(settings.to_plain(), sort_keys=True)
-    idle = _idle.setdefault(told, [])
-    pool = idle.pop() if idle else _started(settings)
+    idle = _idle.setdefault(json.dumps(settings.to_plain(), sort_keys=True), [])
+    pool = idle.pop() if idle else WorkerPool(settings, workers=1).__enter__()
     try:
         yield pool
     except BaseException:
@@ -169,8 +150,3 @@ def _worker(settings: RunSettings) -> Iterator[WorkerPool]:
         pool.close()
     else:
         idle.append(pool)
-
-
-def _started(settings: RunSettings) -> WorkerPool:
-    pool = WorkerPool(1, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory)
-    return pool.__enter__()

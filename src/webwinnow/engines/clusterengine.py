@@ -20,17 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow, part_path, write_part
-from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.sitelessons import Lesson, SiteLesson
+from webwinnow.collection.modelbuilding import ModelOrder, SiteModelBuilt
+from webwinnow.collection.pagestore import SIGN, CollectionStore, PageRow, part_path, write_part
+from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.summary import Counts
-from webwinnow.engines.batches import DONE, LESSONS, PARTED_TREES, SIGN, TREES, batch_of, values
+from webwinnow.collection.workerjobs import SiteLearned
+from webwinnow.engines.batches import DONE, MODELS, PARTED_TREES, TREES, batch_of, values
 from webwinnow.engines.batchjobs import (
     EVERY_KEY,
-    SiteLearned,
+    build_part,
     chosen_trees,
     clean_part,
-    learn_part,
     learn_site,
     parse_records,
 )
@@ -41,17 +41,6 @@ from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.progress import Progress
 from webwinnow.storage import atomic_file, write_file
-
-__all__ = [
-    "BatchFunction",
-    "Carrier",
-    "ClusterEngine",
-    "failed_task",
-    "learn_and_keep",
-    "models_for",
-    "no_cluster",
-    "note_unlearned",
-]
 
 BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
@@ -98,33 +87,33 @@ class ClusterEngine:
         self,
         inputs: Sequence[str | Path],
         store: CollectionStore,
-        settings: RunSettings,
+        settings: CollectionSettings,
         limits: ReadLimits,
-        note: Callable[[str], None],
-        tell: Progress,
+        on_problem: Callable[[str], None],
+        progress: Progress,
     ) -> None:
         """Stage 1: parse every page into a file of trees, and its row into the store."""
         if store.marked("parsed") is not None:
             return
         if store.marked("cores") is None:
             store.mark("cores", str(self.carrier.cores))  # the same tasks when the run is resumed elsewhere
-        tasks = read_tasks(list_files(inputs, on_problem=note, limits=limits), int(store.marked("cores") or 1))
+        tasks = read_tasks(list_files(inputs, on_problem=on_problem, limits=limits), int(store.marked("cores") or 1))
         _trees(store.folder).mkdir(exist_ok=True)
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
         done = 0
-        tell("parse", 0, None)
+        progress("parse", 0, None)
         do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
         for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
             done += row["pages"]
-            tell("parse", done, None)
+            progress("parse", done, None)
         problems = [problem for number in range(len(tasks)) for problem in _keep_rows(store, number)]
         for problem in problems:
-            note(problem)
+            on_problem(problem)
         if problems and not store.page_count():
             raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_SHOWN]))
         store.mark("parsed")
 
-    def clean_all(self, store: CollectionStore, settings: RunSettings, tell: Progress) -> int:
+    def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
         """Stage 2: clean every page into parts; returns the number of sites."""
         plan = Plan.of(store.places())
         total = store.page_count()
@@ -133,7 +122,7 @@ class ClusterEngine:
                 _note_part(store, part)
         finished = frozenset(part for part in range(len(plan)) if store.has_part(part))
         done = sum(plan.pages[part] for part in finished)
-        tell("clean", done, total)
+        progress("clean", done, total)
         if len(finished) == len(plan):
             return plan.sites
         if settings.learns:
@@ -145,12 +134,12 @@ class ClusterEngine:
             if not store.has_part(row["number"]):
                 _note_part(store, row["number"])
                 done += row["pages"]
-                tell("clean", done, total)
+                progress("clean", done, total)
         return plan.sites
 
     def _learn(self, store: CollectionStore, plan: Plan, settings: RunSettings) -> None:
         """Learn the sites that are too large for one part and have not been learned."""
-        waiting = {site: part for site, part in plan.large if not _told_file(store.folder, part).exists()}
+        waiting = {site: part for site, part in plan.large if not _note_file(store.folder, part).exists()}
         if not waiting:
             return
         last_keys = {site: store.last_key(site, settings.learn_pages) for site in waiting}
@@ -160,18 +149,20 @@ class ClusterEngine:
             pass
         note_unlearned(store.folder, waiting)
 
-    def learn_all(self, store: CollectionStore, settings: RunSettings, lesson: Lesson) -> Iterator[SiteLesson]:
-        """Learn every site as `webwinnow learn` does. Of a large site the pages to learn from come together."""
+    def build_models(
+        self, store: CollectionStore, settings: CollectionSettings, order: ModelOrder
+    ) -> Iterator[SiteModelBuilt]:
+        """Build the model of every site. The pages to learn a large site from come together."""
         plan = Plan.of(store.places())
-        (store.folder / "lessons").mkdir(exist_ok=True)
+        (store.folder / "built").mkdir(exist_ok=True)
         last_keys = {site: store.last_key(site, settings.learn_pages) for site, _ in plan.large}
         spread = partial(_spread_to_learn, plan=plan, last_keys=last_keys)
-        do = partial(_learn_part, settings=settings, lesson=lesson, folder=store.folder)
-        told: set[int] = set()
+        do = partial(_build_part, settings=settings, order=order, folder=store.folder)
+        seen: set[int] = set()
         for row in self.carrier.groups(_files(store.folder), spread, PARTED_TREES, "part", do, DONE, len(plan)):
-            if row["number"] not in told:  # a task that was done twice
-                told.add(row["number"])
-                yield from _lessons(_lessons_file(store.folder, row["number"]))
+            if row["number"] not in seen:  # an engine may do a task twice
+                seen.add(row["number"])
+                yield from _built(_built_file(store.folder, row["number"]))
 
 
 def failed_task(engine: str, error: BaseException) -> WebwinnowError:
@@ -200,7 +191,7 @@ def _parse(
     *,
     tasks: list[ReadTask],
     waiting: list[int],
-    settings: RunSettings,
+    settings: CollectionSettings,
     limits: ReadLimits,
     folder: Path,
 ) -> Iterator[pa.RecordBatch]:
@@ -224,24 +215,25 @@ def learn_and_keep(
     batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, parts: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
     """Learn a large site and keep its model in a run's folder, by the number of the site's first part."""
-    learned = learn_site(batches, settings)
-    part = parts[learned.site]
-    if learned.model is not None:
+    site, learned = learn_site(batches, settings)
+    part = parts[site]
+    if learned is not None:
         write_file(_model_file(folder, part), learned.model, durable=False)
-    _tell_of_site(folder, part, learned)
+    _write_note(folder, part, site, learned)
     yield batch_of(DONE, [(part, 0)])
 
 
 def note_unlearned(folder: Path, parts: Mapping[str, int]) -> None:
     """Note of large sites that none of their pages could be learned, where that is so: no task was handed any."""
     for site, part in parts.items():
-        if not _told_file(folder, part).exists():
-            _tell_of_site(folder, part, SiteLearned(site, None, []))
+        if not _note_file(folder, part).exists():
+            _write_note(folder, part, site, None)
 
 
-def _tell_of_site(folder: Path, part: int, learned: SiteLearned) -> None:
-    told = {"learned": learned.model is not None, "repeats": [(n, text, learned.site) for n, text in learned.repeats]}
-    write_file(_told_file(folder, part), json.dumps(told).encode(), durable=False)
+def _write_note(folder: Path, part: int, site: str, learned: SiteLearned | None) -> None:
+    repeats = [] if learned is None else [(pages, text, site) for pages, text in learned.repeats]
+    note = {"learned": learned is not None, "repeats": repeats}
+    write_file(_note_file(folder, part), json.dumps(note).encode(), durable=False)
 
 
 def _spread_to_learn(
@@ -250,14 +242,15 @@ def _spread_to_learn(
     return plan.spread(chosen_trees(batches, last_keys, EVERY_KEY), together=True)
 
 
-def _learn_part(
-    batches: Iterator[pa.RecordBatch], *, settings: RunSettings, lesson: Lesson, folder: Path
+def _build_part(
+    batches: Iterator[pa.RecordBatch], *, settings: CollectionSettings, order: ModelOrder, folder: Path
 ) -> Iterator[pa.RecordBatch]:
     held = list(batches)
     number = held[0].column("part")[0].as_py()
-    with atomic_file(_lessons_file(folder, number), durable=False) as file, pa.ipc.new_stream(file, LESSONS) as out:  # type: ignore[arg-type]
-        for learned in learn_part(held, settings, lesson):
-            out.write_batch(batch_of(LESSONS, [learned]))
+    path = _built_file(folder, number)
+    with atomic_file(path, durable=False) as file, pa.ipc.new_stream(file, MODELS) as out:  # type: ignore[arg-type]
+        for built in build_part(held, settings, order):
+            out.write_batch(batch_of(MODELS, [built]))
     yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
 
 
@@ -269,7 +262,7 @@ def _clean(
     models = models_for(held, settings, folder, large)
     cleaned = clean_part(held, settings, models)
     if any(large[site] == number for site in models):  # the first part of a large site tells what it repeats
-        repeats = json.loads(_told_file(folder, number).read_bytes())["repeats"]
+        repeats = json.loads(_note_file(folder, number).read_bytes())["repeats"]
         cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
     write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
     write_file(_counts_file(folder, number), json.dumps(cleaned.counts.to_plain()).encode(), durable=False)
@@ -306,24 +299,24 @@ def _model_file(folder: Path, part: int) -> Path:
     return folder / "models" / f"{part:08d}.npz"
 
 
-def _told_file(folder: Path, part: int) -> Path:
+def _note_file(folder: Path, part: int) -> Path:
     """What is told of a large site, by its first part; it is written when the site was learned."""
     return folder / "models" / f"{part:08d}.json"
 
 
 def _model_of(folder: Path, part: int) -> str | None:
-    return str(_model_file(folder, part)) if json.loads(_told_file(folder, part).read_bytes())["learned"] else None
+    return str(_model_file(folder, part)) if json.loads(_note_file(folder, part).read_bytes())["learned"] else None
 
 
-def _lessons_file(folder: Path, part: int) -> Path:
-    """What was learned of the sites of a part."""
-    return folder / "lessons" / f"{part:08d}.arrows"
+def _built_file(folder: Path, part: int) -> Path:
+    """The models of the sites of a part."""
+    return folder / "built" / f"{part:08d}.arrows"
 
 
-def _lessons(path: Path) -> Iterator[SiteLesson]:
+def _built(path: Path) -> Iterator[SiteModelBuilt]:
     with path.open("rb") as file, pa.ipc.open_stream(file) as batches:
         for batch in batches:
-            yield from (SiteLesson(**row) for row in batch.to_pylist())
+            yield from (SiteModelBuilt(**row) for row in batch.to_pylist())
     path.unlink()
 
 

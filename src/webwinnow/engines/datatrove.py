@@ -8,7 +8,6 @@ show; to clean with what all pages show, learn models first (`webwinnow learn`) 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -21,19 +20,15 @@ from datatrove.pipeline.writers.disk_base import DiskWriter
 from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
-from webwinnow.collection.foundreplicas import replicas_in
+from webwinnow.collection.foundreplicas import CollectionReplicas
 from webwinnow.collection.outputparts import clean_all
-from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.parsedpages import parse_all
+from webwinnow.collection.parsedcollection import ParsedCollection
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.workerpool import WorkerPool
 from webwinnow.io import read_parts, record_line
 from webwinnow.io.inputs import list_files
 from webwinnow.io.rows import PAGE_FIELDS
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
-
-__all__ = ["PageCleaner", "PageReader", "RecordWriter"]
 
 HTML = "html"
 """Where a document carries the bytes of its page from the reader to the cleaner, in its metadata."""
@@ -116,22 +111,12 @@ class RecordWriter(DiskWriter):  # type: ignore[misc]
 
 def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterator[tuple[int, dict[str, Any]]]:
     """The records of pages, with their ordinals, in the order (site, ordinal): a run without files at its ends."""
-
-    def quiet(_stage: str, _done: int, _total: int | None) -> None:
-        pass
-
-    with (
-        tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
-        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
-    ):
-        with WorkerPool(
-            settings.workers, settings.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
-        ) as pool:
-            parse_all(iter(pages), store, pool, settings, quiet)
-            clean_all(store, pool, settings, quiet)
-        records = read_parts(store.part_path(number) for number, _ in list(store.parts()))
+    with ParsedCollection.of_pages(pages, settings) as collection:
+        store = collection.store
+        clean_all(store, collection.pool, settings)
+        records = read_parts(store.part_path(number) for number, _ in store.parts())
         if settings.replicas is not None:
-            records = replicas_in(store, settings.replicas, quiet).named(records, store)
+            records = CollectionReplicas.of(store, settings.replicas).named(records)
         ordinals = [ordinal for _, ordinal, _ in store.places()]
         yield from zip(ordinals, records, strict=True)
 

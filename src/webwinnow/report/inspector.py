@@ -8,30 +8,29 @@ and styles by hash and nothing else, in its frames too.
 from __future__ import annotations
 
 import shlex
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from markupsafe import Markup
 
 from webwinnow._version import __version__
 from webwinnow.cleaning import REASONS
 from webwinnow.cleaning.kinds import FAMILIES, KINDS
-from webwinnow.collection.settings import RunSettings
-from webwinnow.commands.learn import learn_sites
+from webwinnow.collection import CollectionSettings, ParsedCollection
+from webwinnow.collection.modelbuilding import ModelOrder, build_models
+from webwinnow.collection.parsedcollection import OpenOptions
+from webwinnow.commands.learn import SHOWN_ERRORS
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.methods import METHODS, method_named
-from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
-from webwinnow.progress import Progress
 from webwinnow.report.dials import DIALS
 from webwinnow.report.pagetokens import SHOWN_TAGS
 from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 from webwinnow.report.templating import asset, render_page
-from webwinnow.site.modelstore import ModelFolder
+from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
@@ -102,60 +101,43 @@ def write_report(
     inputs: Sequence[str | Path],
     out: Path,
     settings: ReportSettings | None = None,
-    *,
-    tmp: Path | None = None,
-    shown_inputs: Sequence[str] | None = None,
-    on_progress: Progress | None = None,
-    on_problem: Callable[[str], None] | None = None,
+    **options: Unpack[OpenOptions],
 ) -> Inspected:
-    """Inspect a collection and write the report, one HTML file. The same input gives the same report.
-
-    `shown_inputs` are the names of the inputs in the report's command lines, if they differ from `inputs`.
-    """
+    """Inspect the pages of files and folders and write the report, one HTML file, the same for the same input."""
     settings = settings or ReportSettings()
     check_output(out, "jsonl")
     check_apart(inputs, out)
-    run = RunSettings(
-        method="sst", site_by=settings.site_by, limits=settings.limits, jobs=settings.jobs, keep_trees=True
-    )
-    room = MOST_BYTES - VIEWER_ROOM
+    settings.site_by.check_sites("learning")
+    collecting = CollectionSettings(site_by=settings.site_by, limits=settings.limits, jobs=settings.jobs)
+    with ParsedCollection.open(inputs, collecting, **options) as collection:
+        return report_collection(collection, out, settings, list(map(str, inputs)))
+
+
+def report_collection(
+    collection: ParsedCollection, out: Path, settings: ReportSettings, shown_inputs: Sequence[str]
+) -> Inspected:
+    """Inspect a parsed collection. `shown_inputs` are the inputs in the command lines that the report shows."""
+    settings.site_by.check_sites("learning")
+    collection.report_errors(SHOWN_ERRORS)
+    sizes = dict(collection.sites())
+    sample = _sample(sizes, settings)
+    order = ModelOrder("", collection.settings.learn_pages, with_sums=False)
+    room, done = MOST_BYTES - VIEWER_ROOM, 0
     found: dict[str, SiteReport] = {}
-
-    def sample(pages: dict[str, int]) -> dict[str, int]:
-        missing = [site for site in settings.sites if site not in pages]
-        if missing:
-            there = ", ".join(site or NO_NAME for site in list(pages)[:5]) + (", …" if len(pages) > 5 else "")
-            hint = '; --site "" is the one without a name' if "" in pages else ""
-            named = ", ".join(site or NO_NAME for site in missing)
-            raise InputError(f"there is no page of {named}; the sites are: {there or 'none'}{hint}")
-        return share_out({site: pages[site] for site in settings.sites or pages}, settings.pages)
-
-    with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as models:
-
-        def show(site: str, trees: list[PageTree]) -> None:
-            nonlocal room
-            folder = ModelFolder(Path(models))
-            model = folder.find(site)
-            assert model is not None
-            found[site] = SiteReport.of(model, trees, settings.methods, room=room)
-            room -= found[site].size
-            folder.model_path(site).unlink()
-
-        learned = learn_sites(
-            inputs,
-            Path(models),
-            run,
-            sums=False,
-            tmp=tmp,
-            on_progress=on_progress,
-            on_problem=on_problem,
-            on_sample=show,
-            sample=sample,
-        )
+    for built in build_models(collection.store, collection.pool, order, sample):
+        done += sizes[built.site]
+        collection.progress("learn", done, collection.page_count)
+        if built.model is None:
+            collection.on_problem(f"{built.site} could not be learned: {built.error}")
+            continue
+        trees = list(collection.chosen_trees(built.site, sample[built.site]))
+        report = SiteReport.of(LearnedSite.from_bytes(built.model), trees, settings.methods, room=room)
+        found[built.site] = report
+        room -= report.size
     sites = [found[site] for site in sorted(found)]
     if not any(site.pages for site in sites):
         raise InputError("there is no page to show: none of the inputs could be read")
-    command = shlex.join(["webwinnow", "clean", *(shown_inputs or map(str, inputs))])
+    command = shlex.join(["webwinnow", "clean", *shown_inputs])
     if settings.site_by != SiteKey():
         segments = f":{settings.site_by.segments}" if settings.site_by.segments else ""
         command += f" --site-by {settings.site_by.by}{segments}"
@@ -165,7 +147,7 @@ def write_report(
         sites=len(sites),
         pages=sum(len(site.pages) for site in sites),
         size=len(written),
-        failed=learned.failed_pages,
+        failed=collection.failed_count,
         left_out=sum(site.about["left_out"] for site in sites),
     )
 
@@ -222,3 +204,14 @@ def _signs(names: Sequence[str]) -> list[str]:
         initials = "".join(word[0] for word in name.split("-")[1:2]) + letters[1:]
         signs.append(next(sign for c in initials if (sign := letters[0].upper() + c) not in signs))
     return signs
+
+
+def _sample(pages: dict[str, int], settings: ReportSettings) -> dict[str, int]:
+    """The sites of the report, with the number of sample pages of each."""
+    missing = [site for site in settings.sites if site not in pages]
+    if missing:
+        there = ", ".join(site or NO_NAME for site in list(pages)[:5]) + (", …" if len(pages) > 5 else "")
+        hint = '; --site "" is the one without a name' if "" in pages else ""
+        named = ", ".join(site or NO_NAME for site in missing)
+        raise InputError(f"there is no page of {named}; the sites are: {there or 'none'}{hint}")
+    return share_out({site: pages[site] for site in settings.sites or pages}, settings.pages)

@@ -23,10 +23,10 @@ from webwinnow.errors import InputError, ModelError
 from webwinnow.io.rows import PAGE_FIELDS, json_schema
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.query import Within
+from webwinnow.service.context import Parts, parts_of, told_wrong
 from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
 from webwinnow.service.metrics import CONTENT_TYPE_LATEST
-from webwinnow.service.options import JobRequest, PageRequest, UploadOptions
-from webwinnow.service.parts import Parts, parts_of, told_wrong
+from webwinnow.service.requestmodels import JobRequest, PageRequest, UploadOptions
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
 

@@ -14,12 +14,12 @@ from starlette.exceptions import HTTPException
 from webwinnow._version import __version__
 from webwinnow.errors import WebwinnowError
 from webwinnow.service import api, web
-from webwinnow.service.desk import PageCounter
-from webwinnow.service.gate import Gate
+from webwinnow.service.accesscontrol import Gate
+from webwinnow.service.context import Parts, told_wrong
+from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
-from webwinnow.service.parts import Parts, told_wrong
-from webwinnow.service.runner import JobRunner
+from webwinnow.service.requestworkers import PageCounter
 from webwinnow.service.settings import ServiceSettings
 
 __all__ = ["create_app"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from webwinnow.errors import SettingsError
+from webwinnow.platforms import cpu_count
 
 __all__ = ["ServiceSettings", "is_loopback"]
 
@@ -83,7 +83,7 @@ class ServiceSettings:
     @property
     def processes(self) -> int:
         """How many worker processes run."""
-        return self.workers or len(os.sched_getaffinity(0))
+        return self.workers or cpu_count()
 
     @property
     def host_names(self) -> frozenset[str]:

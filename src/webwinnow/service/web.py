@@ -26,11 +26,11 @@ from webwinnow.errors import WebwinnowError
 from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.query import Snippet
+from webwinnow.service.accesscontrol import COOKIE, POLICY, is_token
 from webwinnow.service.api import LONGEST_QUERY, JobTold, job_told, sites
-from webwinnow.service.gate import COOKIE, POLICY, is_token
+from webwinnow.service.context import Parts, parts_of, told_wrong
 from webwinnow.service.jobs import Job
-from webwinnow.service.options import PageRequest
-from webwinnow.service.parts import Parts, parts_of, told_wrong
+from webwinnow.service.requestmodels import PageRequest
 from webwinnow.urls import is_web_link
 
 __all__ = ["router", "static_files"]

@@ -13,7 +13,7 @@ from xxhash import xxh3_128
 
 from webwinnow._words import word_spans
 from webwinnow.cleaner import Cleaner
-from webwinnow.collection.pagestore import CollectionStore
+from webwinnow.collection.pagestore import CollectionStore, stored_tree
 from webwinnow.errors import SettingsError
 from webwinnow.experiments.answercache import AnswerCache, cache_key
 from webwinnow.experiments.jobpool import JobPool
@@ -24,7 +24,6 @@ from webwinnow.site.pagefeatures import feature_names
 from webwinnow.site.sampling import LEARNED_PAGES
 from webwinnow.site.styletree import Keys
 from webwinnow.site.sums import SiteSums
-from webwinnow.treebytes import tree_from_bytes
 from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.words import stop_words
 
@@ -221,7 +220,7 @@ def site_words(job: SiteJob) -> dict[str, SiteWords]:
     found: dict[str, list[PageWordCounts]] = {method.letter: [] for method in job.methods}
     spool = os.open(job.spool, os.O_RDONLY)
     try:
-        for letter, words, values in _words(job, lambda ref: tree_from_bytes(os.pread(spool, ref[1], ref[0]))):
+        for letter, words, values in _words(job, lambda ref: stored_tree(os.pread(spool, ref[1], ref[0]))):
             found[letter].append((words, values))
     finally:
         os.close(spool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.parsedpages import parse_all
-from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.workerpool import WorkerPool
+from webwinnow.collection import CollectionSettings, ParsedCollection
 from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.experiments.answercache import AnswerCache
 from webwinnow.experiments.jobpool import JobPool
@@ -44,7 +42,6 @@ from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.experiments.resulttables import Notes
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.progress import Progress, no_progress
-from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey
 
 RUNS = 800
@@ -113,9 +110,8 @@ def mining_experiment(
         reasons = " ".join(f"{task.name}: {' '.join(task.notes)}" for task in tasks)
         raise InputError(f"{data}: no task can be mined; {reasons}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
-        with CollectionStore(Path(folder) / "run", {}, resume=False) as store:
-            _parse(file, rows, store, settings, progress, note)
-            total = store.page_count()
+        with _parsed(file, rows, settings, tmp, progress, note) as collection:
+            store, total = collection.store, collection.page_count
             progress("clean", 0, total)
             cleaned = clean_sites(store, methods, rows.sites, pool, cache, lambda done: progress("clean", done, total))
         tasks = rows.tasks(cleaned.read)
@@ -172,35 +168,30 @@ class _Rows:
         return {str(task.sites[s]) for task in self.tasks() if task.ready for s in set(task.site.tolist())}
 
 
-def _parse(
+@contextmanager
+def _parsed(
     file: TableFile,
     rows: _Rows,
-    store: CollectionStore,
     settings: MiningSettings,
+    tmp: Path | None,
     progress: Progress,
     note: Callable[[str], None],
-) -> None:
-    """Parse the pages of the wanted sites into the store, by the number of their row."""
+) -> Iterator[ParsedCollection]:
+    """Parse the pages of the sites in tasks; their ordinals are the numbers of their rows."""
     wanted = rows.wanted_sites()
     total = sum(site in wanted for site in rows.sites)
-
-    def pages() -> Iterator[PageRecord]:
-        for number, (page, site) in enumerate(zip(file.pages(note), rows.sites, strict=False)):
-            if site in wanted:
-                yield replace(page, site=site, ordinal=number)
-
-    run = RunSettings(
-        method="none",
-        site_by=SiteKey(by="column"),
-        jobs=settings.jobs,
-        keep_trees=True,
-        replicas=None,
-        view=None,
+    pages = (
+        replace(page, site=site, ordinal=number)
+        for number, (page, site) in enumerate(zip(file.pages(note), rows.sites, strict=False))
+        if site in wanted
     )
-    with WorkerPool(run.workers, run.to_plain(), page_seconds=run.page_seconds, memory=run.worker_memory) as pool:
-        parse_all(pages(), store, pool, run, lambda stage, done, _: progress(stage, done, total))
-    for error, count in store.errors(SHOWN_ERRORS):
-        note(f"{count:,} pages could not be read and are left out: {error}")
+    collecting = CollectionSettings(site_by=SiteKey(by="column"), jobs=settings.jobs)
+    with ParsedCollection.of_pages(
+        pages, collecting, tmp=tmp, on_progress=lambda stage, done, _: progress(stage, done, total)
+    ) as collection:
+        for error, count in collection.store.errors(SHOWN_ERRORS):
+            note(f"{count:,} pages could not be read and are left out: {error}")
+        yield collection
 
 
 # Mining

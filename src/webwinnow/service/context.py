@@ -18,11 +18,11 @@ from webwinnow.crawl import CrawlSettings
 from webwinnow.crawl.crawling import fetch_page
 from webwinnow.crawl.guard import AddressGuard
 from webwinnow.errors import WebwinnowError
-from webwinnow.service.desk import PageCounter, PageFailed, WorkerFailed
+from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
-from webwinnow.service.options import PageRequest
-from webwinnow.service.runner import JobRunner
+from webwinnow.service.requestmodels import PageRequest
+from webwinnow.service.requestworkers import PageCounter, PageFailed, WorkerFailed
 from webwinnow.service.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
 

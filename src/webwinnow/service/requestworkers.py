@@ -8,12 +8,13 @@ import threading
 from dataclasses import asdict
 from functools import partial
 
-from webwinnow.collection.settings import RunSettings
+from webwinnow.collection.settings import CollectionSettings
+from webwinnow.collection.workerjobs import CleanRequest, RequestCleaned, Shared
 from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.errors import WebwinnowError
 from webwinnow.parsing import ParseLimits
 from webwinnow.service.jobs import QueueFull
-from webwinnow.service.options import CleanOptions
+from webwinnow.service.requestmodels import CleanOptions
 from webwinnow.service.settings import ServiceSettings
 
 __all__ = ["PageCounter", "PageFailed", "WorkerFailed"]
@@ -34,10 +35,13 @@ class PageCounter:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        run = RunSettings(method="none", limits=ParseLimits(max_bytes=settings.page_bytes))
-        self._pool = WorkerPool(
-            settings.processes, run.to_plain(), page_seconds=settings.page_seconds, memory=settings.worker_memory
+        workers = CollectionSettings(
+            limits=ParseLimits(max_bytes=settings.page_bytes),
+            jobs=settings.processes,
+            page_seconds=settings.page_seconds,
+            worker_memory=settings.worker_memory,
         )
+        self._pool = WorkerPool(workers)
         self._waiting: dict[int, asyncio.Future[bytes]] = {}
         self._next = 0
 
@@ -57,7 +61,7 @@ class PageCounter:
         """Stop the workers; pages that still wait fail."""
         self._pool.close()
         for number in list(self._waiting):
-            self._answer(number, b"", "the server is being stopped")
+            self._answer(number, None, "the server is being stopped")
 
     async def clean(
         self, url: str, body: bytes, content_type: str | None, options: CleanOptions, *, explain: bool
@@ -73,8 +77,8 @@ class PageCounter:
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
-        item = (url, body, content_type, asked)
-        self._pool.submit(Task(number, "page", str(self.settings.models_folder), [item]))
+        job = CleanRequest(url, body, content_type, asked)
+        self._pool.submit(Task(number, [job], Shared(str(self.settings.models_folder))))
         return await future
 
     def _hand_out(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -87,7 +91,7 @@ class PageCounter:
                     return
                 tell = partial(self._fail_all, error)
             else:
-                tell = partial(self._answer, answer.task.name, answer.value, answer.error)
+                tell = partial(self._answer, answer.task.about, answer.result, answer.error)
             try:
                 loop.call_soon_threadsafe(tell)
             except RuntimeError:
@@ -103,11 +107,11 @@ class PageCounter:
                 )
         self._waiting.clear()
 
-    def _answer(self, number: int, value: bytes, error: str | None) -> None:
+    def _answer(self, number: int, result: RequestCleaned | None, error: str | None) -> None:
         future = self._waiting.pop(number, None)
         if future is None or future.done():
             return
-        if error is None:
-            future.set_result(value)
+        if result is not None:
+            future.set_result(result.json)
         else:
-            future.set_exception(PageFailed(error))
+            future.set_exception(PageFailed(error or ""))

@@ -110,7 +110,7 @@ class JobRunner:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
-                "webwinnow.service.work",
+                "webwinnow.service.jobprocess",
                 str(folder),
                 str(self.settings.models_folder),
                 stdin=asyncio.subprocess.PIPE,

@@ -1,0 +1,237 @@
+"""`ParsedCollection`: the pages of a crawl, parsed once, with the workers that process them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypedDict
+
+from webwinnow.collection.pagestore import CollectionStore, PageRow, stored_tree
+from webwinnow.collection.settings import CollectionSettings
+from webwinnow.collection.workerjobs import ParsedPage, ParsePage
+from webwinnow.collection.workerpool import Answer, Task, WorkerPool
+from webwinnow.io import open_pages
+from webwinnow.io.unpacking import ReadLimits
+from webwinnow.pagetree import PageTree
+from webwinnow.progress import Progress, no_progress
+from webwinnow.records import PageRecord
+
+CHUNK_PAGES = 32
+CHUNK_BYTES = 4_000_000
+"""Pages, and bytes of pages, in a task to parse."""
+
+Problem = Callable[[str], None]
+"""Called with a message about an input that cannot be read completely."""
+
+
+def ignore_problem(problem: str) -> None:
+    """Ignore a problem: the default of functions that take a `Problem`."""
+
+
+class OpenOptions(TypedDict, total=False):
+    """Options of `ParsedCollection.open` that commands pass on: a folder for temporary files, and callbacks."""
+
+    tmp: Path | None
+    on_progress: Progress | None
+    on_problem: Problem | None
+
+
+class ParsingEngine(Protocol):
+    """A cluster that parses pages instead of the workers of this machine (`webwinnow.engines`)."""
+
+    def parse_all(
+        self,
+        inputs: Sequence[str | Path],
+        store: CollectionStore,
+        settings: CollectionSettings,
+        limits: ReadLimits,
+        on_problem: Problem,
+        progress: Progress,
+    ) -> None:
+        """Parse every page and add its row to the store."""
+
+
+class ParsedCollection:
+    """Pages in a store on disk, and worker processes. Every command over many pages opens one.
+
+        with ParsedCollection.open(["crawl.warc.gz"], CollectionSettings()) as collection:
+            trees = [collection.tree(row) for row in collection.rows() if row.error is None]
+
+    Rows come in the order (site, input ordinal). Pages are parsed when the collection is opened; the workers stay for
+    further jobs (`run`). A page that cannot be parsed is a row with an error.
+    """
+
+    def __init__(
+        self,
+        store: CollectionStore,
+        settings: CollectionSettings,
+        pool: WorkerPool | None = None,
+        progress: Progress = no_progress,
+        on_problem: Problem = ignore_problem,
+    ) -> None:
+        self.store, self.settings, self.progress, self.on_problem = store, settings, progress, on_problem
+        self._pool = pool
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls,
+        inputs: Sequence[str | Path],
+        settings: CollectionSettings,
+        *,
+        pages: Callable[[Iterator[PageRecord]], Iterator[PageRecord]] = lambda pages: pages,
+        label: str | None = None,
+        read_limits: ReadLimits | None = None,
+        folder: Path | None = None,
+        identity: dict[str, Any] | None = None,
+        resume: bool = False,
+        tmp: Path | None = None,
+        engine: ParsingEngine | None = None,
+        on_progress: Progress | None = None,
+        on_problem: Problem | None = None,
+    ) -> Iterator[ParsedCollection]:
+        """Read and parse the pages of files and folders.
+
+        - `pages`: sees every page on its way to the workers and may change or leave out some.
+        - `label`: the column with the label of a page.
+        - `folder`: where the store is, with the `identity` of the run for `resume`; else it is temporary, in `tmp`.
+        - `engine`: a cluster that parses the pages. It has no workers here, and its trees are not in the store.
+        """
+        note, progress = on_problem or ignore_problem, on_progress or no_progress
+        found = open_pages(inputs, on_problem=note, limits=read_limits, label=label)
+        with _store(folder, identity or {}, tmp, resume=resume) as store:
+            if engine is not None:
+                engine.parse_all(inputs, store, settings, read_limits or ReadLimits(), note, progress)
+                yield cls(store, settings, None, progress, note)
+                return
+            with WorkerPool(settings) as pool:
+                collection = cls(store, settings, pool, progress, note)
+                collection.parse_all(pages(found))
+                yield collection
+
+    @classmethod
+    @contextmanager
+    def of_pages(
+        cls,
+        pages: Iterable[PageRecord],
+        settings: CollectionSettings,
+        *,
+        tmp: Path | None = None,
+        on_progress: Progress | None = None,
+    ) -> Iterator[ParsedCollection]:
+        """Parse pages that the caller has read."""
+        with _store(None, {}, tmp, resume=False) as store, WorkerPool(settings) as pool:
+            collection = cls(store, settings, pool, on_progress or no_progress)
+            collection.parse_all(pages)
+            yield collection
+
+    @property
+    def pool(self) -> WorkerPool:
+        """The workers."""
+        assert self._pool is not None, "a collection that a cluster parses has no workers"
+        return self._pool
+
+    def parse_all(self, pages: Iterable[PageRecord]) -> None:
+        """Parse every page that the store does not have yet."""
+        store = self.store
+        if store.marked("parsed") is not None:
+            return
+        is_resumed = store.page_count() > 0
+        new = (page for page in pages if not (is_resumed and store.has_page(page.ordinal)))
+        for done, (row, packed) in enumerate(parsed_pages(new, self.pool, self.settings), start=1):
+            store.add_page(row, packed)
+            self.progress("parse", done, None)
+        store.commit()
+        store.mark("parsed")
+
+    @property
+    def page_count(self) -> int:
+        """The number of pages, failed ones too."""
+        return self.store.page_count()
+
+    @property
+    def failed_count(self) -> int:
+        """The number of pages that could not be read."""
+        return self.store.failed_count()
+
+    def report_errors(self, most: int) -> None:
+        """Report why pages could not be read: the `most` frequent reasons."""
+        for error, count in self.store.errors(most):
+            self.on_problem(f"{count:,} pages could not be read: {error}")
+
+    def sites(self) -> list[tuple[str, int]]:
+        """The sites in order, each with its number of pages."""
+        return self.store.sites()
+
+    def pages_of(self, site: str) -> Iterator[PageRow]:
+        """The pages of a site in input order."""
+        return self.store.pages_of(site)
+
+    def rows(self) -> Iterator[PageRow]:
+        """All pages."""
+        return (row for site, _ in self.sites() for row in self.pages_of(site))
+
+    def tree(self, row: PageRow) -> PageTree:
+        """The tree of a page that could be read."""
+        assert row.ref is not None
+        return stored_tree(self.store.read(row.ref))
+
+    def chosen_trees(self, site: str, most: int | None = None) -> Iterator[PageTree]:
+        """The trees that a site is learned from, at most `most` of them."""
+        for ref in self.store.chosen_of(site, self.settings.learn_pages)[:most]:
+            yield stored_tree(self.store.read(ref))
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Answer]:
+        """Let the workers do the jobs of some tasks; answers come in any order."""
+        return self.pool.run(tasks)
+
+
+@contextmanager
+def _store(
+    folder: Path | None, identity: dict[str, Any], tmp: Path | None, *, resume: bool
+) -> Iterator[CollectionStore]:
+    if folder is not None:
+        with CollectionStore(folder, identity, resume=resume) as store:
+            yield store
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as scratch,
+        CollectionStore(Path(scratch) / "run", identity, resume=False) as store,
+    ):
+        yield store
+
+
+def parsed_pages(
+    pages: Iterable[PageRecord], pool: WorkerPool, settings: CollectionSettings
+) -> Iterator[tuple[PageRow, bytes | None]]:
+    """Parse pages in workers: a row for each, and its bytes for the spool; in any order.
+
+    A page that cannot be parsed, or that its source could not read, has an error in its row and no bytes.
+    """
+    task, size = Task([], []), 0
+    for page in pages:
+        row = PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, fetched_at=page.fetched_at)
+        if page.refused is not None:
+            yield row._replace(error=page.refused, fetched_at=None), None
+            continue
+        task.about.append(row)
+        task.jobs.append(ParsePage(page.url, page.body, page.content_type, page.site, page.page_id))
+        size += len(page.body)
+        if len(task.jobs) >= CHUNK_PAGES or size >= CHUNK_BYTES:
+            pool.submit(task)
+            task, size = Task([], []), 0
+            while not pool.has_room:
+                yield _stored(pool.answer())
+    if task.jobs:
+        pool.submit(task)
+    yield from map(_stored, pool.answers())
+
+
+def _stored(answer: Answer) -> tuple[PageRow, bytes | None]:
+    row: PageRow = answer.task.about[answer.at]
+    if answer.error is not None:
+        return row._replace(error=answer.error, fetched_at=None), None
+    parsed: ParsedPage = answer.result
+    return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed

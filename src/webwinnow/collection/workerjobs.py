@@ -1,0 +1,162 @@
+"""The jobs of worker processes and their answers: one type each.
+
+Between processes they are plain tuples in `storage.frames`, never pickled. A task is jobs of one type for one worker,
+with what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+READY, HEARTBEAT, DONE, FAILED = range(4)
+"""What a worker says: it has started; it is still working on a long job; the answer to a job; why a job failed."""
+
+Ref = tuple[int, int]
+"""Where the spool has a page: offset and length."""
+
+
+class SiteToClean(NamedTuple):
+    """A site of a cleaning task: with a model in a file, or with the pages to learn it from, or with neither."""
+
+    name: str
+    chosen: list[Ref] | None
+    model: str | None
+
+
+class Shared(NamedTuple):
+    """What the jobs of a task share: the path of the spool, or of a folder of models; the sites of a cleaning task."""
+
+    path: str = ""
+    sites: tuple[SiteToClean, ...] = ()
+
+
+class ParsePage(NamedTuple):
+    """Parse a page; where the method does not learn from the site, also clean it."""
+
+    url: str
+    body: bytes
+    content_type: str | None = None
+    site: str | None = None
+    page_id: str | None = None
+
+
+class ParsedPage(NamedTuple):
+    """A page's site, sampling key and exact fingerprint, and a packed `StoredPage` for the spool."""
+
+    site: str
+    key: int
+    content: str
+    packed: bytes
+
+
+class LearnSite(NamedTuple):
+    """Learn a site as far as the cleaning method needs."""
+
+    chosen: list[Ref]
+
+
+class SiteLearned(NamedTuple):
+    """A packed model and the most repeated blocks of the site as (pages, text)."""
+
+    model: bytes
+    repeats: list[tuple[int, str]]
+
+
+class BuildModel(NamedTuple):
+    """Learn everything about a site, for a model file."""
+
+    site: str
+    chosen: list[Ref]
+    threshold: float | None
+    with_sums: bool
+
+
+class UpdateModel(NamedTuple):
+    """Add a new epoch to the model of a site; `earlier` are the files with the sums of the earlier ones."""
+
+    chosen: list[Ref]
+    threshold: float | None
+    earlier: list[str]
+    epochs: int
+
+
+class ModelBuilt(NamedTuple):
+    """A packed model and its sums; an update has no model where no page is new."""
+
+    model: bytes | None
+    sums: bytes | None
+    familiar: float = 1.0
+    redesigned: bool = False
+
+
+class CleanStored(NamedTuple):
+    """Clean a page of the spool. `site` is a position in `Shared.sites`; a failed page has an error and no ref."""
+
+    site: int
+    url: str
+    page_id: str | None
+    ref: Ref | None
+    error: str | None
+
+
+class PageCleaned(NamedTuple):
+    """The lines of a page in the output; for the first page of a site that was learned, also the site's repeats.
+
+    The reason of a page that is kept is a remark.
+    """
+
+    line: bytes
+    rejected: list[bytes]
+    outcome: str
+    reason: str | None
+    kept_words: int = 0
+    all_words: int = 0
+    sketch: bytes = b""
+    repeats: list[tuple[int, str]] = []  # noqa: RUF012 (never changed)
+
+
+class CleanRequest(NamedTuple):
+    """Clean one page of a client of the service, with its own options."""
+
+    url: str
+    body: bytes
+    content_type: str | None
+    options: dict[str, Any]
+
+
+class RequestCleaned(NamedTuple):
+    """The record of the page as JSON."""
+
+    json: bytes
+
+
+Job = ParsePage | LearnSite | BuildModel | UpdateModel | CleanStored | CleanRequest
+Result = ParsedPage | SiteLearned | ModelBuilt | PageCleaned | RequestCleaned
+
+_TYPES: tuple[tuple[Callable[..., Job], Callable[..., Result]], ...] = (
+    (ParsePage, ParsedPage),
+    (LearnSite, SiteLearned),
+    (BuildModel, ModelBuilt),
+    (UpdateModel, ModelBuilt),
+    (CleanStored, PageCleaned),
+    (CleanRequest, RequestCleaned),
+)
+"""Job types with the types of their answers; a job's code in a message is its position here."""
+_CODES = {job: code for code, (job, _) in enumerate(_TYPES)}
+
+
+def encode_task(jobs: list[Any], shared: Shared) -> Any:
+    """Jobs of one type and what they share as plain values."""
+    return _CODES[type(jobs[0])], (shared.path, tuple(map(tuple, shared.sites))), [tuple(job) for job in jobs]
+
+
+def decode_task(message: Any) -> tuple[list[Job], Shared]:
+    """Read the values of `encode_task`."""
+    code, (path, sites), jobs = message
+    return [_TYPES[code][0](*fields) for fields in jobs], Shared(path, tuple(SiteToClean(*site) for site in sites))
+
+
+def decode_result(job: Job, fields: Any) -> Result:
+    """The answer to a job from its plain values."""
+    return _TYPES[_CODES[type(job)]][1](*fields)
