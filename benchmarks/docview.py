@@ -125,7 +125,7 @@ def abstracts(found: list[tuple[dict[str, Any], str]], how: str) -> Iterator[tup
 
 
 def _true_sentences(text: str) -> int:
-    from webwinnow.docview.abstract import is_sentence, sentences
+    from webwinnow.docview.view import is_sentence, sentences
 
     return sum(is_sentence(sentence) for _, sentence in sentences(text.split("\n")))
 

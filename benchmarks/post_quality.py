@@ -42,7 +42,7 @@ def tables(pages: Sequence, probability: list[np.ndarray]) -> str:
     from training.posts import FORUM, LOOKED_AT, looked_at
 
     from webwinnow.pagemodel import GENRES
-    from webwinnow.pagemodel.posts import POST_ABOVE
+    from webwinnow.pagemodel.models import POST_ABOVE
 
     seen = [
         (page, p, looked_at(page))

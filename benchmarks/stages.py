@@ -26,7 +26,7 @@ _STAGES = {
         "webwinnow.collection.pageworker.exact_fingerprint",
         "webwinnow.cleaning.combined.page_fingerprint",
     ),
-    "page model: page read": ("webwinnow.pagemodel.model.read",),
+    "page model: page read": ("webwinnow.pagemodel.models.read",),
     "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),
     "spool": (
         "webwinnow.collection.pageworker.tree_to_bytes",

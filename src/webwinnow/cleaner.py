@@ -48,7 +48,8 @@ class Cleaner:
         """Clean a page, with a model of its site where the method uses one. `evidence` saves scoring it again."""
         page = PageContext(tree, evidence)
         verdict = self.method.clean(page, model, self.settings)
-        verdict = for_task(page, verdict, self.task, model)
+        if self.task.keeps:
+            verdict = for_task(page, verdict, self.task, model)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
         return CleanPage(tree, verdict, model, page.known_blocks)

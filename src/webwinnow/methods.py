@@ -16,7 +16,7 @@ from webwinnow.cleaning.settings import MethodSettings, Setting
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
-from webwinnow.docview.pagetype import clean as clean_by_page_type
+from webwinnow.docview.contentblocks import clean as clean_by_page_type
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
@@ -84,16 +84,14 @@ class Method:
     clean: Callable[[PageContext, LearnedSite | None, CleaningSettings], Verdict]
     group: str | None = None
     explain: Callable[[PageContext, LearnedSite | None], explanations.Causes] | None = None
+    learns: bool = field(init=False)
+    """Whether it needs a model of the site."""
+    scores: bool = field(init=False)
+    """Whether it learns a site from the page model's scores of its pages."""
 
-    @property
-    def learns(self) -> bool:
-        """Whether it needs a model of the site."""
-        return bool(self.parts)
-
-    @property
-    def scores(self) -> bool:
-        """Whether it learns a site from the page model's scores of its pages."""
-        return BLOCKS in self.parts
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "learns", bool(self.parts))
+        object.__setattr__(self, "scores", BLOCKS in self.parts)
 
     @property
     def settings(self) -> tuple[Setting, ...]:

@@ -13,7 +13,7 @@ from webwinnow.cleaning.kinds import KIND_CODE, KINDS, SHIPPED, KindModel, recog
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
-from webwinnow.pagemodel.model import SHIPPED as PAGE_MODEL
+from webwinnow.pagemodel.models import SHIPPED as PAGE_MODEL
 from webwinnow.parsing import parse
 
 URL = "https://www.mill.example/grain/rye/sowing.html"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.docview.abstract import LONGEST_PIECE, is_sentence, sentences
+from webwinnow.docview.view import LONGEST_PIECE, is_sentence, sentences
 
 
 def split(text: str, language: str = "en") -> list[str]:

@@ -16,8 +16,8 @@ from webwinnow import _nodes as compiled_nodes
 from webwinnow import _words as compiled_words
 from webwinnow._words import word_spans
 from webwinnow.docview import _view as compiled
-from webwinnow.docview.abstract import is_sentence
-from webwinnow.docview.tagtree import CONTAINER_CODES, FORCE_CODES, HUB, TOPIC, TagTree
+from webwinnow.docview.contentblocks import CONTAINER_CODES, FORCE_CODES, HUB, TOPIC, TagTree
+from webwinnow.docview.view import is_sentence
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.parsing import parse
 

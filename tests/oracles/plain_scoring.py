@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plain_hashing import mixed
 
-from webwinnow.pagemodel.schema import (
+from webwinnow.pagemodel.featureschema import (
     CONTEXTS,
     COUNTS,
     FEATURES,

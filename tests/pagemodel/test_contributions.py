@@ -8,8 +8,8 @@ import pytest
 from webwinnow import parse
 from webwinnow.pagemodel import PageModel
 from webwinnow.pagemodel.contributions import GROUPS, pushes
-from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.schema import FEATURES
+from webwinnow.pagemodel.featureschema import FEATURES
+from webwinnow.pagemodel.reading import GENRES
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
 PAGE = (

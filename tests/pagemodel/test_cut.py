@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.pagemodel.model import BETA, best_cut, expected_f
+from webwinnow.pagemodel.models import BETA, best_cut, expected_f
 
 ROUNDING = 1e-6
 DOCS = Path(__file__).parents[2] / "docs" / "page-model.md"

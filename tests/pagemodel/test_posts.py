@@ -9,8 +9,8 @@ import pytest
 
 from webwinnow import ModelError, parse
 from webwinnow.pagemodel import PageEvidence, PostModel
-from webwinnow.pagemodel.features import read
-from webwinnow.pagemodel.posts import POOLED, POST_ABOVE, pooled
+from webwinnow.pagemodel.models import POOLED, POST_ABOVE, pooled
+from webwinnow.pagemodel.reading import read
 
 THREAD = "<ol class=comment-list>" + "".join(
     f"<li class=comment id=comment-{k}><div class=comment-body><b>Reader {k}</b><p>The same in year {k}.</p></div>"

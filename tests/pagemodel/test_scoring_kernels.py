@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from webwinnow.pagemodel import _scoring as compiled_scoring
-from webwinnow.pagemodel import features
-from webwinnow.pagemodel.features import Reading, block_features, context_features, read
+from webwinnow.pagemodel import reading
+from webwinnow.pagemodel.reading import Reading, block_features, context_features, read
 from webwinnow.parsing import parse
 
 ENGINES = {"compiled": compiled_scoring, "plain": plain_scoring}
@@ -22,7 +22,7 @@ def with_both(monkeypatch: pytest.MonkeyPatch, work):
     """What `work` gives with the compiled kernels and with the plain ones."""
     found = []
     for engine in ENGINES.values():
-        monkeypatch.setattr(features, "_scoring", engine)
+        monkeypatch.setattr(reading, "_scoring", engine)
         found.append(work())
     return found
 

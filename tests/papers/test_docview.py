@@ -13,11 +13,19 @@ from plain_view import paragraphs, quotas, topic_root
 
 from webwinnow import parse
 from webwinnow._words import name_hash
-from webwinnow.docview.abstract import KeySentences
 from webwinnow.docview.category import chi_square
-from webwinnow.docview.tagtree import FORCE, HUB, IMAGE, TOPIC, TagTree
-from webwinnow.docview.view import relevant_blocks
-from webwinnow.docview.weights import WeightSettings, block_force, block_weights, feature_vector
+from webwinnow.docview.contentblocks import (
+    FORCE,
+    HUB,
+    IMAGE,
+    TOPIC,
+    TagTree,
+    WeightSettings,
+    block_force,
+    block_weights,
+    feature_vector,
+)
+from webwinnow.docview.view import KeySentences, relevant_blocks
 
 AS_PUBLISHED = WeightSettings(most=inf)
 

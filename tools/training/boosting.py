@@ -11,7 +11,7 @@ import numpy as np
 from catboost import CatBoostClassifier, Pool
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.forest import LEAF_SCALE, Forest
+from webwinnow.pagemodel.models import LEAF_SCALE, Forest
 
 __all__ = ["fit_forest"]
 

@@ -13,7 +13,8 @@ from sklearn.isotonic import IsotonicRegression
 from training.boosting import fit_forest
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import NEWS, LabelledPage
-from webwinnow.pagemodel.features import (
+from webwinnow.pagemodel.models import Forest, PageModel, best_cut, sigmoid
+from webwinnow.pagemodel.reading import (
     GENRES,
     LINEAR_SCALE,
     Linear,
@@ -22,8 +23,6 @@ from webwinnow.pagemodel.features import (
     linear_scores,
     page_features,
 )
-from webwinnow.pagemodel.forest import Forest, sigmoid
-from webwinnow.pagemodel.model import PageModel, best_cut
 
 __all__ = ["INNER_FOLDS", "fit", "folds_of"]
 

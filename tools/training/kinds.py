@@ -25,7 +25,7 @@ from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KIND_CODE, WEIGHT_SCALE, KindModel, token_weights
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
 from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
-from webwinnow.pagemodel.features import read
+from webwinnow.pagemodel.reading import read
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.site.sums import BLOCKS

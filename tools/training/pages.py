@@ -14,7 +14,7 @@ from scipy import sparse
 
 from training.labels import block_labels
 from training.linear import rows_of
-from webwinnow.pagemodel.features import GENRES, Reading, page_tokens, read
+from webwinnow.pagemodel.reading import GENRES, Reading, page_tokens, read
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord

@@ -20,8 +20,8 @@ from sklearn.linear_model import LogisticRegression
 
 from training.linear import PARTS, integers
 from training.pages import SINGLE, LabelledPage
-from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.posts import POOLED, PostModel, pooled
+from webwinnow.pagemodel.models import POOLED, PostModel, pooled
+from webwinnow.pagemodel.reading import GENRES
 from webwinnow.pagetree import PageTree
 
 __all__ = ["LOOKED_AT", "PostLabels", "fit_posts", "looked_at"]

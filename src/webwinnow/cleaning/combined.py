@@ -20,8 +20,8 @@ from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
-from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.forest import sigmoid
+from webwinnow.pagemodel.models import sigmoid
+from webwinnow.pagemodel.reading import GENRES
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 

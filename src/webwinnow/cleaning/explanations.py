@@ -13,8 +13,8 @@ from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record
 from webwinnow.cleaning.verdict import without_site
 from webwinnow.pagemodel import GENRES, PageContext, PageModel
 from webwinnow.pagemodel.contributions import pushes
-from webwinnow.pagemodel.forest import log_odds, sigmoid
-from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.featureschema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.models import log_odds, sigmoid
 from webwinnow.site.learned import LearnedSite
 
 LEAST_PUSH = 0.1

@@ -25,8 +25,7 @@ from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
-from webwinnow.pagemodel.forest import Forest
-from webwinnow.pagemodel.posts import POST_ABOVE
+from webwinnow.pagemodel.models import POST_ABOVE, Forest
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ModelFormat
 

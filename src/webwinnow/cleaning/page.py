@@ -30,7 +30,7 @@ from webwinnow.cleaning.verdict import (
 )
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
-from webwinnow.pagemodel.model import BETA
+from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
 
 NO_CONTENT_BELOW = 0.3

@@ -21,8 +21,8 @@ from webwinnow.cleaning.removedregions import CONTROLS, RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.pagemodel.features import GENRES, Reading
-from webwinnow.pagemodel.schema import COUNTS, MARK, SHOWN_MARKS
+from webwinnow.pagemodel.featureschema import COUNTS, MARK, SHOWN_MARKS
+from webwinnow.pagemodel.reading import GENRES, Reading
 from webwinnow.site.learned import LearnedSite
 
 FIRST_WORDS, LAST_WORDS = 60, 12

@@ -1,13 +1,13 @@
 """DocView (Zhang, Chen and Li 2004): one record for a page: type, keywords, title, abstract, links, category.
 
-It works on the output of any cleaning method, and has a method of its own, `docview` (`docview.pagetype.clean`).
+It works on the output of any cleaning method, and has a method of its own, `docview` (`docview.contentblocks.clean`).
 """
 
 from __future__ import annotations
 
 from webwinnow.docview.category import CategoryModel, CategorySettings
+from webwinnow.docview.contentblocks import FeatureVector, WeightSettings
 from webwinnow.docview.view import DocView, Provenance, ViewSettings, features_of, view_of
-from webwinnow.docview.weights import FeatureVector, WeightSettings
 
 __all__ = [
     "CategoryModel",

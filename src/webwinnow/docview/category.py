@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.docview.weights import FeatureVector
+from webwinnow.docview.contentblocks import FeatureVector
 from webwinnow.errors import SettingsError
 from webwinnow.storage import ModelFormat, is_within, write_file
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from webwinnow.pagemodel.evidence import PageContext, PageEvidence
-from webwinnow.pagemodel.features import GENRES
-from webwinnow.pagemodel.model import Favor, PageModel, PageScores, best_cut, expected_f
-from webwinnow.pagemodel.posts import PostModel
+from webwinnow.pagemodel.models import Favor, PageModel, PageScores, PostModel, best_cut, expected_f
+from webwinnow.pagemodel.reading import GENRES
 
 __all__ = [
     "GENRES",

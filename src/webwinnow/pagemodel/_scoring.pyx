@@ -9,7 +9,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from webwinnow._hashing cimport FNV_PRIME, FNV_START, GOLDEN, mixed
-from webwinnow.pagemodel import schema
+from webwinnow.pagemodel import featureschema as schema
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)

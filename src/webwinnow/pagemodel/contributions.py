@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
-from webwinnow.pagemodel.features import GENRES, context_features
-from webwinnow.pagemodel.forest import sigmoid
-from webwinnow.pagemodel.model import PageModel, PageScores
-from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.featureschema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.models import PageModel, PageScores, sigmoid
+from webwinnow.pagemodel.reading import GENRES, context_features
 from webwinnow.storage import read_arrays
 
 __all__ = ["GROUPS", "TYPICAL", "WIDTH", "pushes"]

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import way_keys
 from webwinnow.blocks import Blocks, cut
-from webwinnow.pagemodel.features import GENRES, Reading, read
-from webwinnow.pagemodel.forest import log_odds
-from webwinnow.pagemodel.model import PageModel, PageScores
-from webwinnow.pagemodel.posts import POST_ABOVE, PostModel
+from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
+from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
 
 _HEAD = struct.Struct("<II")

@@ -8,8 +8,8 @@ second mask, over runs, may silence single runs of kept elements (one line among
 
 from __future__ import annotations
 
+from webwinnow.render.flow import to_text
 from webwinnow.render.html import to_html
 from webwinnow.render.markdown import to_markdown
-from webwinnow.render.text import to_text
 
 __all__ = ["to_html", "to_markdown", "to_text"]

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Plain text of the kept parts of a page in one pass. What it means is in render/text.py and render/flow.py, its twin."""
+"""Plain text of the kept parts of a page in one pass. What it means is in render/flow.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
 from libc.stdlib cimport free, realloc
@@ -616,7 +616,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
                  const int32_t[::1] parent, const int32_t[::1] end, const uint8_t[::1] flags, kept, kept_runs,
                  str attr_text, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
                  const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names):
-    """The kept nodes and runs of a page as plain text (see render.text.to_text).
+    """The kept nodes and runs of a page as plain text (see render.flow.to_text).
 
     `does` says what each tag does, `limits` are those of render.flow, `names` the codes of the attributes start, colspan
     and rowspan.

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from webwinnow._words import blank_runs
 from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
-from webwinnow.markup import CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
+from webwinnow.render._text import flowing_text
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.walk import attribute_reader, check_masks, link_target, picture_source, printable, walk
-
-__all__ = ["LIMITS", "TAG_DOES", "passages_of"]
+from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
@@ -84,8 +83,43 @@ TAG_DOES = (
 ).astype(np.uint16)
 """What each tag does to plain text, in one number for the compiled kernel (`_text.pyx`)."""
 TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
+_NUMBERS = (ATTRIBUTE_CODE["start"], ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"])
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
+
+
+def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> None:
+    """Raise `ValueError` where a mask is made for another tree."""
+    if len(keep) != len(tree):
+        raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
+    if runs is not None and len(runs) != tree.run_count:
+        raise ValueError(f"a mask of {len(runs)} runs for a tree with {tree.run_count}")
+
+
+def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
+    """Plain text of the kept parts. Ends with a newline unless it is empty."""
+    check_masks(tree, keep, runs)
+    return flowing_text(
+        tree.text,
+        tree.text_start,
+        tree.text_end,
+        tree.run_start,
+        tree.run_owner,
+        tree.run_before,
+        tree.tag,
+        tree.parent,
+        tree.end,
+        tree.flags,
+        keep,
+        np.ones(tree.run_count, np.bool_) if runs is None else runs,
+        tree.attr_text,
+        tree.attr_node,
+        tree.attr_name,
+        tree.attr_start,
+        TAG_DOES,
+        LIMITS,
+        _NUMBERS,
+    )
 
 
 def passages_of(

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.pagetree import PageTree
+from webwinnow.render.flow import check_masks
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
-
-__all__ = ["to_html"]
 
 _AS_DIV = frozenset("body form fieldset legend dialog template noscript search select optgroup option marquee".split())
 _AS_SPAN = frozenset("button label output slot font blink nobr object".split())
@@ -30,6 +29,7 @@ def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
 
     It bears the page's title, unless nothing at all is kept.
     """
+    check_masks(tree, keep, runs)
     body = _body(tree, keep, runs)
     language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
     title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"

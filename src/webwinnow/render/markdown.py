@@ -18,8 +18,6 @@ from webwinnow.pagetree import PageTree
 from webwinnow.render.flow import passages_of
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
 
-__all__ = ["to_markdown"]
-
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#A-Za-z]|\Z)")
 _LINE_START = re.compile(r"^(?:([0-9]+)([.)])|([#+=:|-]))(?=\s|\Z|[-=+#:|])", re.MULTILINE)
 _MAY_START = frozenset("0123456789#+=:|-")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["LINE_BREAK", "PLAIN", "Container", "Marks", "Passage", "Piece"]
-
 
 class Marks(NamedTuple):
     """How a piece of inline text is set off."""

@@ -47,14 +47,6 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(" ", text)
 
 
-def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> None:
-    """Raise `ValueError` where a mask is made for another tree."""
-    if len(keep) != len(tree):
-        raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
-    if runs is not None and len(runs) != tree.run_count:
-        raise ValueError(f"a mask of {len(runs)} runs for a tree with {tree.run_count}")
-
-
 def walk(
     tree: PageTree,
     keep: NDArray[np.bool_],
@@ -75,7 +67,6 @@ def walk(
     A run is kept when its element is and, where `kept_runs` is given, it is too. Nodes outside `minded` are passed
     over in silence; it holds the root, and so does `silent`.
     """
-    check_masks(tree, keep, kept_runs)
     total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
     around = np.arange(len(tree), dtype=np.int32) if minded is None else nearest(tree.parent, minded)
     is_shown = total[tree.end] > total[:-1]

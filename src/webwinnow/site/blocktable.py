@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.pagemodel.evidence import PageEvidence
-from webwinnow.pagemodel.features import GENRES
+from webwinnow.pagemodel.reading import GENRES
 from webwinnow.site.archive import Column
 
 __all__ = ["BlockRows", "BlockTable", "SiteEvidence"]

@@ -8,10 +8,9 @@ from modelfiles import with_about, with_arrays, with_header
 
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import GENRES, PageModel
-from webwinnow.pagemodel.features import linear_scores, read
-from webwinnow.pagemodel.forest import log_odds
-from webwinnow.pagemodel.model import SHIPPED
-from webwinnow.pagemodel.schema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.featureschema import CONTEXTS, FEATURES
+from webwinnow.pagemodel.models import SHIPPED, log_odds
+from webwinnow.pagemodel.reading import linear_scores, read
 from webwinnow.parsing import parse
 
 LARGEST = 3_000_000

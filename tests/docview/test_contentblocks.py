@@ -8,8 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from webwinnow import clean_page, parse
-from webwinnow.docview.pagetype import central_blocks, page_type, teasers
-from webwinnow.docview.tagtree import TYPES, TagTree
+from webwinnow.docview.contentblocks import TYPES, TagTree, central_blocks, page_type, teasers
 from webwinnow.methods import METHODS
 
 URL = "https://grain.test/page"

@@ -1,9 +1,4 @@
-"""`PageModel`: the weights that ship with the package, and what they say of one page: `PageScores`.
-
-A linear model over hashed words and class names gives each block a score. That score, features of the block, its place
-and its page, and the page's genre go through a forest; a second forest sees what the first gave the blocks around.
-Trained by `make train`; see CARD.md.
-"""
+"""`Forest`: boosted oblivious trees as read-only arrays, and the scores they give."""
 
 from __future__ import annotations
 
@@ -17,8 +12,9 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel._scoring import best_cut as _best_cut
-from webwinnow.pagemodel._scoring import distinct_sums
-from webwinnow.pagemodel.features import (
+from webwinnow.pagemodel._scoring import distinct_sums, forest_sums
+from webwinnow.pagemodel.featureschema import CONTEXTS, FEATURES, MOST_LEVELS, TOKEN_BITS, WORD_BITS
+from webwinnow.pagemodel.reading import (
     GENRES,
     HEAD_BITS,
     HEADING_BITS,
@@ -29,13 +25,70 @@ from webwinnow.pagemodel.features import (
     context_features,
     head_tokens,
     linear_scores,
+    name_scores,
     page_features,
     read,
 )
-from webwinnow.pagemodel.forest import Forest, sigmoid
-from webwinnow.pagemodel.schema import CONTEXTS, FEATURES, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import PageTree
 from webwinnow.storage import ModelFormat
+
+LEAF_SCALE = 8192.0
+"""Leaves are integers over this: sums do not depend on their order."""
+
+
+def sigmoid(logit: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logits as probabilities, rounded to 1e-6: they are compared later."""
+    probability: NDArray[np.float64] = np.round(1.0 / (1.0 + np.exp(-np.clip(logit, -30.0, 30.0))), 6)
+    return probability
+
+
+def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities as log odds, finite."""
+    p = np.clip(probability, 1e-6, 1.0 - 1e-6)
+    odds: NDArray[np.float64] = np.log(p / (1.0 - p))
+    return odds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Forest:
+    """Trees whose levels each ask one question: `feature[t, d]` above `border[t, d]`? The answers number the leaf.
+
+    `leaves` has one column of leaves a tree, or for several outputs (`outputs`) one such array each.
+    """
+
+    feature: NDArray[np.int16]
+    border: NDArray[np.float32]
+    leaves: NDArray[np.int16]
+    bias: NDArray[np.float64]
+
+    def logits(self, columns: NDArray[np.float32], output: int = 0) -> NDArray[np.float64]:
+        """The score of each column of features."""
+        sums = forest_sums(columns, self.feature, self.border, self.leaves[output])
+        scores: NDArray[np.float64] = sums / LEAF_SCALE + self.bias[output]
+        return scores
+
+    def logits_of(self, row: NDArray[np.float32]) -> NDArray[np.float64]:
+        """All outputs for one row of features."""
+        leaf = ((row[self.feature] > self.border) << np.arange(self.feature.shape[1])).sum(axis=1)
+        sums = self.leaves[:, np.arange(len(leaf)), leaf].sum(axis=1, dtype=np.int64)
+        scores: NDArray[np.float64] = sums / LEAF_SCALE + self.bias
+        return scores
+
+    def fits(self, features: int) -> bool:
+        """Whether the arrays belong together and ask only for features that there are."""
+        if not (self.feature.ndim == self.border.ndim == 2 and self.leaves.ndim == 3 and self.bias.ndim == 1):
+            return False
+        trees, levels = self.feature.shape
+        return (
+            levels <= MOST_LEVELS
+            and self.border.shape == (trees, levels)
+            and self.leaves.shape == (len(self.bias), trees, 1 << levels)
+            and self.feature.dtype == self.leaves.dtype == np.dtype(np.int16)
+            and self.border.dtype == np.dtype(np.float32)
+            and bool(np.all((self.feature >= 0) & (self.feature < features)))
+            and bool(np.isfinite(self.border).all() and np.isfinite(self.bias).all())
+        )
+
 
 Favor = Literal["precision", "recall"]
 BETA: dict[Favor | None, float] = {None: 1.0, "precision": 0.5, "recall": 2.0}
@@ -240,3 +293,114 @@ def _feature_names() -> str:
 @cache
 def _shipped() -> PageModel:
     return PageModel.load(SHIPPED)
+
+
+POSTS_FORMAT = ModelFormat("post model", 2, "install webwinnow again or run `make train`")
+POSTS_SHIPPED = Path(__file__).with_name("posts.npz")
+POST_ABOVE = 0.7
+"""Blocks that are likelier are posts. On pages of other domains 0.98 of the words found so were posts, and 0.80 of
+the words of posts were found (benchmarks/post_quality.py)."""
+POOLED: tuple[str, ...] = tuple("own around list near in_list siblings".split())
+"""What the score of a block, the mean scores around it, and its list tell, in the order of `pooling`."""
+SUREST = 8.0
+"""Scores count up to this, and down to its negative: one name does not decide for its neighbours."""
+HEARD = 40
+"""Words of a block that count in a mean at most."""
+NEAR = 3
+"""Blocks to each side that are near."""
+_TABLES = ("near", "mid", "far")
+
+
+def pooled(reading: Reading, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One row for each of `POOLED`: a block's own score and the means of the scores around it, by words."""
+    first, last, _, item, _, same, _ = reading.places
+    parent, blocks = reading.blocks.tree.parent, len(own)
+    weight = np.minimum(reading.words, HEARD).astype(np.float64)
+    heard, said = np.zeros(blocks + 1), np.zeros(blocks + 1)
+    np.cumsum(weight, out=heard[1:])
+    np.cumsum(weight * own, out=said[1:])
+
+    def mean(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = (said[b] - said[a]) / np.maximum(heard[b] - heard[a], 1.0)
+        return found
+
+    up = np.maximum(parent[reading.owner], 0)
+    entry = item[reading.owner]
+    in_list = entry >= 0
+    entry = np.maximum(entry, 0)
+    whole = np.where(in_list, np.maximum(parent[entry], 0), up)
+    place = np.arange(blocks, dtype=np.int32)
+    rows = np.empty((len(POOLED), blocks))
+    rows[0] = own
+    rows[1] = mean(first[up], last[up])
+    rows[2] = mean(first[whole], last[whole])
+    rows[3] = mean(np.maximum(place - NEAR, 0), np.minimum(place + NEAR + 1, blocks))
+    rows[4] = in_list
+    rows[5] = np.where(in_list, np.log1p(same[entry]), 0.0)
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PostModel:
+    """The weights: of names, by where they stand (see `Linear`), and `pooling`, one for each of `POOLED` and a bias."""
+
+    near: NDArray[np.int16]
+    mid: NDArray[np.int16]
+    far: NDArray[np.int16]
+    bias: float
+    pooling: NDArray[np.float64]
+    about: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> PostModel:
+        """The weights of a file, or those that ship with the package, which are read once."""
+        return _shipped_posts() if path is None else cls.from_bytes(POSTS_FORMAT.load(path), str(path))
+
+    def probability(self, reading: Reading) -> NDArray[np.float64]:
+        """How likely each block is a reader's post. A page none of whose blocks is one by its own names has none."""
+        own = self.scores(reading)
+        if not (own > 0.0).any():
+            return sigmoid(own)
+        logit = np.full(len(own), float(self.pooling[-1]))
+        for weight, row in zip(self.pooling.tolist(), pooled(reading, own), strict=False):
+            logit += weight * row
+        return sigmoid(logit)
+
+    def scores(self, reading: Reading) -> NDArray[np.float64]:
+        """What the names around each block say, as log odds."""
+        said = name_scores(reading, self.near, self.mid, self.far).sum(axis=0)
+        scores: NDArray[np.float64] = np.clip(said / LINEAR_SCALE + self.bias, -SUREST, SUREST)
+        return scores
+
+    # To and from bytes
+
+    def to_bytes(self) -> bytes:
+        """The weights as a model file; equal weights give equal bytes."""
+        arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in (*_TABLES, "pooling")}
+        return POSTS_FORMAT.pack(self.about | {"bias": self.bias, "pooled": " ".join(POOLED)}, arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str = "the post model") -> PostModel:
+        """Read weights; everything in them is validated. Raises `ModelError`."""
+        with POSTS_FORMAT.reading(data, name) as file:
+            about = file.about
+            if about.pop("pooled") != " ".join(POOLED):
+                raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
+            model = cls(bias=float(about.pop("bias")), about=about, **file.arrays)
+            if not model._fits():
+                raise ValueError("its arrays do not fit together")
+        return model
+
+    def _fits(self) -> bool:
+        tables = [getattr(self, name) for name in _TABLES]
+        return (
+            all(table.dtype == np.int16 and table.shape == (1 << TOKEN_BITS,) for table in tables)
+            and self.pooling.dtype == np.float64
+            and self.pooling.shape == (len(POOLED) + 1,)
+            and bool(np.isfinite(self.pooling).all() and np.isfinite(self.bias))
+        )
+
+
+@cache
+def _shipped_posts() -> PostModel:
+    return PostModel.load(POSTS_SHIPPED)

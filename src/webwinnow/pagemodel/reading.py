@@ -13,7 +13,7 @@ from webwinnow._nodes import nearest
 from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import _scoring
-from webwinnow.pagemodel.schema import COUNTS, MARK, TOKEN_BITS, WORD_BITS
+from webwinnow.pagemodel.featureschema import COUNTS, MARK, TOKEN_BITS, WORD_BITS
 from webwinnow.pagetree import Head, PageTree
 
 GENRES: tuple[str, ...] = tuple("article collection documentation forum listing product service".split())
