@@ -39,17 +39,17 @@ def test_topmost_is_the_highest_mark_above():
 
 @pytest.mark.parametrize("twin", [plain, compiled])
 def test_topmost_refuses_marks_of_another_length(twin):
-    with pytest.raises(ValueError, match="1 marks for 2 nodes"):
+    with pytest.raises(ValueError, match="columns of different lengths"):
         twin.topmost(np.array([-1, 0], np.int32), np.array([True]))
 
 
 @settings(max_examples=50)
 @given(st.data())
-def test_way_keys_twins_agree(data):
+def test_path_keys_twins_agree(data):
     size = data.draw(st.integers(1, 20))
     parent = np.array([-1] + [data.draw(st.integers(0, i - 1)) for i in range(1, size)], np.int32)
     style = np.array([data.draw(st.integers(0, 2)) * (2**62 + 1) for _ in range(size)], np.uint64)
-    for fast, slow in zip(compiled.way_keys(parent, style), plain.way_keys(parent, style), strict=True):
+    for fast, slow in zip(compiled.path_keys(parent, style), plain.path_keys(parent, style), strict=True):
         assert fast.dtype == slow.dtype
         np.testing.assert_array_equal(fast, slow)
 
@@ -57,7 +57,7 @@ def test_way_keys_twins_agree(data):
 def test_near_keys_forget_what_stands_far_above_and_whole_keys_do_not():
     parent = np.array([-1, 0, 1, 2, 3], np.int32)
     one, other = np.array([0, 1, 2, 3, 4], np.uint64), np.array([0, 9, 2, 3, 4], np.uint64)
-    (whole, near), (other_whole, other_near) = plain.way_keys(parent, one), plain.way_keys(parent, other)
+    (whole, near), (other_whole, other_near) = plain.path_keys(parent, one), plain.path_keys(parent, other)
     assert near[4] == other_near[4]
     assert whole[4] != other_whole[4]
     assert near[3] != other_near[3]

@@ -1,10 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The columns of a PageTree from serialised HTML. tests/oracles/plain_layout.py is the slow version; tests compare the two."""
+"""The columns of a PageTree from serialised HTML. tests/oracles/plain_layout.py is the slow version."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_DecodeASCII, PyUnicode_DecodeUTF8, PyUnicode_GET_LENGTH
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp, memcpy
@@ -13,31 +13,30 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from webwinnow import markup as vocabulary
-from webwinnow._memory cimport Column, filled, push, push32, push64
+from webwinnow._memory cimport Buffer, Column, filled, push, push32, push64
+from webwinnow._unicode cimport is_blank, lower
 from webwinnow.errors import PageRefused
 
 cdef extern from "Python.h":
-    bint PyUnicode_IS_ASCII(object)
-    void* PyUnicode_1BYTE_DATA(object)
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef enum:
-    # what the layout must know of a tag, above its 16-bit code
+    # properties of a tag, above its 16-bit code
     DROP = 1 << 16
     OPAQUE = 1 << 17
     PRE = 1 << 18
     IS_NOSCRIPT = 1 << 19
-    MAY_HIDE = 1 << 20      # hidden unless or when an attribute says so: dialog, input
+    MAY_HIDE = 1 << 20      # an attribute decides whether it is hidden: dialog, input
     UNCLOSED = 1 << 21
     KNOWN = 1 << 22
     TEMPLATE = 1 << 23
-    EATS_NEWLINE = 1 << 24
+    SKIPS_NEWLINE = 1 << 24
     FORMATTING = 1 << 25
-    # what the layout must know of an attribute, above its 8-bit code
+    # properties of an attribute, above its 8-bit code
     STORED = 1 << 8
     DISPLAY = 1 << 9
-    TELLS_HIDDEN = 1 << 10  # hidden, and style when it says none
-    ADDRESS = 1 << 11
+    MAY_BE_HIDING = 1 << 10  # hidden, and style with `none`
+    IS_URL = 1 << 11
     ROLE = 1 << 12
     CLASS = 1 << 13
     INLINE_STYLE = 1 << 14
@@ -49,7 +48,7 @@ cdef int F_INHERITED = vocabulary.INHERITED_FLAGS
 cdef int FIRST_CUSTOM = vocabulary.CUSTOM_TAG
 cdef Py_ssize_t LONGEST = vocabulary.MAX_VALUE
 
-# Names to what is known of them: open addressing, filled once below.
+# Hash tables from names to properties, with open addressing; filled below.
 cdef enum:
     SLOTS = 1024
     LONGEST_NAME = 16
@@ -74,7 +73,7 @@ cdef inline uint32_t slot_of(const char* text, Py_ssize_t size) noexcept:
 
 
 cdef inline uint32_t look_up(const Name* table, const char* text, Py_ssize_t size) noexcept:
-    """What is known of a name; 0 for an unknown one."""
+    """The properties of a name; 0 for an unknown one."""
     cdef uint32_t slot
     if size > LONGEST_NAME:
         return 0
@@ -102,13 +101,13 @@ def _fill_tables():
         info |= DROP * (tag in vocabulary.DROPPED_TAGS) | OPAQUE * (tag in vocabulary.OPAQUE_TAGS)
         info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
         info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
-        info |= TEMPLATE * (tag == "template") | EATS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
+        info |= TEMPLATE * (tag == "template") | SKIPS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
         info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS)
         enter(TAG_TABLE, tag.encode(), info)
     for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden"}):
         info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
-        info |= DISPLAY * (name in vocabulary.DISPLAY_ATTRIBUTES) | TELLS_HIDDEN * (name in ("hidden", "style"))
-        info |= ADDRESS * (name in vocabulary.ADDRESS_ATTRIBUTES) | ROLE * (name == "role")
+        info |= DISPLAY * (name in vocabulary.DISPLAY_ATTRIBUTES) | MAY_BE_HIDING * (name in ("hidden", "style"))
+        info |= IS_URL * (name in vocabulary.ADDRESS_ATTRIBUTES) | ROLE * (name == "role")
         info |= CLASS * (name == "class") | INLINE_STYLE * (name == "style")
         enter(ATTRIBUTE_TABLE, name.encode(), info)
     for tag, code in vocabulary.TAG_CODE.items():
@@ -119,14 +118,16 @@ def _fill_tables():
 _fill_tables()
 
 
-cdef object array_of(const Column* column, dtype):
-    return filled(np.empty(column.used // dtype.itemsize, dtype), column)
+cdef enum:
+    # the columns of a Layout: those of ARRAYS in order, and others
+    TAG, PARENT, END, STYLE, SHAPE, FLAGS, TEXT_START, TEXT_END, RUN_START, RUN_OWNER, RUN_BEFORE, ATTR_NODE, \
+        ATTR_NAME, ATTR_START, TEXT, ATTR_TEXT, OPENED, FOUND, KEY, COLUMNS
 
-
-cdef object INT32 = np.dtype(np.int32)
-cdef object UINT8 = np.dtype(np.uint8)
-cdef object UINT16 = np.dtype(np.uint16)
-cdef object UINT64 = np.dtype(np.uint64)
+cdef dict ARRAYS = {
+    "tag": np.uint16, "parent": np.int32, "end": np.int32, "style": np.uint64, "shape": np.uint64, "flags": np.uint8,
+    "text_start": np.int32, "text_end": np.int32, "run_start": np.int32, "run_owner": np.int32, "run_before": np.int32,
+    "attr_node": np.int32, "attr_name": np.uint8, "attr_start": np.int32,
+}
 
 
 cdef enum:
@@ -147,7 +148,7 @@ cdef inline int kind_of(unsigned char c) noexcept:
 
 
 cdef Py_ssize_t write_part(const unsigned char* part, Py_ssize_t size, char* out) noexcept:
-    """markup._canonical_part into `out`; returns how many characters were written."""
+    """Write markup._canonical_part into `out`; return how many characters were written."""
     cdef Py_ssize_t k, boundaries = 0, written = 0
     cdef bint digit = False
     cdef int kind, last = 0
@@ -175,7 +176,7 @@ cdef Py_ssize_t write_part(const unsigned char* part, Py_ssize_t size, char* out
 
 
 cdef Py_ssize_t write_token(const unsigned char* token, Py_ssize_t size, char* out) noexcept:
-    """markup._canonical_token for tokens with a digit or an upper-case letter, others as they are."""
+    """Write markup._canonical_token: a token without digit or capital unchanged."""
     cdef Py_ssize_t k, start = 0, written = 0
     cdef bint varied = False
     for k in range(size):
@@ -206,49 +207,66 @@ cdef inline int compare_tokens(const char* a, Py_ssize_t a_size, const char* b, 
     return order
 
 
-cdef inline bint is_blank(unsigned char c) noexcept:
-    """White space to `str.split`, among ASCII."""
-    return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
+cdef struct Tokens:
+    # Parts of a buffer, distinct and in order.
+    Py_ssize_t offset[MAX_TOKENS]
+    Py_ssize_t length[MAX_TOKENS]
+    Py_ssize_t count
+
+
+cdef bint insert(Tokens* tokens, const char* text, Py_ssize_t start, Py_ssize_t size) noexcept:
+    """Add a part of a text unless it is there already; False if there is no room."""
+    cdef Py_ssize_t at = tokens.count, k
+    cdef int order = 1
+    while at > 0:
+        order = compare_tokens(text + start, size, text + tokens.offset[at - 1], tokens.length[at - 1])
+        if order >= 0:
+            break
+        at -= 1
+    if at > 0 and order == 0:
+        return True
+    if tokens.count == MAX_TOKENS:
+        return False
+    for k in range(tokens.count, at, -1):
+        tokens.offset[k] = tokens.offset[k - 1]
+        tokens.length[k] = tokens.length[k - 1]
+    tokens.offset[at], tokens.length[at] = start, size
+    tokens.count += 1
+    return True
+
+
+cdef Py_ssize_t write_tokens(const Tokens* tokens, const char* text, char separator, char* out) noexcept:
+    """Write the tokens with a separator between them; return how many characters were written."""
+    cdef Py_ssize_t k, total = 0
+    for k in range(tokens.count):
+        if k:
+            out[total] = separator
+            total += 1
+        memcpy(out + total, text + tokens.offset[k], tokens.length[k])
+        total += tokens.length[k]
+    return total
 
 
 cdef Py_ssize_t write_class(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
-    """markup.canonical_class of ASCII into `out`, which holds MAX_CLASS + MAX_TOKENS; -1 where that may not do."""
+    """markup.canonical_class of ASCII into `out`, which has room for MAX_CLASS; -1 if it may not suffice."""
     cdef char written[MAX_CLASS + MAX_TOKENS]
-    cdef Py_ssize_t offset[MAX_TOKENS]
-    cdef Py_ssize_t length[MAX_TOKENS]
-    cdef Py_ssize_t count = 0, used = 0, k = 0, start, at, n, o, total = 0
+    cdef Tokens tokens
+    cdef Py_ssize_t used = 0, k = 0, start, n
     if size > MAX_CLASS:
         return -1
+    tokens.count = 0
     while True:
         while k < size and is_blank(source[k]):
             k += 1
         if k == size:
-            break
+            return write_tokens(&tokens, written, 32, out)
         start = k
         while k < size and not is_blank(source[k]):
             k += 1
-        if count == MAX_TOKENS:
-            return -1
         n = write_token(source + start, k - start, written + used)
-        at = count
-        while at > 0 and compare_tokens(written + used, n, written + offset[at - 1], length[at - 1]) < 0:
-            at -= 1
-        if at > 0 and compare_tokens(written + used, n, written + offset[at - 1], length[at - 1]) == 0:
-            continue
-        for o in range(count, at, -1):
-            offset[o] = offset[o - 1]
-            length[o] = length[o - 1]
-        offset[at] = used
-        length[at] = n
+        if not insert(&tokens, written, used, n):
+            return -1
         used += n
-        count += 1
-    for k in range(count):
-        if k:
-            out[total] = 32
-            total += 1
-        memcpy(out + total, written + offset[k], length[k])
-        total += length[k]
-    return total
 
 
 cdef inline bint is_numeric(unsigned char c) noexcept:
@@ -256,16 +274,15 @@ cdef inline bint is_numeric(unsigned char c) noexcept:
 
 
 cdef Py_ssize_t write_inline_style(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
-    """markup._canonical_inline_style of ASCII into `out`, which holds MAX_CLASS; -1 where that may not do."""
+    """markup._canonical_inline_style of ASCII into `out`, which has room for MAX_CLASS; -1 if it may not suffice."""
     cdef char written[MAX_CLASS]
-    cdef Py_ssize_t offset[MAX_TOKENS]
-    cdef Py_ssize_t length[MAX_TOKENS]
-    cdef Py_ssize_t count = 0, used = 0, k = 0, start, at, n, o, total = 0
+    cdef Tokens tokens
+    cdef Py_ssize_t used = 0, k = 0, start, n
     cdef const unsigned char* close
     cdef unsigned char c
     if size > MAX_CLASS:
         return -1
-    while k < size:  # addresses, numbers and white space go, letters become small: never longer than it was
+    while k < size:  # without URLs, numbers and white space, in lower case: never longer than the source
         c = source[k]
         if c == 117 and size - k >= 5 and memcmp(source + k, b"url(", 4) == 0:
             close = <const unsigned char*>memchr(source + k, 41, size - k)
@@ -282,47 +299,18 @@ cdef Py_ssize_t write_inline_style(const unsigned char* source, Py_ssize_t size,
             used += 1
             continue
         if not is_blank(c):
-            written[used] = c | 32 if 65 <= c <= 90 else c
+            written[used] = lower(c)
             used += 1
         k += 1
-    start = 0
+    start = tokens.count = 0
     while start <= used:
         close = <const unsigned char*>memchr(written + start, 59, used - start)  # ';'
         n = (used if close == NULL else close - <const unsigned char*>written) - start
-        if memchr(written + start, 58, n) != NULL and not (n >= 2 and written[start] == 45 and written[start + 1] == 45):
-            if count == MAX_TOKENS:
+        if memchr(written + start, 58, n) != NULL and not (n >= 2 and memcmp(written + start, b"--", 2) == 0):
+            if not insert(&tokens, written, start, n):
                 return -1
-            at = count
-            while at > 0 and compare_tokens(written + start, n, written + offset[at - 1], length[at - 1]) < 0:
-                at -= 1
-            if at == 0 or compare_tokens(written + start, n, written + offset[at - 1], length[at - 1]) != 0:
-                for o in range(count, at, -1):
-                    offset[o] = offset[o - 1]
-                    length[o] = length[o - 1]
-                offset[at] = start
-                length[at] = n
-                count += 1
         start += n + 1
-    for k in range(count):
-        if k:
-            out[total] = 59
-            total += 1
-        memcpy(out + total, written + offset[k], length[k])
-        total += length[k]
-    return total
-
-
-def canonical_inline_style(str value):
-    """Declarations of an inline style, sorted (see markup._canonical_inline_style)."""
-    cdef char joined[MAX_CLASS]
-    cdef Py_ssize_t total = -1
-    if PyUnicode_IS_ASCII(value):
-        total = write_inline_style(
-            <const unsigned char*>PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value), joined
-        )
-    if total < 0:
-        return vocabulary._canonical_inline_style(value)
-    return PyUnicode_DecodeASCII(joined, total, NULL)
+    return write_tokens(&tokens, written, 59, out)
 
 
 cdef bint displays_none(const char* value, Py_ssize_t size) noexcept:
@@ -358,18 +346,18 @@ cdef inline void trim(const char* value, Py_ssize_t* first, Py_ssize_t* last) no
 
 
 cdef inline bint equals(const char* value, Py_ssize_t size, const char* word, Py_ssize_t word_size) noexcept:
-    """Whether ASCII is a word of small letters, in any case."""
+    """Whether ASCII equals a lower-case word, in any case."""
     cdef Py_ssize_t k
     if size != word_size:
         return False
     for k in range(size):
-        if (value[k] | 32 if 65 <= value[k] <= 90 else value[k]) != word[k]:
+        if lower(value[k]) != <unsigned char>word[k]:
             return False
     return True
 
 
 cdef Py_ssize_t write_folded(const unsigned char* source, Py_ssize_t size, char* out) noexcept:
-    """ASCII in lower case, white space folded: what a presentational attribute is canonicalised to."""
+    """Write the canonical form of a presentational attribute: lower case, white space folded."""
     cdef Py_ssize_t k, total = 0
     cdef bint gap = False
     for k in range(size):
@@ -380,20 +368,9 @@ cdef Py_ssize_t write_folded(const unsigned char* source, Py_ssize_t size, char*
             out[total] = 32
             total += 1
             gap = False
-        out[total] = source[k] | 32 if 65 <= source[k] <= 90 else source[k]
+        out[total] = lower(source[k])
         total += 1
     return total
-
-
-def canonical_class(str value):
-    """Class tokens, sorted and distinct, numbers and generated hashes replaced by `#` (see markup.canonical_class)."""
-    cdef char joined[MAX_CLASS + MAX_TOKENS]
-    cdef Py_ssize_t total = -1
-    if PyUnicode_IS_ASCII(value):
-        total = write_class(<const unsigned char*>PyUnicode_1BYTE_DATA(value), PyUnicode_GET_LENGTH(value), joined)
-    if total < 0:
-        return vocabulary.canonical_class(value)
-    return PyUnicode_DecodeASCII(joined, total, NULL)
 
 
 cdef struct Attribute:
@@ -405,7 +382,7 @@ cdef struct Attribute:
 
 
 cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
-    """ASCII without an escape: can be canonicalised as it stands."""
+    """Whether a value is ASCII without an escape."""
     cdef Py_ssize_t k
     for k in range(size):
         if <uint8_t>value[k] >= 128 or value[k] == 38:
@@ -413,36 +390,42 @@ cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
     return True
 
 
+cdef inline Py_ssize_t escape_at(const char* data, Py_ssize_t left, uint8_t* code) noexcept:
+    """The code and the length of the escape at an ampersand; the ampersand itself if it starts none of the five."""
+    code[0] = 38
+    if left >= 5 and memcmp(data, b"&amp;", 5) == 0:
+        return 5
+    if left >= 4 and memcmp(data, b"&lt;", 4) == 0:
+        code[0] = 60
+        return 4
+    if left >= 4 and memcmp(data, b"&gt;", 4) == 0:
+        code[0] = 62
+        return 4
+    if left >= 6 and memcmp(data, b"&quot;", 6) == 0:
+        code[0] = 34
+        return 6
+    if left >= 6 and memcmp(data, b"&nbsp;", 6) == 0:
+        code[0] = 160
+        return 6
+    return 1
+
+
 cdef Py_ssize_t unescaped(const char* value, Py_ssize_t size, char* out) noexcept:
-    """ASCII, its escapes undone, into `out`; -1 where it is none."""
+    """Write ASCII without its escapes into `out`; return its size, or -1 if it is not ASCII."""
     cdef Py_ssize_t k = 0, total = 0
+    cdef uint8_t code
     while k < size:
-        if <uint8_t>value[k] >= 128:
+        code = <uint8_t>value[k]
+        k += escape_at(value + k, size - k, &code) if code == 38 else 1
+        if code >= 128:
             return -1
-        out[total] = value[k]
-        if value[k] != 38:
-            k += 1
-        elif size - k >= 5 and memcmp(value + k, b"&amp;", 5) == 0:
-            k += 5
-        elif size - k >= 4 and memcmp(value + k, b"&lt;", 4) == 0:
-            out[total] = 60
-            k += 4
-        elif size - k >= 4 and memcmp(value + k, b"&gt;", 4) == 0:
-            out[total] = 62
-            k += 4
-        elif size - k >= 6 and memcmp(value + k, b"&quot;", 6) == 0:
-            out[total] = 34
-            k += 6
-        elif size - k >= 6 and memcmp(value + k, b"&nbsp;", 6) == 0:
-            return -1
-        else:
-            k += 1
+        out[total] = code
         total += 1
     return total
 
 
 cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute* attributes, Py_ssize_t count):
-    """markup.canonical_style encoded; None where only Python can tell: other scripts, long values."""
+    """markup.canonical_style, encoded; None for other scripts and long values, which are left to Python."""
     cdef char plain[MAX_CLASS]
     cdef const unsigned char* value
     cdef Py_ssize_t size
@@ -500,11 +483,11 @@ cdef struct Open:
     int32_t node
 
 
-cdef Py_ssize_t append_text(Column* out, const char* data, Py_ssize_t size) except -1:
-    """Append UTF-8 text, its five escapes undone; returns the number of code points."""
+cdef Py_ssize_t push_text(Column* out, const char* data, Py_ssize_t size) except -1:
+    """Append UTF-8 text without its escapes; return the number of code points."""
     cdef Py_ssize_t points = 0, k = 0, start
     cdef const char* found
-    cdef char one
+    cdef uint8_t code
     while k < size:
         found = <const char*>memchr(data + k, 38, size - k)  # '&'
         start = k
@@ -514,26 +497,11 @@ cdef Py_ssize_t append_text(Column* out, const char* data, Py_ssize_t size) exce
         if k == size:
             break
         points += 1
-        if size - k >= 5 and memcmp(data + k, b"&amp;", 5) == 0:
-            one = 38
-            k += 5
-        elif size - k >= 4 and memcmp(data + k, b"&lt;", 4) == 0:
-            one = 60
-            k += 4
-        elif size - k >= 4 and memcmp(data + k, b"&gt;", 4) == 0:
-            one = 62
-            k += 4
-        elif size - k >= 6 and memcmp(data + k, b"&quot;", 6) == 0:
-            one = 34
-            k += 6
-        elif size - k >= 6 and memcmp(data + k, b"&nbsp;", 6) == 0:
+        k += escape_at(data + k, size - k, &code)
+        if code == 160:
             push(out, b"\xc2\xa0", 2)
-            k += 6
-            continue
         else:
-            one = 38
-            k += 1
-        push(out, &one, 1)
+            push(out, &code, 1)
     return points
 
 
@@ -545,7 +513,7 @@ cdef inline Py_ssize_t code_points(const char* data, Py_ssize_t size) noexcept:
 
 
 cdef bint says_none(const char* value, Py_ssize_t size) noexcept:
-    """Whether an inline style holds the word `none`, in any case: only then can it hide something."""
+    """Whether an inline style contains the word `none`, in any case: only then can it hide something."""
     cdef Py_ssize_t k
     for k in range(size - 3):
         if (value[k] | 32) == 110 and (value[k + 1] | 32) == 111 and (value[k + 2] | 32) == 110:
@@ -555,26 +523,20 @@ cdef bint says_none(const char* value, Py_ssize_t size) noexcept:
 
 
 cdef object text_of(const char* data, Py_ssize_t size):
-    """A slice of the markup as a string, escapes undone."""
-    cdef Column scratch
-    scratch.data = NULL
-    scratch.used = scratch.room = 0
+    """A slice of the markup as a string, without escapes."""
+    cdef Buffer text
     if memchr(data, 38, size) == NULL:
         return PyUnicode_DecodeUTF8(data, size, NULL)
-    try:
-        append_text(&scratch, data, size)
-        return PyUnicode_DecodeUTF8(scratch.data, scratch.used, NULL)
-    finally:
-        free(scratch.data)
+    text = Buffer()
+    push_text(&text.column, data, size)
+    return PyUnicode_DecodeUTF8(text.column.data, text.column.used, NULL)
 
 
 cdef class Layout:
-    """The arrays of one page while they grow (see plain._Layout)."""
+    """The growing columns of one page."""
 
     cdef Py_ssize_t max_nodes, max_depth, max_attributes
-    cdef Column tag, parent, end, style, shape, flags, text_start, text_end, text
-    cdef Column run_start, run_owner, run_before, attr_node, attr_name, attr_start, attr_text
-    cdef Column opened, found, key
+    cdef Column column[COLUMNS]
     cdef dict custom, style_memo, shape_memo
     cdef int32_t count, current, length, attr_length, last_owner, last_before
     cdef Py_ssize_t depth, skip
@@ -589,27 +551,25 @@ cdef class Layout:
         self.shape_memo = {}
         self.current = -1
         self.last_owner = -1
-        push32(&self.attr_start, 0)
+        push32(&self.column[ATTR_START], 0)
         self.add_node(0, 0, STYLE_OF_TAG[0], SHAPE_OF_TAG[0])
         self.current = 0
 
     def __dealloc__(self):
-        free(self.tag.data); free(self.parent.data); free(self.end.data); free(self.style.data)
-        free(self.shape.data); free(self.flags.data); free(self.text_start.data); free(self.text_end.data)
-        free(self.run_start.data); free(self.run_owner.data); free(self.run_before.data); free(self.text.data)
-        free(self.attr_node.data); free(self.attr_name.data); free(self.attr_start.data); free(self.attr_text.data)
-        free(self.opened.data); free(self.found.data); free(self.key.data)
+        cdef int k
+        for k in range(COLUMNS):
+            free(self.column[k].data)
 
     cdef int add_node(self, int code, uint8_t flags, uint64_t style, uint64_t shape) except -1:
         cdef uint16_t short_code = code
-        push(&self.tag, &short_code, 2)
-        push32(&self.parent, self.current)
-        push32(&self.end, 0)
-        push(&self.flags, &flags, 1)
-        push32(&self.text_start, self.length)
-        push32(&self.text_end, 0)
-        push64(&self.style, style)
-        push64(&self.shape, shape)
+        push(&self.column[TAG], &short_code, 2)
+        push32(&self.column[PARENT], self.current)
+        push32(&self.column[END], 0)
+        push(&self.column[FLAGS], &flags, 1)
+        push32(&self.column[TEXT_START], self.length)
+        push32(&self.column[TEXT_END], 0)
+        push64(&self.column[STYLE], style)
+        push64(&self.column[SHAPE], shape)
         self.count += 1
         return 0
 
@@ -618,18 +578,18 @@ cdef class Layout:
         element.name = name
         element.size = size
         element.node = node
-        push(&self.opened, &element, sizeof(Open))
+        push(&self.column[OPENED], &element, sizeof(Open))
         self.depth += 1
         return 0
 
     cdef int open(self, const char* name, Py_ssize_t size) except -1:
-        """A start tag; its attributes stand in `found`."""
+        """Process a start tag, with its attributes in `found`."""
         cdef uint32_t info = look_up(TAG_TABLE, name, size)
         cdef bint unclosed = (info & UNCLOSED) != 0, shadow_root = False
         cdef int32_t node
         cdef Py_ssize_t k
-        cdef Attribute* attributes = <Attribute*>self.found.data
-        cdef Py_ssize_t count = self.found.used // sizeof(Attribute)
+        cdef Attribute* attributes = <Attribute*>self.column[FOUND].data
+        cdef Py_ssize_t count = self.column[FOUND].used // sizeof(Attribute)
         if self.skip:
             if not unclosed:
                 self.push_open(name, size, -1)
@@ -652,16 +612,16 @@ cdef class Layout:
         if self.depth >= self.max_depth:
             self.clipped_depth = True
             node = -1
-            if not unclosed and not (<uint8_t*>self.flags.data)[self.current] & F_HIDDEN and self.is_hidden(
+            if not unclosed and not (<uint8_t*>self.column[FLAGS].data)[self.current] & F_HIDDEN and self.is_hidden(
                 name, size, info, attributes, count
             ):
-                self.skip = 1  # there is no node to flag
+                self.skip = 1  # no node to flag
         else:
             node = self.add(name, size, info, attributes, count)
         if unclosed:
             if node >= 0:
-                (<int32_t*>self.end.data)[node] = self.count
-                (<int32_t*>self.text_end.data)[node] = self.length
+                (<int32_t*>self.column[END].data)[node] = self.count
+                (<int32_t*>self.column[TEXT_END].data)[node] = self.length
             return 0
         self.push_open(name, size, node)
         if node >= 0:
@@ -674,17 +634,17 @@ cdef class Layout:
         cdef Open* last
         if not self.depth:
             return 0
-        last = <Open*>(self.opened.data + self.opened.used - sizeof(Open))
+        last = <Open*>(self.column[OPENED].data + self.column[OPENED].used - sizeof(Open))
         if last.size != size or memcmp(last.name, name, size) != 0:
             return 0
-        self.opened.used -= sizeof(Open)
+        self.column[OPENED].used -= sizeof(Open)
         self.depth -= 1
         if self.skip:
             self.skip -= 1
         if last.node >= 0:
-            (<int32_t*>self.end.data)[last.node] = self.count
-            (<int32_t*>self.text_end.data)[last.node] = self.length
-            self.current = (<int32_t*>self.parent.data)[last.node]
+            (<int32_t*>self.column[END].data)[last.node] = self.count
+            (<int32_t*>self.column[TEXT_END].data)[last.node] = self.length
+            self.current = (<int32_t*>self.column[PARENT].data)[last.node]
             self.in_body = last.node != 1
         return 0
 
@@ -692,18 +652,18 @@ cdef class Layout:
         if self.skip or not self.in_body:
             return 0
         if self.last_owner != self.current or self.last_before != self.count:
-            push32(&self.run_start, self.length)
-            push32(&self.run_owner, self.current)
-            push32(&self.run_before, self.count)
+            push32(&self.column[RUN_START], self.length)
+            push32(&self.column[RUN_OWNER], self.current)
+            push32(&self.column[RUN_BEFORE], self.count)
             self.last_owner = self.current
             self.last_before = self.count
-        self.length += <int32_t>append_text(&self.text, data, size)
+        self.length += <int32_t>push_text(&self.column[TEXT], data, size)
         return 0
 
     cdef int32_t add(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
                      Py_ssize_t count) except -2:
         cdef int32_t node = self.count
-        cdef int flags = (<uint8_t*>self.flags.data)[self.current] & F_INHERITED
+        cdef int flags = (<uint8_t*>self.column[FLAGS].data)[self.current] & F_INHERITED
         cdef int code
         cdef uint64_t style
         cdef Py_ssize_t k, role = -1
@@ -722,21 +682,21 @@ cdef class Layout:
             code = FIRST_CUSTOM + self.custom.setdefault(PyUnicode_DecodeUTF8(name, size, NULL), len(self.custom))
             if code > 0xFFFF:
                 raise PageRefused(f"the page has more than {0xFFFF - FIRST_CUSTOM:,} tag names of its own")
-        self.key.used = 0
-        push(&self.key, name, size)
+        self.column[KEY].used = 0
+        push(&self.column[KEY], name, size)
         for k in range(count):
             if attributes[k].info & DISPLAY:
-                push(&self.key, b" ", 1)
-                push(&self.key, attributes[k].name, attributes[k].name_size)
-                push(&self.key, b'="', 2)
-                push(&self.key, attributes[k].value, attributes[k].value_size)
+                push(&self.column[KEY], b" ", 1)
+                push(&self.column[KEY], attributes[k].name, attributes[k].name_size)
+                push(&self.column[KEY], b'="', 2)
+                push(&self.column[KEY], attributes[k].value, attributes[k].value_size)
                 if attributes[k].info & ROLE and role < 0:
                     role = k
             if attributes[k].info & STORED:
                 self.store(node, &attributes[k])
         if node > 1 and self.is_hidden(name, size, info, attributes, count):
             flags |= F_HIDDEN
-        style = STYLE_OF_TAG[code] if info & KNOWN and self.key.used == <size_t>size else self.style_of(
+        style = STYLE_OF_TAG[code] if info & KNOWN and self.column[KEY].used == <size_t>size else self.style_of(
             name, size, attributes, count
         )
         self.add_node(code, flags, style, self.shape_of(name, size, code, attributes, role))
@@ -744,48 +704,49 @@ cdef class Layout:
 
     cdef bint is_hidden(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
                         Py_ssize_t count) except -1:
-        """markup.is_hidden, asked only where a look at the raw attributes leaves it open."""
+        """markup.is_hidden, which is called only if the raw attributes do not decide."""
         cdef bint is_input = (info & MAY_HIDE) != 0 and name[0] == 105  # the other one is dialog
         cdef Py_ssize_t k, first, last
         if info & MAY_HIDE and not is_input:
-            return self.asked(name, size, attributes, count)
+            return self.is_hidden_by_rule(name, size, attributes, count)
         for k in range(count):
-            if attributes[k].info & TELLS_HIDDEN and attributes[k].name[0] == 104:
-                return self.asked(name, size, attributes, count)
+            if attributes[k].info & MAY_BE_HIDING and attributes[k].name[0] == 104:
+                return self.is_hidden_by_rule(name, size, attributes, count)
         for k in range(count):
-            if attributes[k].info & TELLS_HIDDEN:
+            if attributes[k].info & MAY_BE_HIDING:
                 if says_none(attributes[k].value, attributes[k].value_size):
                     if not is_plain(attributes[k].value, attributes[k].value_size):
-                        return self.asked(name, size, attributes, count)
+                        return self.is_hidden_by_rule(name, size, attributes, count)
                     if displays_none(attributes[k].value, attributes[k].value_size):
                         return True
             elif is_input and attributes[k].name_size == 4 and memcmp(attributes[k].name, b"type", 4) == 0:
                 if not is_plain(attributes[k].value, attributes[k].value_size):
-                    return self.asked(name, size, attributes, count)
+                    return self.is_hidden_by_rule(name, size, attributes, count)
                 first, last = 0, attributes[k].value_size
                 trim(attributes[k].value, &first, &last)
                 if equals(attributes[k].value + first, last - first, b"hidden", 6):
                     return True
         return False
 
-    cdef bint asked(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except -1:
+    cdef bint is_hidden_by_rule(self, const char* name, Py_ssize_t size, Attribute* attributes,
+                                Py_ssize_t count) except -1:
         return vocabulary.is_hidden(PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, False))
 
     cdef int store(self, int32_t node, Attribute* attribute) except -1:
         cdef uint8_t code = attribute.info & 0xFF
         cdef object value
-        push32(&self.attr_node, node)
-        push(&self.attr_name, &code, 1)
+        push32(&self.column[ATTR_NODE], node)
+        push(&self.column[ATTR_NAME], &code, 1)
         if attribute.value_size <= LONGEST:
-            self.attr_length += <int32_t>append_text(&self.attr_text, attribute.value, attribute.value_size)
-        else:  # long in bytes, perhaps not in characters
+            self.attr_length += <int32_t>push_text(&self.column[ATTR_TEXT], attribute.value, attribute.value_size)
+        else:  # long in bytes, maybe not in characters
             value = text_of(attribute.value, attribute.value_size)
             if len(value) > LONGEST:
-                value = "" if attribute.info & ADDRESS else value[:LONGEST]
+                value = "" if attribute.info & IS_URL else value[:LONGEST]
             self.attr_length += <int32_t>len(value)
             value = value.encode("utf-8", "replace")
-            push(&self.attr_text, PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
-        push32(&self.attr_start, self.attr_length)
+            push(&self.column[ATTR_TEXT], PyBytes_AS_STRING(value), PyBytes_GET_SIZE(value))
+        push32(&self.column[ATTR_START], self.attr_length)
         return 0
 
     cdef list pairs(self, Attribute* attributes, Py_ssize_t count, bint display_only):
@@ -799,7 +760,7 @@ cdef class Layout:
         ]
 
     cdef uint64_t style_of(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except? 1:
-        cdef bytes key = PyBytes_FromStringAndSize(self.key.data, self.key.used)
+        cdef bytes key = PyBytes_FromStringAndSize(self.column[KEY].data, self.column[KEY].used)
         cdef PyObject* known = PyDict_GetItem(self.style_memo, key)
         cdef bytes canonical
         if known != NULL:
@@ -826,27 +787,17 @@ cdef class Layout:
         return shape
 
     cdef dict columns(self):
-        (<int32_t*>self.end.data)[0] = self.count
-        (<int32_t*>self.text_end.data)[0] = self.length
-        push32(&self.run_start, self.length)
+        (<int32_t*>self.column[END].data)[0] = self.count
+        (<int32_t*>self.column[TEXT_END].data)[0] = self.length
+        push32(&self.column[RUN_START], self.length)
+        found = {
+            name: filled(np.empty(self.column[k].used // np.dtype(dtype).itemsize, dtype), &self.column[k])
+            for k, (name, dtype) in enumerate(ARRAYS.items())
+        }
         return {
-            "tag": array_of(&self.tag, UINT16),
-            "parent": array_of(&self.parent, INT32),
-            "end": array_of(&self.end, INT32),
-            "style": array_of(&self.style, UINT64),
-            "shape": array_of(&self.shape, UINT64),
-            "flags": array_of(&self.flags, UINT8),
-            "text": PyUnicode_DecodeUTF8(self.text.data, self.text.used, NULL) if self.text.used else "",
-            "text_start": array_of(&self.text_start, INT32),
-            "text_end": array_of(&self.text_end, INT32),
-            "run_start": array_of(&self.run_start, INT32),
-            "run_owner": array_of(&self.run_owner, INT32),
-            "run_before": array_of(&self.run_before, INT32),
-            "attr_node": array_of(&self.attr_node, INT32),
-            "attr_name": array_of(&self.attr_name, UINT8),
-            "attr_start": array_of(&self.attr_start, INT32),
-            "attr_text": PyUnicode_DecodeUTF8(self.attr_text.data, self.attr_text.used, NULL)
-            if self.attr_text.used else "",
+            **found,
+            "text": decoded(&self.column[TEXT]),
+            "attr_text": decoded(&self.column[ATTR_TEXT]),
             "custom_tags": tuple(self.custom),
             "frameset": self.frameset,
             "clipped_depth": self.clipped_depth,
@@ -854,8 +805,12 @@ cdef class Layout:
         }
 
 
+cdef str decoded(const Column* text):
+    return PyUnicode_DecodeUTF8(text.data, text.used, NULL) if text.used else ""
+
+
 cdef const char* find_comment_end(const char* at, const char* stop) noexcept:
-    """Just behind the `-->` that closes a comment whose data starts at `at`."""
+    """The end of a comment whose data starts at `at`, after its `-->`."""
     cdef const char* close
     while at < stop:
         close = <const char*>memchr(at, 62, stop - at)  # '>'
@@ -868,16 +823,21 @@ cdef const char* find_comment_end(const char* at, const char* stop) noexcept:
 
 
 cdef inline bint is_renamed(const char* name, Py_ssize_t size) noexcept:
-    """`ww-xmp`, `ww-plaintext`: names that parse.py gave (markup.RENAMED)."""
+    """Whether parsing.py gave the name: `ww-xmp`, `ww-plaintext` (markup.RENAMED)."""
     return name[0] == 119 and (
         (size == 6 and memcmp(name, b"ww-xmp", 6) == 0) or (size == 12 and memcmp(name, b"ww-plaintext", 12) == 0)
     )
 
 
 def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
-    """Lay a serialised page out in arrays (see plain.lay_out)."""
+    """The columns of a PageTree, and `frameset`, `clipped_depth`, `clipped_attributes`, from a serialised page.
+
+    `markup` is written by the parser from a tree whose raw-text elements are empty: every `<` opens a tag, a comment or
+    an instruction; every element but the void ones is closed; attributes read ` name="value"`; only five characters
+    are escaped. Elements before BODY are skipped.
+    """
     cdef Py_ssize_t size
-    cdef const char* at = PyUnicode_AsUTF8AndSize(markup, &size)  # no copy of a page in ASCII
+    cdef const char* at = PyUnicode_AsUTF8AndSize(markup, &size)  # without a copy if the page is ASCII
     cdef const char* stop = at + size
     cdef const char* mark
     cdef const char* name
@@ -915,10 +875,10 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
         while at < stop and at[0] != 32 and at[0] != 62:
             at += 1
         size = at - name
-        layout.found.used = 0
+        layout.column[FOUND].used = 0
         while at < stop and at[0] == 32:
             attribute.name = at + 1
-            at += 2  # a name has at least one character, and that one may be '='
+            at += 2  # a name has at least one character, which may be '='
             while at < stop and at[0] != 61:
                 at += 1
             attribute.name_size = at - attribute.name
@@ -932,20 +892,20 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
                 break
             attribute.value_size = mark - attribute.value
             attribute.info = look_up(ATTRIBUTE_TABLE, attribute.name, attribute.name_size)
-            push(&layout.found, &attribute, sizeof(Attribute))
+            push(&layout.column[FOUND], &attribute, sizeof(Attribute))
             at = mark + 1
         at += 1
         if is_renamed(name, size):
             name += 3
             size -= 3
         layout.open(name, size)
-        if at < stop and at[0] == 10 and look_up(TAG_TABLE, name, size) & EATS_NEWLINE:
+        if at < stop and at[0] == 10 and look_up(TAG_TABLE, name, size) & SKIPS_NEWLINE:
             at += 1
     return layout.columns()
 
 
 def open_formatting(bytes markup):
-    """How many tags a page has, and how many formatting elements it leaves open (see plain.open_formatting)."""
+    """The number of tags of a page, and how many more formatting elements it opens than it closes."""
     cdef const char* at = PyBytes_AS_STRING(markup)
     cdef const char* stop = at + PyBytes_GET_SIZE(markup)
     cdef char name[8]

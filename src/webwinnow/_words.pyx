@@ -1,40 +1,31 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Loops over the words of a text. tests/oracles/plain_words.py has a slow version of each, and tests compare the two."""
+"""Loops over the words and URLs of a text. tests/oracles/plain_words.py is the slow version.
+
+Texts are cut into runs: run r is `text[starts[r]:starts[r + 1]]`. `counted` is a mask of runs.
+"""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_GET_LENGTH
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
 from webwinnow._hashing cimport FNV_PRIME, FNV_START, mixed
-from webwinnow._memory cimport Column, bytes_of, make_room, push
+from webwinnow._memory cimport Buffer, Column, bytes_of, check_columns, check_runs, make_room, push
 from webwinnow._nodes import nearest
-
-
-cdef inline bint is_blank(unsigned char c) noexcept:
-    """ASCII white space as `str.split` sees it."""
-    return c == 32 or 9 <= c <= 13 or 28 <= c <= 31
-
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(object)
-    void* PyUnicode_DATA(object)
-    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
-    bint Py_UNICODE_ISALNUM(Py_UCS4)
-    bint Py_UNICODE_ISSPACE(Py_UCS4)
-    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
+from webwinnow._unicode cimport (
+    Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER, PyUnicode_DATA, PyUnicode_GET_LENGTH,
+    PyUnicode_KIND, PyUnicode_READ, is_blank, lower,
+)
 
 
 def count_words(str text, const int32_t[::1] starts, counted):
-    """How many words (`\\w+`) the counted runs of a text hold, each run by itself (see plain.count_words)."""
+    """The number of words (`\\w+`) in the counted runs, each run by itself."""
     cdef const uint8_t[::1] wanted = bytes_of(counted)
     cdef Py_ssize_t r, words = 0
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    check_runs(text, starts, wanted.shape[0])
+    check_runs(starts, wanted.shape[0], PyUnicode_GET_LENGTH(text))
     for r in range(wanted.shape[0]):
         if wanted[r]:
             if kind == 1:
@@ -45,11 +36,6 @@ def count_words(str text, const int32_t[::1] starts, counted):
                 words += words_in(<const uint32_t*>data, starts[r], starts[r + 1])
     return words
 
-
-ctypedef fused Character:
-    uint8_t
-    uint16_t
-    uint32_t
 
 cdef uint8_t IN_WORD[128]
 for _code in range(128):
@@ -67,44 +53,26 @@ cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t sto
 
 
 def blank_runs(str text, const int32_t[::1] starts):
-    """Which runs of a text are nothing but white space (see plain.blank_runs)."""
+    """Which runs are only white space."""
     cdef Py_ssize_t r, k, runs = starts.shape[0] - 1
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    found = np.ones(runs, np.bool_)
-    cdef uint8_t[::1] blank = found.view(np.uint8)
-    check_runs(text, starts, runs)
+    cdef uint8_t[::1] blank = np.ones(runs, np.uint8)
+    check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
     for r in range(runs):
         for k in range(starts[r], starts[r + 1]):
             if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
                 blank[r] = False
                 break
-    return found
-
-
-cdef int check_runs(str text, const int32_t[::1] starts, Py_ssize_t runs) except -1:
-    """Offsets come from files too: none may point outside the text."""
-    cdef Py_ssize_t r
-    if starts.shape[0] != runs + 1:
-        raise ValueError(f"{starts.shape[0]} offsets for {runs} runs")
-    for r in range(runs):
-        if not 0 <= starts[r] <= starts[r + 1] <= PyUnicode_GET_LENGTH(text):
-            raise ValueError(f"run {r} lies outside the text")
-    return 0
+    return blank.base.view(np.bool_)
 
 
 cdef inline bint is_unspaced(Py_UCS4 c) noexcept:
-    """Scripts that put no blanks between words."""
+    """Whether a character belongs to a script without spaces between words."""
     return c >= 0x0E00 and (
         c <= 0x0EFF or 0x1000 <= c <= 0x109F or 0x1780 <= c <= 0x17FF or 0x2E80 <= c <= 0x9FFF
         or 0xF900 <= c <= 0xFAFF or 0x20000 <= c <= 0x3FFFF
     )
-
-
-
-cdef uint8_t LOWER[128]
-for _code in range(128):
-    LOWER[_code] = ord(chr(_code).lower())
 
 
 cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
@@ -112,7 +80,7 @@ cdef inline uint64_t further(uint64_t value, Py_UCS4 c) noexcept:
     return (value ^ <uint64_t>c) * FNV_PRIME
 
 
-cdef uint8_t LATIN[256]  # in lower case; 0 for what is no part of a word
+cdef uint8_t LATIN[256]  # in lower case; 0 for characters that are not in words
 for _code in range(256):
     LATIN[_code] = ord(chr(_code).lower()) if chr(_code).isalnum() else 0
 
@@ -130,7 +98,7 @@ cdef inline int push_span(Column* spans, uint64_t value, Py_ssize_t r, Py_ssize_
 
 
 cdef inline uint32_t spaced_letter(uint32_t c) noexcept:
-    """A letter or digit of a script with blanks between words, in lower case; 0 for anything else."""
+    """A letter or digit of a script with spaces between words, in lower case; 0 for anything else."""
     if c < 256:
         return LATIN[c]
     return Py_UNICODE_TOLOWER(c) if Py_UNICODE_ISALNUM(c) and not is_unspaced(c) else 0
@@ -162,79 +130,43 @@ cdef int spans_in(const Character* data, Py_ssize_t first, Py_ssize_t stop, Py_s
             if k < stop and is_unspaced_letter(data[k]):
                 push_span(spans, further(value, data[k]), r, start, k + 1)
             elif start == first or not is_unspaced_letter(data[start - 1]):
-                push_span(spans, value, r, start, k)  # a lone one; the last of several has been in a pair
-    return 0
-
-
-cdef int spans_of(str text, const int32_t[::1] starts, const uint8_t[::1] wanted, Column* spans) except -1:
-    """The words of the wanted runs."""
-    cdef int kind = PyUnicode_KIND(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef Py_ssize_t r
-    check_runs(text, starts, wanted.shape[0])
-    for r in range(wanted.shape[0]):
-        if not wanted[r]:
-            continue
-        if kind == 1:
-            spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, spans)
-        elif kind == 2:
-            spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, spans)
-        else:
-            spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, spans)
+                push_span(spans, value, r, start, k)  # a single one; the last of several has been in a pair
     return 0
 
 
 def word_spans(str text, const int32_t[::1] starts, counted):
-    """Words of the counted runs: hash, run, start and end of each (see plain.word_spans)."""
+    """Words of the counted runs: hash, run, start and end of each.
+
+    A word is a sequence of letters and digits; in scripts without spaces between words it is each pair of neighbouring
+    letters, or a single one.
+    """
     cdef const uint8_t[::1] wanted = bytes_of(counted)
-    cdef Py_ssize_t w, count
-    cdef const Span* span
-    cdef Column spans
-    memset(&spans, 0, sizeof(Column))
-    try:
-        spans_of(text, starts, wanted, &spans)
-        count = spans.used // sizeof(Span)
-        keys, runs = np.empty(count, np.uint64), np.empty(count, np.int32)
-        begins, ends = np.empty(count, np.int32), np.empty(count, np.int32)
-        fill_spans(<const Span*>spans.data, keys, runs, begins, ends)
-        return keys, runs, begins, ends
-    finally:
-        free(spans.data)
-
-
-cdef int fill_spans(
-    const Span* spans, uint64_t[::1] keys, int32_t[::1] runs, int32_t[::1] begins, int32_t[::1] ends
-) except -1:
-    cdef Py_ssize_t w
-    for w in range(keys.shape[0]):
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Buffer buffer = Buffer()
+    cdef Py_ssize_t r, w, count
+    check_runs(starts, wanted.shape[0], PyUnicode_GET_LENGTH(text))
+    for r in range(wanted.shape[0]):
+        if not wanted[r]:
+            continue
+        if kind == 1:
+            spans_in(<const uint8_t*>data, starts[r], starts[r + 1], r, &buffer.column)
+        elif kind == 2:
+            spans_in(<const uint16_t*>data, starts[r], starts[r + 1], r, &buffer.column)
+        else:
+            spans_in(<const uint32_t*>data, starts[r], starts[r + 1], r, &buffer.column)
+    cdef const Span* spans = <const Span*>buffer.column.data
+    count = buffer.column.used // sizeof(Span)
+    cdef uint64_t[::1] keys = np.empty(count, np.uint64)
+    cdef int32_t[::1] runs = np.empty(count, np.int32), begins = np.empty(count, np.int32)
+    cdef int32_t[::1] ends = np.empty(count, np.int32)
+    for w in range(count):
         keys[w], runs[w], begins[w], ends[w] = spans[w].key, spans[w].run, spans[w].start, spans[w].end
-    return 0
-
-
-def word_hashes(str text, const int32_t[::1] starts, counted):
-    """The hashes of the words of the counted runs (see plain.word_hashes)."""
-    cdef const uint8_t[::1] wanted = bytes_of(counted)
-    cdef Py_ssize_t w
-    cdef Column spans
-    memset(&spans, 0, sizeof(Column))
-    try:
-        spans_of(text, starts, wanted, &spans)
-        found = np.empty(spans.used // sizeof(Span), np.uint64)
-        fill_hashes(<const Span*>spans.data, found)
-        return found
-    finally:
-        free(spans.data)
-
-
-cdef int fill_hashes(const Span* spans, uint64_t[::1] keys) except -1:
-    cdef Py_ssize_t w
-    for w in range(keys.shape[0]):
-        keys[w] = spans[w].key
-    return 0
+    return keys.base, runs.base, begins.base, ends.base
 
 
 def name_hash(str name):
-    """64 bits of a name as it stands (see plain.name_hash)."""
+    """A 64-bit hash of a name: FNV-1a over its code points, mixed."""
     return mixed(fnv(FNV_START, name))
 
 
@@ -245,14 +177,14 @@ cdef uint64_t fnv(uint64_t value, str name) noexcept:
     return value
 
 
-# Addresses. What link_feature and image_feature of webwinnow.words make of one, hashed as it comes; they are asked only
-# where an address is not ASCII or holds data.
+# URLs: the hashes of link_feature and image_feature of webwinnow.words, without making the strings. The functions are
+# called only for URLs that are not ASCII or contain data.
 
 cdef enum:
-    MAX_ADDRESS = 4096  # longer ones are not kept
+    MAX_URL = 4096  # PageTree keeps no longer ones
 
-cdef struct Address:
-    # As RFC 3986 appendix B splits it: from each mark to the next.
+cdef struct Parts:
+    # The ends of the components of RFC 3986 appendix B.
     Py_ssize_t scheme_end
     Py_ssize_t host
     Py_ssize_t path
@@ -260,11 +192,11 @@ cdef struct Address:
     Py_ssize_t end
 
 
-cdef bint split_address(const Character* source, Py_ssize_t size, uint8_t* out, Address* parts) noexcept:
-    """Split an ASCII address, white space left out as words.link_feature does; False where that one must be asked."""
+cdef bint split_url(const Character* source, Py_ssize_t size, uint8_t* out, Parts* parts) noexcept:
+    """Split an ASCII URL without white space, as words.link_feature does; False if that function must be called."""
     cdef Py_ssize_t k, n = 0
     cdef uint8_t c
-    if size > MAX_ADDRESS:
+    if size > MAX_URL:
         return False
     while size and source[size - 1] <= 32:
         size -= 1
@@ -291,7 +223,7 @@ cdef bint split_address(const Character* source, Py_ssize_t size, uint8_t* out, 
         parts.host = k + 1
         while k:
             k -= 1
-            out[k] = LOWER[out[k]]
+            out[k] = lower(<uint8_t>out[k])
     if parts.scheme_end == 4 and memcmp(out, b"data", 4) == 0:
         return False
     k = parts.host
@@ -299,7 +231,7 @@ cdef bint split_address(const Character* source, Py_ssize_t size, uint8_t* out, 
         k += 2
         parts.host = k
         while k < n and out[k] != 47 and out[k] != 63 and out[k] != 35:  # '/' '?' '#'
-            out[k] = LOWER[out[k]]
+            out[k] = lower(<uint8_t>out[k])
             k += 1
     parts.path = k
     while k < n and out[k] != 63 and out[k] != 35:
@@ -324,7 +256,7 @@ cdef inline uint64_t fnv_of(uint64_t value, const uint8_t* text, Py_ssize_t star
     return value
 
 
-cdef uint64_t link_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+cdef uint64_t link_hash(uint64_t value, const uint8_t* text, const Parts* parts) noexcept:
     cdef bint web = parts.scheme_end == 0 or (parts.scheme_end == 4 and memcmp(text, b"http", 4) == 0) or (
         parts.scheme_end == 5 and memcmp(text, b"https", 5) == 0)
     if not web:
@@ -335,7 +267,7 @@ cdef uint64_t link_hash(uint64_t value, const uint8_t* text, const Address* part
     return fnv_of(value, text, parts.query, parts.end)
 
 
-cdef uint64_t image_hash(uint64_t value, const uint8_t* text, const Address* parts) noexcept:
+cdef uint64_t image_hash(uint64_t value, const uint8_t* text, const Parts* parts) noexcept:
     cdef Py_ssize_t start, stop = parts.query
     while stop > parts.path and text[stop - 1] == 47:
         stop -= 1
@@ -348,45 +280,44 @@ cdef uint64_t image_hash(uint64_t value, const uint8_t* text, const Address* par
 
 
 def link_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, link_feature):
-    """The hashes of link features (see plain.link_hashes)."""
-    return address_hashes(text, starts, which, link_feature, False)
+    """The hashes of the link features of some URLs, which are runs of a text; `words.link_feature` names them."""
+    return url_hashes(text, starts, which, link_feature, False)
 
 
 def image_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, image_feature):
-    """The hashes of image features (see plain.image_hashes)."""
-    return address_hashes(text, starts, which, image_feature, True)
+    """As `link_hashes`, for images; `words.image_feature` names them."""
+    return url_hashes(text, starts, which, image_feature, True)
 
 
-cdef object address_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, naming, bint of_images):
-    cdef uint8_t address[MAX_ADDRESS]
-    cdef Address parts
+cdef object url_hashes(str text, const int32_t[::1] starts, const int64_t[::1] which, naming, bint of_images):
+    cdef uint8_t url[MAX_URL]
+    cdef Parts parts
     cdef Py_ssize_t n, k, start, stop
     cdef uint64_t prefixed = fnv(FNV_START, naming(""))
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef bint plain
-    found = np.empty(which.shape[0], np.uint64)
-    cdef uint64_t[::1] out = found
-    check_runs(text, starts, starts.shape[0] - 1)
+    cdef uint64_t[::1] out = np.empty(which.shape[0], np.uint64)
+    check_runs(starts, starts.shape[0] - 1, PyUnicode_GET_LENGTH(text))
     for n in range(which.shape[0]):
         k = which[n]
         if not 0 <= k < starts.shape[0] - 1:
             raise ValueError(f"no run {k} of {starts.shape[0] - 1}")
         start, stop = starts[k], starts[k + 1]
         if kind == 1:
-            plain = split_address(<const uint8_t*>data + start, stop - start, address, &parts)
+            plain = split_url(<const uint8_t*>data + start, stop - start, url, &parts)
         elif kind == 2:
-            plain = split_address(<const uint16_t*>data + start, stop - start, address, &parts)
+            plain = split_url(<const uint16_t*>data + start, stop - start, url, &parts)
         else:
-            plain = split_address(<const uint32_t*>data + start, stop - start, address, &parts)
+            plain = split_url(<const uint32_t*>data + start, stop - start, url, &parts)
         if plain:
-            out[n] = mixed((image_hash if of_images else link_hash)(prefixed, address, &parts))
+            out[n] = mixed((image_hash if of_images else link_hash)(prefixed, url, &parts))
         else:
             out[n] = mixed(fnv(FNV_START, naming(text[start:stop])))
-    return found
+    return out.base
 
 
-# The text of a page in one spelling
+# Folded text
 
 cdef enum:
     SPELLINGS = 1024
@@ -397,7 +328,7 @@ cdef struct Spelling:
     uint8_t size
     char text[LONGEST_SPELLING]
 
-cdef Spelling SPELLED[SPELLINGS]  # what `str.casefold` said of the characters beyond ASCII that came last
+cdef Spelling SPELLED[SPELLINGS]  # a cache of `str.casefold` for characters beyond ASCII
 
 
 cdef const Spelling* spelling_of(uint32_t c) except NULL:
@@ -427,7 +358,7 @@ cdef int fold_run(const Character* data, Py_ssize_t start, Py_ssize_t stop, Colu
                 out.used += 1
             gap[0] = False
         if c < 128:
-            out.data[out.used] = LOWER[c]
+            out.data[out.used] = lower(<uint8_t>c)
             out.used += 1
         else:
             spelling = spelling_of(<uint32_t>c)
@@ -437,40 +368,34 @@ cdef int fold_run(const Character* data, Py_ssize_t start, Py_ssize_t stop, Colu
 
 
 def folded_text(str text, const int32_t[::1] starts, const int32_t[::1] owner, const int32_t[::1] before, wanted,
-                const int32_t[::1] parent, parting):
-    """The wanted runs as UTF-8, case and white space folded (see plain.folded_text)."""
-    cdef const uint8_t[::1] wants = bytes_of(wanted)
-    cdef const uint8_t[::1] parts = bytes_of(parting)
-    cdef const int32_t[::1] around = nearest(parent, parting)
+                const int32_t[::1] parent, splits):
+    """The wanted runs as UTF-8, case-folded, white space folded; a space where a node of `splits` starts or ends."""
+    cdef const uint8_t[::1] wants = bytes_of(wanted), split = bytes_of(splits)
+    cdef const int32_t[::1] around = nearest(parent, splits)
     cdef Py_ssize_t i, r, size = parent.shape[0], runs = wants.shape[0], last = -1
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef Column out
+    cdef Buffer buffer = Buffer()
+    cdef Column* out = &buffer.column
     cdef bint gap = False
-    opened_before = np.zeros(size + 1, np.int32)
-    cdef int32_t[::1] opened = opened_before
-    check_runs(text, starts, runs)
-    if owner.shape[0] != runs or before.shape[0] != runs:
-        raise ValueError("columns of different lengths")
+    cdef int32_t[::1] opened = np.zeros(size + 1, np.int32)
+    check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
+    check_columns(owner.shape[0] == before.shape[0] == runs)
     for r in range(runs):
         if not 0 <= owner[r] < size or not 0 <= before[r] <= size:
-            raise ValueError(f"run {r} lies outside the tree")
+            raise ValueError(f"run {r} is outside the tree")
     for i in range(size):
-        opened[i + 1] = opened[i] + parts[i]
-    memset(&out, 0, sizeof(Column))
-    try:
-        for r in range(runs):
-            if not wants[r]:
-                continue
-            if last >= 0 and (around[owner[r]] != around[owner[last]] or opened[before[r]] != opened[before[last]]):
-                gap = True
-            last = r
-            if kind == 1:
-                fold_run(<const uint8_t*>data, starts[r], starts[r + 1], &out, &gap)
-            elif kind == 2:
-                fold_run(<const uint16_t*>data, starts[r], starts[r + 1], &out, &gap)
-            else:
-                fold_run(<const uint32_t*>data, starts[r], starts[r + 1], &out, &gap)
-        return PyBytes_FromStringAndSize(out.data, out.used) if out.used else b""
-    finally:
-        free(out.data)
+        opened[i + 1] = opened[i] + split[i]
+    for r in range(runs):
+        if not wants[r]:
+            continue
+        if last >= 0 and (around[owner[r]] != around[owner[last]] or opened[before[r]] != opened[before[last]]):
+            gap = True
+        last = r
+        if kind == 1:
+            fold_run(<const uint8_t*>data, starts[r], starts[r + 1], out, &gap)
+        elif kind == 2:
+            fold_run(<const uint16_t*>data, starts[r], starts[r + 1], out, &gap)
+        else:
+            fold_run(<const uint32_t*>data, starts[r], starts[r + 1], out, &gap)
+    return PyBytes_FromStringAndSize(out.data, out.used) if out.used else b""

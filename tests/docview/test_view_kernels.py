@@ -51,7 +51,7 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     columns = tree.tag, tree.parent, CONTAINER_CODES, tree.run_owner, tree.run_before
     agree("cut_runs", *columns, of=(compiled_nodes, plain_nodes))
     text = tree.text, tree.run_start, tree.visible[tree.run_owner]
-    agree("word_hashes", *text, of=(compiled_words, plain_words))
+    agree("word_spans", *text, of=(compiled_words, plain_words))
     agree("attached", blocks.word_run, blocks.of_run, blocks.in_link, tree.run_owner, len(blocks))
     sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], 48
     attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text
@@ -72,7 +72,7 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     offered = np.array([chance.random() < 0.7 for _ in blocks.node], np.bool_)
     said = blocks.block_of_word, blocks.word_key
     for least in (0.0, 0.3, 2.0):
-        agree("like_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least)
+        agree("similar_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least)
     links_around = tree.end, blocks.in_link, TAG_CODE["a"]
     heads = tree.text_start, blocks.terms, blocks.link_terms, blocks.word_start
     linked = agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3, *links_around)
@@ -100,7 +100,7 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
     unit = agree("text_units", tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
     keyword = np.unique(blocks.word_key)[:5]
     weight = np.array([chance.random() for _ in keyword])
-    agree("telling_units", unit, kept, blocks.word_run, blocks.word_key, keyword, most)
+    agree("keyword_units", unit, kept, blocks.word_run, blocks.word_key, keyword, most)
     agree("keyword_sums", blocks.word_key, blocks.word_run, tree.run_count, keyword, weight)
     runs = np.flatnonzero(kept)
     agree("folded_units", tree.text, tree.run_start, unit, runs)

@@ -39,7 +39,7 @@ def cut_runs(
 def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
     """For each node the highest marked one of itself and its ancestors, or -1. Parents stand before children."""
     if len(marked) != len(parent):
-        raise ValueError(f"{len(marked)} marks for {len(parent)} nodes")
+        raise ValueError("columns of different lengths")
     found = np.full(len(parent), -1, np.int32)
     for i, up in enumerate(parent.tolist()):
         if 0 <= up < i:
@@ -49,7 +49,7 @@ def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.
     return found
 
 
-def way_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def path_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Two keys of where each node stands: the styles from the root down to it, and its own and those of two above.
 
     Neither knows positions: all items of a list share theirs.

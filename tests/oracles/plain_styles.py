@@ -199,7 +199,7 @@ def sums_by_key(key: NDArray[np.uint64], value: NDArray[np.float64]) -> tuple[ND
     return np.array(sorted(sums), np.uint64), np.array([sums[one] for one in sorted(sums)], np.float64)
 
 
-class Ways:
+class Paths:
     """The ways down a finished tree, to walk a page along them: (element, sequence, position, kind) to the child."""
 
     def __init__(

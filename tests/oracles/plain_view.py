@@ -198,7 +198,7 @@ def text_units(tag: NDArray[np.uint16], line_break: int, node: Places, run_befor
     return np.concatenate(([0], np.cumsum(changes)))[: len(run_before)].astype(np.int64)
 
 
-def telling_units(
+def keyword_units(
     unit: Counts, kept: Mask, word_run: Places, word_key: Keys, keyword: Keys, most: int
 ) -> NDArray[np.intp]:
     """The kept runs of the units of text that hold most keywords (ascending): no more than `most` units."""
@@ -337,7 +337,7 @@ def _next_of_rank(levels: list[int], starts: list[int]) -> list[int]:
     return ends
 
 
-def like_blocks(
+def similar_blocks(
     parent: Places,
     kind: NDArray[np.uint8],
     hub: int,

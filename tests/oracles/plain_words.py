@@ -64,11 +64,6 @@ def word_spans(
     return np.array([word[0] for word in found], np.uint64), runs, begins, ends
 
 
-def word_hashes(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """The hashes of the words of the counted runs."""
-    return word_spans(text, starts, counted)[0]
-
-
 def link_hashes(
     text: str, starts: NDArray[np.int32], which: NDArray[np.int64], link_feature: Callable[[str], str]
 ) -> NDArray[np.uint64]:

@@ -228,7 +228,7 @@ def test_twins_walk_alike(data: st.DataObject, cut: int):
     )
     held = np.array([data.draw(st.sampled_from([-2, -2, -2, -1, 0, 1])) for _ in parent], np.int32)
     page = (parent, sequence, position, kind, held)
-    assert_same((compiled.Ways(*ways).walk(*page),), (plain.Ways(*ways).walk(*page),))
+    assert_same((compiled.Paths(*ways).walk(*page),), (plain.Paths(*ways).walk(*page),))
 
 
 def test_pair_keys_are_made_as_the_twins_make_them():

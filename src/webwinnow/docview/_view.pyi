@@ -74,7 +74,7 @@ def likely_runs(
 def text_units(
     tag: NDArray[np.uint16], line_break: int, node: Places, run_before: Places, of_run: Places
 ) -> Counts: ...
-def telling_units(
+def keyword_units(
     unit: Counts, kept: Mask, word_run: Places, word_key: Keys, keyword: Keys, most: int
 ) -> NDArray[np.intp]: ...
 def paragraph_sizes(
@@ -97,7 +97,7 @@ def linked_headings(
     in_link: Places,
     link: int,
 ) -> list[tuple[int, int, int]]: ...
-def like_blocks(
+def similar_blocks(
     parent: Places,
     kind: NDArray[np.uint8],
     hub: int,

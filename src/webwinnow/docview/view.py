@@ -22,12 +22,12 @@ from webwinnow.docview._view import (
     heaviest,
     kept_and_shown,
     keyword_sums,
-    like_blocks,
+    keyword_units,
     likely_runs,
     of_words,
     offered_blocks,
     paragraph_sizes,
-    telling_units,
+    similar_blocks,
     text_units,
 )
 from webwinnow.docview.category import CategoryModel
@@ -145,7 +145,7 @@ class KeySentences:
         if likely is not None:
             kept = likely_runs(kept, likely, tree.run_owner, blocks.word_run, LIKELY, LIKELY_SHARE)
         unit = text_units(tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
-        telling = telling_units(unit, kept, blocks.word_run, blocks.word_key, keyword, units)
+        telling = keyword_units(unit, kept, blocks.word_run, blocks.word_key, keyword, units)
         texts, runs = _sentences_in(tree, unit, telling, language)
         if not texts:
             texts, runs = _sentences_in(tree, unit, np.flatnonzero(kept), language, lines=True)
@@ -194,7 +194,7 @@ def relevant_blocks(
     Only blocks that are `offered` are asked. Links that belong together are listed in one block; where each stands in
     an item of its own, a block of today, the items of one parent are judged together.
     """
-    return like_blocks(
+    return similar_blocks(
         blocks.parent,
         blocks.type,
         HUB,

@@ -1,43 +1,29 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Compiled loops of the page model: counts, tokens, features, forests. Twins and meanings in plain_scoring.py."""
+"""Loops of the page model: counts, tokens, features, forests. tests/oracles/plain_scoring.py is the slow version."""
 
 from libc.math cimport log1p, rint
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort, realloc
-from libc.string cimport memcpy
+from libc.stdlib cimport qsort
 
 import numpy as np
 
 from webwinnow._hashing cimport FNV_PRIME, FNV_START, GOLDEN, mixed
+from webwinnow._memory cimport (
+    Buffer, Column, Scratch, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push32, push64,
+)
+from webwinnow._unicode cimport (
+    Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISALPHA, Py_UNICODE_ISSPACE, Py_UNICODE_ISUPPER, Py_UNICODE_TOLOWER,
+    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
+)
 from webwinnow.pagemodel import featureschema as schema
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(object)
-    void* PyUnicode_DATA(object)
-    Py_ssize_t PyUnicode_GET_LENGTH(object)
-    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
-    bint Py_UNICODE_ISALNUM(Py_UCS4)
-    bint Py_UNICODE_ISALPHA(Py_UCS4)
-    bint Py_UNICODE_ISSPACE(Py_UCS4)
-    bint Py_UNICODE_ISUPPER(Py_UCS4)
-    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
 
 cdef enum:
     # columns of block_words
-    CHARS, WORDS, LINK_WORDS, STRONG_WORDS, DIGITS, LETTERS, CAPITALS, NUMBERS, ENDS, COMMAS, SIGNS, MONEY, SHORT, LONG, \
-        IN_TITLE, IN_SUMMARY, IN_DATA, LAST, COUNTS
+    CHARS, WORDS, LINK_WORDS, STRONG_WORDS, DIGITS, LETTERS, CAPITALS, NUMBERS, ENDS, COMMAS, SIGNS, MONEY, SHORT, \
+        LONG, IN_TITLE, IN_SUMMARY, IN_DATA, LAST, COUNTS
     # classes of characters
     C_LETTER = 1
-    C_UPPER = 2
-    C_DIGIT = 3
-    C_SPACE = 4
-    C_END = 5
-    C_COMMA = 6
-    C_COLON = 7
-    C_MONEY = 8
-    C_QUIET = 9
-    C_SIGN = 10
-    C_UNDERSCORE = 11
+    C_UPPER, C_DIGIT, C_SPACE, C_END, C_COMMA, C_COLON, C_MONEY, C_QUIET, C_SIGN, C_UNDERSCORE
     MOST_TOKENS = 64
 
 
@@ -69,7 +55,7 @@ for _code in range(LOGS):
 
 
 cdef inline double log_of(double x) noexcept:
-    """log1p; most that it is asked for are small counts, which it has at hand."""
+    """log1p, from a table for small counts, which are most arguments."""
     if 0.0 <= x < LOGS and x == <double><int>x:
         return LOG_OF[<int>x]
     return log1p(x)
@@ -107,54 +93,24 @@ cdef inline int class_of(Py_UCS4 c) noexcept:
     return CLASS_OF[c] if c < 128 else character_class(c)
 
 
-cdef struct Ids:
-    int32_t* data
-    Py_ssize_t used
-    Py_ssize_t room
+cdef inline bint contains(const uint64_t[::1] table, uint64_t value) noexcept:
+    """Whether a sorted table contains a value."""
+    cdef Py_ssize_t at = lower_bound(&table[0], 0, table.shape[0], value)
+    return at < table.shape[0] and table[at] == value
 
 
-cdef inline int push_id(Ids* ids, int32_t value) except -1:
-    cdef int32_t* grown
-    if ids.used == ids.room:
-        ids.room = ids.room * 2 if ids.room else 4096
-        grown = <int32_t*>realloc(ids.data, ids.room * sizeof(int32_t))
-        if grown == NULL:
-            raise MemoryError()
-        ids.data = grown
-    ids.data[ids.used] = value
-    ids.used += 1
-    return 0
+cdef inline object ids_of(const Column* ids):
+    return filled(np.empty(ids.used // 4, np.int32), ids)
 
 
-cdef object ids_array(Ids* ids):
-    found = np.empty(ids.used, np.int32)
-    cdef int32_t[::1] out = found
-    if ids.used:
-        memcpy(&out[0], ids.data, ids.used * sizeof(int32_t))
-    return found
-
-
-cdef inline bint holds(const uint64_t[::1] table, uint64_t value) noexcept:
-    """Whether a sorted table holds a value."""
-    cdef Py_ssize_t low = 0, high = table.shape[0], middle
-    while low < high:
-        middle = (low + high) >> 1
-        if table[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low < table.shape[0] and table[low] == value
-
-
-def word_keys(str text):
-    """The distinct words of a text as sorted 64-bit keys (see plain_scoring.word_keys)."""
+cdef Py_ssize_t words_of(str text, Column* found) except -1:
+    """Append the unmixed key of each word of a text; return the number of words."""
     cdef Py_ssize_t k, size = PyUnicode_GET_LENGTH(text)
     cdef int kind = PyUnicode_KIND(text), what
     cdef void* data = PyUnicode_DATA(text)
     cdef Py_UCS4 c
     cdef uint64_t word = FNV_START
     cdef bint inside = False
-    found = []
     for k in range(size + 1):
         c = PyUnicode_READ(kind, data, k) if k < size else 32
         what = class_of(c)
@@ -162,37 +118,30 @@ def word_keys(str text):
             word = (word ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * FNV_PRIME
             inside = True
         elif inside:
-            found.append(mixed(word))
+            push64(found, word)
             word = FNV_START
             inside = False
-    return np.array(sorted(set(found)), np.uint64)
+    return found.used // 8
+
+
+def word_keys(str text):
+    """The distinct words of a text as sorted 64-bit keys."""
+    cdef Buffer buffer = Buffer()
+    cdef Py_ssize_t k, count = words_of(text, &buffer.column)
+    return np.array(sorted({mixed((<uint64_t*>buffer.column.data)[k]) for k in range(count)}), np.uint64)
 
 
 def shingle_map(str text):
-    """One bit for each shingle of three words of a text (see plain_scoring.shingle_map)."""
-    cdef Py_ssize_t k, size = PyUnicode_GET_LENGTH(text), words = 0
-    cdef int kind = PyUnicode_KIND(text), what
-    cdef void* data = PyUnicode_DATA(text)
-    cdef Py_UCS4 c
-    cdef uint64_t word = FNV_START, before = 0, before_that = 0, place
-    cdef bint inside = False
-    found = np.zeros(1 << (SHINGLE_BITS - 3), np.uint8)
-    cdef uint8_t[::1] bits = found
-    for k in range(size + 1):
-        c = PyUnicode_READ(kind, data, k) if k < size else 32
-        what = class_of(c)
-        if what <= C_DIGIT or what == C_UNDERSCORE:
-            word = (word ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * FNV_PRIME
-            inside = True
-        elif inside:
-            words += 1
-            if words >= 3:
-                place = shingle(before_that, before, word)
-                bits[place >> 3] |= 1 << (place & 7)
-            before_that, before = before, word
-            word = FNV_START
-            inside = False
-    return found
+    """A map with one bit for each sequence of three words of a text."""
+    cdef Buffer buffer = Buffer()
+    cdef Py_ssize_t k, count = words_of(text, &buffer.column)
+    cdef uint64_t* word = <uint64_t*>buffer.column.data
+    cdef uint64_t place
+    cdef uint8_t[::1] bits = np.zeros(1 << (SHINGLE_BITS - 3), np.uint8)
+    for k in range(2, count):
+        place = shingle(word[k - 2], word[k - 1], word[k])
+        bits[place >> 3] |= 1 << (place & 7)
+    return bits.base
 
 
 cdef inline uint64_t shingle(uint64_t first, uint64_t second, uint64_t third) noexcept nogil:
@@ -200,31 +149,22 @@ cdef inline uint64_t shingle(uint64_t first, uint64_t second, uint64_t third) no
 
 
 def node_marks(const uint16_t[::1] tag, const int32_t[::1] parent):
-    """For each node the marks of itself and of what stands around it (see plain_scoring.node_marks)."""
+    """For each node the marks (`featureschema.MARK`) of itself and its ancestors."""
     cdef Py_ssize_t i, size = tag.shape[0]
     cdef uint32_t own
-    found = np.zeros(size, np.uint32)
-    cdef uint32_t[::1] mark = found
-    if parent.shape[0] != size:
-        raise ValueError("columns of different lengths")
+    cdef uint32_t[::1] mark = np.zeros(size, np.uint32)
+    check_columns(parent.shape[0] == size)
     for i in range(size):
         own = MARK_OF[tag[i]] if tag[i] < 2048 else 0
         if i:
-            if not 0 <= parent[i] < i:
-                raise ValueError(f"node {i} has the parent {parent[i]}")
+            check_parent(parent, i)
             own |= mark[parent[i]] & ~M_OWN
         mark[i] = own
-    return found
-
-
-ctypedef fused Character:
-    uint8_t
-    uint16_t
-    uint32_t
+    return mark.base
 
 
 cdef struct Words:
-    # what the words of one block are counted with
+    # the counts of one block
     int32_t row[COUNTS]
     uint64_t before[2]
     uint64_t key
@@ -232,7 +172,7 @@ cdef struct Words:
 
 
 cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length, const uint64_t[::1] title,
-                         const uint64_t[::1] summary, const uint8_t[::1] data_map, Ids* ids) except -1:
+                         const uint64_t[::1] summary, const uint8_t[::1] data_map, Column* ids) except -1:
     cdef uint64_t value = mixed(word), place
     if data_map.shape[0]:
         if words.heard >= 2:
@@ -244,12 +184,12 @@ cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length, const u
         words.row[SHORT] += 1
     elif length >= 8:
         words.row[LONG] += 1
-    if title.shape[0] and holds(title, value):
+    if title.shape[0] and contains(title, value):
         words.row[IN_TITLE] += 1
-    if summary.shape[0] and holds(summary, value):
+    if summary.shape[0] and contains(summary, value):
         words.row[IN_SUMMARY] += 1
     if words.heard < HEARD_WORDS:
-        push_id(ids, <int32_t>(value >> (64 - WORD_BITS)))
+        push32(ids, <int32_t>(value >> (64 - WORD_BITS)))
     words.key = words.key * GOLDEN + word
     words.heard += 1
     return 0
@@ -257,8 +197,8 @@ cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length, const u
 
 cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssize_t first, Py_ssize_t last,
                     const uint8_t[::1] in_link, const uint8_t[::1] in_strong, const uint64_t[::1] title,
-                    const uint64_t[::1] summary, const uint8_t[::1] data_map, Words* words, Ids* ids) except -1:
-    """Count what one block says."""
+                    const uint64_t[::1] summary, const uint8_t[::1] data_map, Words* words, Column* ids) except -1:
+    """Count the words and characters of one block."""
     cdef Py_ssize_t r, k, length = 0
     cdef uint64_t word = 0
     cdef Py_UCS4 c
@@ -314,64 +254,65 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
 
 def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, linked, strong,
                 const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map):
-    """Counts and word tokens of the blocks that say something (see plain_scoring.block_words)."""
-    cdef const uint8_t[::1] in_link = np.ascontiguousarray(linked, np.bool_).view(np.uint8)
-    cdef const uint8_t[::1] in_strong = np.ascontiguousarray(strong, np.bool_).view(np.uint8)
+    r"""The blocks with text: number, counts (`featureschema.COUNTS`; a word is `\w+`), key of the text, and hashed words.
+
+    The words of row k are `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` are masks of runs; `title` and
+    `summary` are `word_keys`; `data_map` is the `shingle_map` of the text in the page's head, or empty.
+    """
+    cdef const uint8_t[::1] in_link = bytes_of(linked)
+    cdef const uint8_t[::1] in_strong = bytes_of(strong)
     cdef Py_ssize_t blocks = first_run.shape[0] - 1, runs = run_start.shape[0] - 1, size = PyUnicode_GET_LENGTH(text)
     cdef Py_ssize_t b, r, k, n = 0
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef Words words
-    cdef Ids ids
+    cdef Buffer buffer = Buffer()
+    cdef Column* ids = &buffer.column
     if data_map.shape[0] != 0 and data_map.shape[0] != 1 << (SHINGLE_BITS - 3):
         raise ValueError("a map of shingles of another size")
-    if in_link.shape[0] != runs or in_strong.shape[0] != runs:
-        raise ValueError("columns of different lengths")
-    for r in range(runs):
-        if not 0 <= run_start[r] <= run_start[r + 1] <= size:
-            raise ValueError(f"run {r} lies outside the text")
+    check_columns(in_link.shape[0] == runs and in_strong.shape[0] == runs)
+    check_runs(run_start, runs, size)
     for b in range(blocks):
         if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
-            raise ValueError(f"block {b} lies outside the runs")
+            raise ValueError(f"block {b} is outside the runs")
     spoken, counted = np.empty(blocks, np.int32), np.empty((blocks, COUNTS), np.int32)
     keys, offsets = np.empty(blocks, np.uint64), np.zeros(blocks + 1, np.int32)
     cdef int32_t[::1] block = spoken, offset = offsets
     cdef int32_t[:, ::1] count = counted
     cdef uint64_t[::1] text_key = keys
-    ids.data = NULL
-    ids.used = ids.room = 0
-    try:
-        for b in range(blocks):
-            words.key = FNV_START
-            words.before[0] = words.before[1] = 0
-            words.heard = 0
+    for b in range(blocks):
+        words.key = FNV_START
+        words.before[0] = words.before[1] = 0
+        words.heard = 0
+        for k in range(COUNTS):
+            words.row[k] = 0
+        if kind == 1:
+            scan_block(<const uint8_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                       summary, data_map, &words, ids)
+        elif kind == 2:
+            scan_block(<const uint16_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                       summary, data_map, &words, ids)
+        else:
+            scan_block(<const uint32_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
+                       summary, data_map, &words, ids)
+        if words.row[CHARS]:
             for k in range(COUNTS):
-                words.row[k] = 0
-            if kind == 1:
-                scan_block(<const uint8_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                           summary, data_map, &words, &ids)
-            elif kind == 2:
-                scan_block(<const uint16_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                           summary, data_map, &words, &ids)
-            else:
-                scan_block(<const uint32_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                           summary, data_map, &words, &ids)
-            if words.row[CHARS]:
-                for k in range(COUNTS):
-                    count[n, k] = words.row[k]
-                block[n] = <int32_t>b
-                text_key[n] = mixed(words.key)
-                n += 1
-                offset[n] = <int32_t>ids.used
-        return spoken[:n], counted[:n], keys[:n], ids_array(&ids), offsets[: n + 1]
-    finally:
-        free(ids.data)
+                count[n, k] = words.row[k]
+            block[n] = <int32_t>b
+            text_key[n] = mixed(words.key)
+            n += 1
+            offset[n] = <int32_t>(ids.used // 4)
+    return spoken[:n], counted[:n], keys[:n], ids_of(ids), offsets[: n + 1]
 
 
-def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, told, const int32_t[::1] attr_start,
+def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, named, const int32_t[::1] attr_start,
                 str attr_text):
-    """Tokens of what each node calls itself: tag, class, id, role (see plain_scoring.node_tokens)."""
-    cdef const uint8_t[::1] wanted = np.ascontiguousarray(told, np.bool_).view(np.uint8)
+    """Tokens of each node: its tag, and the pieces of its attributes that are `named` (class, id, role).
+
+    A name is cut at characters other than ASCII letters and between a lower-case letter and a capital. A piece of two
+    letters or more is a token, and so is each pair of neighbours within one name.
+    """
+    cdef const uint8_t[::1] wanted = bytes_of(named)
     cdef Py_ssize_t i, a = 0, k, size = tag.shape[0], attributes = attr_node.shape[0]
     cdef Py_ssize_t room = PyUnicode_GET_LENGTH(attr_text), length, emitted
     cdef int kind = PyUnicode_KIND(attr_text)
@@ -379,70 +320,62 @@ def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, told, con
     cdef Py_UCS4 c
     cdef uint64_t piece, before
     cdef bint upper, was_lower
-    cdef Ids ids
-    if attr_start.shape[0] != attributes + 1 or wanted.shape[0] != attributes:
-        raise ValueError("columns of different lengths")
-    for k in range(attributes):
-        if not 0 <= attr_start[k] <= attr_start[k + 1] <= room:
-            raise ValueError(f"attribute {k} lies outside the text")
-    offsets = np.zeros(size + 1, np.int32)
-    cdef int32_t[::1] offset = offsets
-    ids.data = NULL
-    ids.used = ids.room = 0
-    try:
-        for i in range(size):
-            push_id(&ids, <int32_t>(mixed(<uint64_t>tag[i] + 1) >> (64 - TOKEN_BITS)))
-            emitted = 0
-            while a < attributes and attr_node[a] <= i:
-                if wanted[a] and attr_node[a] == i:
-                    piece = before = FNV_START
-                    length = 0
-                    was_lower = False
-                    for k in range(attr_start[a], attr_start[a + 1] + 1):
-                        c = PyUnicode_READ(kind, data, k) if k < attr_start[a + 1] else 32
-                        upper = 65 <= c <= 90
-                        if upper or 97 <= c <= 122:
-                            if upper and was_lower:
-                                emitted += _end_piece(&ids, piece, length, &before, emitted)
-                                piece = FNV_START
-                                length = 0
-                            piece = (piece ^ (<uint64_t>c + 32 * upper)) * FNV_PRIME
-                            length += 1
-                            was_lower = not upper
-                        else:
-                            if length:
-                                emitted += _end_piece(&ids, piece, length, &before, emitted)
-                                piece = FNV_START
-                                length = 0
-                            was_lower = False
-                            if c == 32 or 9 <= c <= 13:
-                                before = FNV_START
-                a += 1
-            offset[i + 1] = <int32_t>ids.used
-        return ids_array(&ids), offsets
-    finally:
-        free(ids.data)
+    cdef Buffer buffer = Buffer()
+    cdef Column* ids = &buffer.column
+    check_columns(attr_start.shape[0] == attributes + 1 and wanted.shape[0] == attributes)
+    check_runs(attr_start, attributes, room)
+    cdef int32_t[::1] offset = np.zeros(size + 1, np.int32)
+    for i in range(size):
+        push32(ids, <int32_t>(mixed(<uint64_t>tag[i] + 1) >> (64 - TOKEN_BITS)))
+        emitted = 0
+        while a < attributes and attr_node[a] <= i:
+            if wanted[a] and attr_node[a] == i:
+                piece = before = FNV_START
+                length = 0
+                was_lower = False
+                for k in range(attr_start[a], attr_start[a + 1] + 1):
+                    c = PyUnicode_READ(kind, data, k) if k < attr_start[a + 1] else 32
+                    upper = 65 <= c <= 90
+                    if upper or 97 <= c <= 122:
+                        if upper and was_lower:
+                            emitted += end_piece(ids, piece, length, &before, emitted)
+                            piece = FNV_START
+                            length = 0
+                        piece = (piece ^ (<uint64_t>c + 32 * upper)) * FNV_PRIME
+                        length += 1
+                        was_lower = not upper
+                    else:
+                        if length:
+                            emitted += end_piece(ids, piece, length, &before, emitted)
+                            piece = FNV_START
+                            length = 0
+                        was_lower = False
+                        if c == 32 or 9 <= c <= 13:
+                            before = FNV_START
+            a += 1
+        offset[i + 1] = <int32_t>(ids.used // 4)
+    return ids_of(ids), offset.base
 
 
-cdef inline int _end_piece(Ids* ids, uint64_t piece, Py_ssize_t length, uint64_t* before, Py_ssize_t emitted) except -1:
-    """Emit a piece of a name, and with the piece before it as a pair; how many were emitted."""
+cdef inline int end_piece(Column* ids, uint64_t piece, Py_ssize_t length, uint64_t* before,
+                          Py_ssize_t emitted) except -1:
+    """Emit a piece of a name, and its pair with the piece before; return how many tokens were emitted."""
     cdef int count = 1
     if length < 2 or emitted >= MOST_TOKENS:
         return 0
-    push_id(ids, <int32_t>(mixed(piece) >> (64 - TOKEN_BITS)))
+    push32(ids, <int32_t>(mixed(piece) >> (64 - TOKEN_BITS)))
     if before[0] != FNV_START:
-        push_id(ids, <int32_t>(mixed(before[0] * GOLDEN + piece) >> (64 - TOKEN_BITS)))
+        push32(ids, <int32_t>(mixed(before[0] * GOLDEN + piece) >> (64 - TOKEN_BITS)))
         count = 2
     before[0] = piece
     return count
 
 
 def token_sums(const int32_t[::1] ids, const int32_t[::1] offsets, const int16_t[::1] weights):
-    """The sum of the weights of each row's tokens (see plain_scoring.token_sums)."""
+    """The sum of the weights of each row's tokens."""
     cdef Py_ssize_t n = offsets.shape[0] - 1, i, k
     cdef int32_t total, room = <int32_t>weights.shape[0]
-    found = np.zeros(n, np.int32)
-    cdef int32_t[::1] out = found
+    cdef int32_t[::1] out = np.zeros(n, np.int32)
     if offsets.shape[0] and offsets[n] > ids.shape[0]:
         raise ValueError("offsets outside the tokens")
     for i in range(n):
@@ -452,23 +385,20 @@ def token_sums(const int32_t[::1] ids, const int32_t[::1] offsets, const int16_t
                 raise ValueError(f"there is no weight of token {ids[k]}")
             total += weights[ids[k]]
         out[i] = total
-    return found
+    return out.base
 
 
 def sums_above(const int32_t[::1] parent, const int32_t[::1] values):
-    """For each node the sum over itself and all nodes above (see plain_scoring.sums_above)."""
+    """For each node the sum over itself and all nodes above."""
     cdef Py_ssize_t i, size = parent.shape[0]
-    found = np.zeros(size, np.int32)
-    cdef int32_t[::1] out = found
-    if values.shape[0] != size:
-        raise ValueError("columns of different lengths")
+    cdef int32_t[::1] out = np.zeros(size, np.int32)
+    check_columns(values.shape[0] == size)
     for i in range(size):
         out[i] = values[i]
         if i:
-            if not 0 <= parent[i] < i:
-                raise ValueError(f"node {i} has the parent {parent[i]}")
+            check_parent(parent, i)
             out[i] += out[parent[i]]
-    return found
+    return out.base
 
 
 cdef inline double share(double part, double whole) noexcept nogil:
@@ -479,9 +409,50 @@ cdef inline double between(const double[::1] total, Py_ssize_t first, Py_ssize_t
     return total[last] - total[first]
 
 
+cdef inline Py_ssize_t slot_of(const uint64_t[::1] keys, uint64_t key) noexcept nogil:
+    """The slot of a key in a hash table with a power of two of slots, or the empty slot to put it into."""
+    cdef uint64_t last = <uint64_t>keys.shape[0] - 1, slot = key & last
+    while keys[slot] and keys[slot] != key:
+        slot = (slot + 1) & last
+    return <Py_ssize_t>slot
+
+
+cdef int check_places(const int32_t[::1] parent, const int32_t[:, ::1] tree, const int32_t[::1] owner,
+                      const int32_t[::1] group) except -1:
+    """Raise if a node or block refers to one that does not exist."""
+    cdef Py_ssize_t i, b, size = parent.shape[0], n = owner.shape[0]
+    for i in range(1, size):
+        if not (0 <= parent[i] < i and 0 <= tree[0, i] <= tree[1, i] <= n and -1 <= min(tree[3, i], tree[4, i])
+                and max(tree[3, i], tree[4, i]) <= i):
+            raise ValueError(f"node {i} does not fit")
+    for b in range(n):
+        if not 0 <= owner[b] < size or not 0 <= group[b] < n:
+            raise ValueError(f"block {b} does not fit")
+    return 0
+
+
+cdef int32_t[::1] next_headings(const uint8_t[::1] level):
+    """For each block the first heading from it on; the number of blocks if there is none."""
+    cdef Py_ssize_t b, n = level.shape[0]
+    cdef int32_t[::1] after = np.zeros(n + 1, np.int32)
+    after[n] = <int32_t>n
+    for b in range(n - 1, -1, -1):
+        after[b] = <int32_t>b if level[b] else after[b + 1]
+    return after
+
+
+cdef inline double signed_log(double x) noexcept:
+    return log_of(x) if x >= 0.0 else -log_of(-x)
+
+
+cdef inline double blocks_from(Py_ssize_t b, Py_ssize_t first, Py_ssize_t last) noexcept:
+    """The distance of block b to a range of blocks: negative before it, 0 inside."""
+    return b - first if b < first else b - last + 1 if b >= last else 0
+
+
 cdef Py_ssize_t fill_best(const int32_t[::1] parent, const int32_t[::1] depth, const double[::1] value,
                           int32_t[::1] meet) noexcept nogil:
-    """The node of the highest value; `meet` becomes for each node the nearest of its ancestors around that node."""
+    """The node of the highest value. Fills `meet`: the lowest common ancestor of each node with that node."""
     cdef Py_ssize_t i, best = 0, size = parent.shape[0]
     for i in range(1, size):
         if value[i] > value[best]:
@@ -500,12 +471,14 @@ cdef Py_ssize_t fill_best(const int32_t[::1] parent, const int32_t[::1] depth, c
 
 def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[::1] text_start,
             const int32_t[::1] text_end, const int32_t[::1] owner, const int32_t[::1] block_start):
-    """Where the blocks stand in the tree (see plain_scoring.outline)."""
-    cdef Py_ssize_t i, k, n = owner.shape[0], size = parent.shape[0], slots = 64, slot, low, high, middle
+    """The position of blocks in the tree, one row each: first block, last block + 1, depth, repeated item around,
+    outermost such item, siblings of the same style, place among them; and the group of each block by its path.
+    """
+    cdef Py_ssize_t i, k, n = owner.shape[0], size = parent.shape[0], slots = 64, slot, low, high
+    cdef const int32_t* starts = &block_start[0] if block_start.shape[0] else NULL
     cdef uint64_t key
     cdef int32_t groups = 0, p
-    if not (style.shape[0] == text_start.shape[0] == text_end.shape[0] == size) or not size or block_start.shape[0] != n:
-        raise ValueError("columns of different lengths")
+    check_columns(style.shape[0] == text_start.shape[0] == text_end.shape[0] == size > 0 and block_start.shape[0] == n)
     for k in range(n):
         if not 0 <= owner[k] < size:
             raise ValueError(f"block {k} has the owner {owner[k]}")
@@ -520,26 +493,14 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
     cdef int32_t[::1] count = np.zeros(slots, np.int32), at = np.zeros(size, np.int32)
     for i in range(size):
         if not i or text_start[i] < text_start[i - 1]:
-            low, high = 0, n
-            while low < high:
-                middle = (low + high) >> 1
-                if block_start[middle] < text_start[i]:
-                    low = middle + 1
-                else:
-                    high = middle
-        else:  # as in every tree in page order: from where the node before began
+            low = lower_bound(starts, 0, n, text_start[i])
+        else:  # in page order: search from the first block of the node before
             low = first[i - 1]
             while low < n and block_start[low] < text_start[i]:
                 low += 1
         first[i] = <int32_t>low
         high = low + 2 if low + 2 < n and block_start[low + 2] >= text_end[i] else n
-        while low < high:
-            middle = (low + high) >> 1
-            if block_start[middle] < text_end[i]:
-                low = middle + 1
-            else:
-                high = middle
-        last[i] = <int32_t>low
+        last[i] = <int32_t>lower_bound(starts, low, high, text_end[i])
         if not i:
             continue
         p = parent[i]
@@ -548,9 +509,7 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
         depth[i] = depth[p] + 1
         path[i] = mixed(path[p] * GOLDEN + style[i])
         key = mixed(style[i] + <uint64_t>(p + 1) * GOLDEN) | 1
-        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
-        while held[slot] and held[slot] != key:
-            slot = (slot + 1) & (slots - 1)
+        slot = slot_of(held, key)
         held[slot] = key
         place[i] = count[slot]
         count[slot] += 1
@@ -569,9 +528,7 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
     held[:] = 0
     for k in range(n):
         key = path[owner[k]] | 1
-        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
-        while held[slot] and held[slot] != key:
-            slot = (slot + 1) & (slots - 1)
+        slot = slot_of(held, key)
         if not held[slot]:
             held[slot] = key
             count[slot] = groups
@@ -581,7 +538,7 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
 
 
 cdef double[::1] running(const double[::1] values):
-    """Sums of the values before each place."""
+    """The sum of the values before each place."""
     cdef Py_ssize_t k
     cdef double[::1] total = np.zeros(values.shape[0] + 1)
     for k in range(values.shape[0]):
@@ -589,8 +546,9 @@ cdef double[::1] running(const double[::1] values):
     return total
 
 
-cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-    """The share of two running sums between two places; the places are brought inside."""
+cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_ssize_t first,
+                           Py_ssize_t last) noexcept nogil:
+    """The ratio of two running sums between two places, which are clipped to the page."""
     if first < 0:
         first = 0
     if last > whole.shape[0] - 1:
@@ -602,7 +560,7 @@ cdef double NOTHING = schema.NOTHING
 
 
 cdef inline void keep_two(double* most, double* second, double value) noexcept nogil:
-    """Keep the two highest of the values that come."""
+    """Update the two highest values."""
     if value > most[0]:
         second[0] = most[0]
         most[0] = value
@@ -614,26 +572,18 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
                    const int32_t[:, ::1] tree, const int32_t[::1] owner, const int32_t[::1] group,
                    const int32_t[:, ::1] counts, const uint64_t[::1] text_key, const uint8_t[::1] level,
                    const double[:, ::1] linear, const double[::1] heading_score):
-    """The features of each block, one row a feature (see plain_scoring.block_features)."""
+    """The features of each block, one row per name of `featureschema.FEATURES`."""
     cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
-    if not (marks.shape[0] == flags.shape[0] == tree.shape[1] == size) or tree.shape[0] != 7 or not size:
-        raise ValueError("columns of different lengths")
-    if not (group.shape[0] == counts.shape[0] == text_key.shape[0] == level.shape[0] == heading_score.shape[0] == n):
-        raise ValueError("columns of different lengths")
-    if linear.shape[0] != 5 or linear.shape[1] != n or counts.shape[1] != COUNTS:
-        raise ValueError("columns of different lengths")
+    check_columns(marks.shape[0] == flags.shape[0] == tree.shape[1] == size > 0 and tree.shape[0] == 7)
+    check_columns(group.shape[0] == counts.shape[0] == text_key.shape[0] == level.shape[0] == n)
+    check_columns(heading_score.shape[0] == linear.shape[1] == n and linear.shape[0] == 5 and counts.shape[1] == COUNTS)
     cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
     cdef const int32_t[::1] same = tree[5], place = tree[6]
     cdef Py_ssize_t b, i, k, f, slot, slots = 64, best, other, title = -1, heading, following, from_, to, up
     cdef int32_t o, p
-    cdef double value, page, best_title = 0.0, words_at, top = 0.0, sign
+    cdef double value, page, best_title = 0.0, words_at, top = 0.0
     cdef uint64_t key
-    for i in range(1, size):
-        if not 0 <= parent[i] < i or not 0 <= first[i] <= last[i] <= n or not -1 <= item[i] <= i or not -1 <= outer[i] <= i:
-            raise ValueError(f"node {i} does not fit")
-    for b in range(n):
-        if not 0 <= owner[b] < size or not 0 <= group[b] < n:
-            raise ValueError(f"block {b} does not fit")
+    check_places(parent, tree, owner, group)
     found = np.zeros((FEATURES, n), np.float32)
     cdef float[:, ::1] out = found
     columns = np.zeros((9, n))
@@ -664,12 +614,13 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     for i in range(size - 1, 0, -1):
         if end[i] > end[parent[i]]:
             end[parent[i]] = end[i]
-    # scores of containers: prose gives to the parent, and half to the grandparent (readability)
+    # scores of containers: prose counts for the parent, and half for the grandparent (as in readability)
     cdef double[::1] prose_score = np.zeros(size), liking = np.zeros(size)
     for b in range(n):
         if counts[b, CHARS] >= 25:
             value = counts[b, CHARS] / 100.0
-            value = (1.0 + counts[b, COMMAS] + (value if value < 3.0 else 3.0)) * (1.0 - share(counts[b, LINK_WORDS], counts[b, WORDS]))
+            value = 1.0 + counts[b, COMMAS] + (value if value < 3.0 else 3.0)
+            value *= 1.0 - share(counts[b, LINK_WORDS], counts[b, WORDS])
             o = owner[b]
             p = parent[o] if o else 0
             prose_score[p] += value
@@ -683,9 +634,10 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     cdef int32_t[::1] meet_title = np.zeros(size, np.int32)
     best = fill_best(parent, depth, prose_score, meet)
     other = fill_best(parent, depth, liking, meet_other)
-    # the block that says the title
+    # the block with the title
     for b in range(n):
-        value = share(counts[b, IN_TITLE], counts[b, WORDS]) * counts[b, IN_TITLE] * (2.0 if level[b] == 1 else 1.5 if level[b] else 1.0)
+        value = share(counts[b, IN_TITLE], counts[b, WORDS]) * counts[b, IN_TITLE]
+        value *= 2.0 if level[b] == 1 else 1.5 if level[b] else 1.0
         if value > best_title:
             best_title = value
             title = b
@@ -705,9 +657,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     cdef double[:, ::1] grouped = groups
     for b in range(n):
         key = text_key[b] | 1
-        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
-        while held[slot] and held[slot] != key:
-            slot = (slot + 1) & (slots - 1)
+        slot = slot_of(held, key)
         held[slot] = key
         earlier[b] = times[slot]
         times[slot] += 1
@@ -717,10 +667,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         for k in range(3):
             grouped[k + 1, group[b]] += column[0 if k == 0 else 1 if k == 1 else 3, b]
     # headings before and after
-    cdef int32_t[::1] after = np.zeros(n + 1, np.int32)
-    after[n] = <int32_t>n
-    for b in range(n - 1, -1, -1):
-        after[b] = <int32_t>b if level[b] else after[b + 1]
+    cdef int32_t[::1] after = next_headings(level)
     cdef double of_page[12]
     of_page[0] = log_of(n)
     of_page[1] = log_of(page)
@@ -812,8 +759,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             p = meet[o] if k == 0 else meet_other[o] if k == 1 else meet_title[o]
             out[f, b] = depth[i] - depth[p]; f += 1
             out[f, b] = depth[o] - depth[p]; f += 1
-            sign = b - first[i] if b < first[i] else b - last[i] + 1 if b >= last[i] else 0.0
-            out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
+            out[f, b] = signed_log(blocks_from(b, first[i], last[i])); f += 1
             out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
         # headings
         out[f, b] = log_of(b - heading) if heading >= 0 else -1.0; f += 1
@@ -833,9 +779,8 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         out[f, b] = share(b, n); f += 1
         out[f, b] = share(words[b], page); f += 1
         out[f, b] = depth[o]; f += 1
-        sign = b - title if title >= 0 else 0.0
-        out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
-        # what stands around
+        out[f, b] = signed_log(b - title if title >= 0 else 0); f += 1
+        # neighbouring blocks
         for k in range(3):
             i = 2 if k == 0 else 7 if k == 1 else 20
             out[f, b] = mean_of(links, words, b - i, b + i + 1); f += 1
@@ -869,25 +814,16 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
 def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, const int32_t[::1] owner,
                      const int32_t[::1] group, const uint64_t[::1] text_key, const uint8_t[::1] level,
                      const double[::1] weight, const double[::1] probability, const double[::1] rank):
-    """What the blocks around a block were given, one row a feature (see plain_scoring.context_features)."""
+    """Features from the probabilities of the blocks around, one row per name of `featureschema.CONTEXTS`."""
     cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
-    if tree.shape[0] != 7 or tree.shape[1] != size or not size:
-        raise ValueError("columns of different lengths")
-    if not (group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n) or (
-        text_key.shape[0] != n
-    ):
-        raise ValueError("columns of different lengths")
+    check_columns(tree.shape[0] == 7 and tree.shape[1] == size > 0 and text_key.shape[0] == n)
+    check_columns(group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n)
     cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
     cdef Py_ssize_t b, i, k, f, best, heading = -1, following, slot, slots = 64
     cdef int32_t o, p
-    cdef double sign, page, likely
+    cdef double rival, page, likely
     cdef uint64_t key
-    for i in range(1, size):
-        if not 0 <= parent[i] < i or not 0 <= first[i] <= last[i] <= n or not -1 <= item[i] <= i or not -1 <= outer[i] <= i:
-            raise ValueError(f"node {i} does not fit")
-    for b in range(n):
-        if not 0 <= owner[b] < size or not 0 <= group[b] < n:
-            raise ValueError(f"block {b} does not fit")
+    check_places(parent, tree, owner, group)
     found = np.zeros((CONTEXTS, n), np.float32)
     cdef float[:, ::1] out = found
     columns = np.zeros((3, n))
@@ -912,9 +848,7 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
     cdef double[:, ::1] grouped = groups
     for b in range(n):
         key = text_key[b] | 1
-        slot = <Py_ssize_t>(key & <uint64_t>(slots - 1))
-        while held[slot] and held[slot] != key:
-            slot = (slot + 1) & (slots - 1)
+        slot = slot_of(held, key)
         held[slot] = key
         at[b] = <int32_t>slot
         earlier[b] = most[slot] if most[slot] > NOTHING else -1.0
@@ -923,10 +857,7 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         grouped[1, group[b]] += column[1, b]
         if probability[b] > grouped[2, group[b]]:
             grouped[2, group[b]] = probability[b]
-    cdef int32_t[::1] after = np.zeros(n + 1, np.int32)
-    after[n] = <int32_t>n
-    for b in range(n - 1, -1, -1):
-        after[b] = <int32_t>b if level[b] else after[b + 1]
+    cdef int32_t[::1] after = next_headings(level)
     for b in range(n):
         o = owner[b]
         f = 0
@@ -957,8 +888,7 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         out[f, b] = grouped[2, k]; f += 1
         out[f, b] = depth[best] - depth[meet[o]]; f += 1
         out[f, b] = depth[o] - depth[meet[o]]; f += 1
-        sign = b - first[best] if b < first[best] else b - last[best] + 1 if b >= last[best] else 0.0
-        out[f, b] = log_of(sign) if sign >= 0.0 else -log_of(-sign); f += 1
+        out[f, b] = signed_log(blocks_from(b, first[best], last[best])); f += 1
         out[f, b] = share(likes[last[best]] - likes[first[best]], likely); f += 1
         out[f, b] = mean_of(likes, words, first[best], last[best]); f += 1
         out[f, b] = probability[heading] if heading >= 0 else -1.0; f += 1
@@ -972,8 +902,8 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         out[f, b] = share(sure[n], page); f += 1
         out[f, b] = log_of(sure[n]); f += 1
         out[f, b] = earlier[b]; f += 1
-        sign = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
-        out[f, b] = probability[b] - sign if sign > NOTHING else 1.0; f += 1
+        rival = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
+        out[f, b] = probability[b] - rival if rival > NOTHING else 1.0; f += 1
         if f != CONTEXTS:
             raise ValueError(f"{f} features, {CONTEXTS} have names")
         if level[b]:
@@ -983,20 +913,19 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
 
 def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, const float[:, ::1] border,
                 const int16_t[:, ::1] leaves):
-    """The sum of the leaves that each block falls into, in fixed point (see plain_scoring.forest_sums)."""
+    """The sum over all trees of the leaf values of each block, in fixed point."""
     cdef Py_ssize_t trees = feature.shape[0], levels = feature.shape[1], n = columns.shape[1], t, d, b
-    if border.shape[0] != trees or border.shape[1] != levels or leaves.shape[0] != trees or leaves.shape[1] != 1 << levels:
-        raise ValueError("parts of a forest that do not fit")
+    if (border.shape[0], border.shape[1], leaves.shape[0], leaves.shape[1]) != (trees, levels, trees, 1 << levels):
+        raise ValueError("the arrays of a forest do not fit together")
     for t in range(trees):
         for d in range(levels):
             if not 0 <= feature[t, d] < columns.shape[0]:
                 raise ValueError(f"there is no feature {feature[t, d]}")
     if levels > 8:
         raise ValueError("trees of more than eight levels")
-    found = np.zeros(n, np.int32)
+    cdef int32_t[::1] sums = np.zeros(n, np.int32)
     if not n:
-        return found
-    cdef int32_t[::1] sums = found
+        return sums.base
     cdef uint8_t[::1] leaf = np.zeros(n, np.uint8)
     cdef const float* column
     cdef uint8_t* place = &leaf[0]
@@ -1018,15 +947,14 @@ def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, cons
         values = &leaves[t, 0]
         for b in range(n):
             total[b] += values[place[b]]
-    return found
+    return sums.base
 
 
 def distinct_sums(const int32_t[::1] ids, const int16_t[:, ::1] table):
-    """How many distinct ids there are, and the sum of their rows (see plain_scoring.distinct_sums)."""
+    """The number of distinct ids, and the sum of their rows."""
     cdef Py_ssize_t k, c, distinct = 0, rows = table.shape[0], columns = table.shape[1]
     cdef uint8_t[::1] seen = np.zeros(rows, np.uint8)
-    found = np.zeros(columns, np.int64)
-    cdef int64_t[::1] total = found
+    cdef int64_t[::1] total = np.zeros(columns, np.int64)
     for k in range(ids.shape[0]):
         if not 0 <= ids[k] < rows:
             raise ValueError(f"there is no row {ids[k]}")
@@ -1035,7 +963,7 @@ def distinct_sums(const int32_t[::1] ids, const int16_t[:, ::1] table):
             distinct += 1
             for c in range(columns):
                 total[c] += table[ids[k], c]
-    return distinct, found
+    return distinct, total.base
 
 
 # The cut of a page
@@ -1055,7 +983,8 @@ cdef int likelier(const void* one, const void* other) noexcept nogil:
 
 
 def best_cut(const double[::1] probability, const int32_t[::1] words, double square):
-    """The lowest probability that stays, and the expected F (see plain_scoring.best_cut)."""
+    """The probability from which on blocks are kept to maximise the expected F, and that F."""
+    cdef Scratch scratch = Scratch()
     cdef Py_ssize_t k, size = probability.shape[0], best = -1
     cdef double hoped = 0.0, all_hoped = 0.0, found, highest = 0.0, below
     cdef int64_t kept = 0, total = 0
@@ -1065,24 +994,19 @@ def best_cut(const double[::1] probability, const int32_t[::1] words, double squ
         total |= words[k]
     if total == 0:
         return float("inf"), 0.0
-    cdef Likely* ranked = <Likely*>malloc(size * sizeof(Likely))
-    if ranked == NULL:
-        raise MemoryError
-    try:
-        for k in range(size):
-            ranked[k].probability, ranked[k].words, ranked[k].place = probability[k], words[k], <int32_t>k
-        qsort(ranked, size, sizeof(Likely), likelier)
-        for k in range(size):
-            all_hoped += ranked[k].probability * ranked[k].words
-        for k in range(size):
-            hoped += ranked[k].probability * ranked[k].words
-            kept += ranked[k].words
-            if k + 1 < size and ranked[k + 1].probability == ranked[k].probability:
-                continue
-            below = kept + square * all_hoped
-            found = rint((1.0 + square) * hoped / (below if below > 1e-9 else 1e-9) * 1e6) / 1e6
-            if best < 0 or found > highest:
-                best, highest = k, found
-        return ranked[best].probability, highest
-    finally:
-        free(ranked)
+    cdef Likely* ranked = <Likely*>scratch.room(size, sizeof(Likely))
+    for k in range(size):
+        ranked[k].probability, ranked[k].words, ranked[k].place = probability[k], words[k], <int32_t>k
+    qsort(ranked, size, sizeof(Likely), likelier)
+    for k in range(size):
+        all_hoped += ranked[k].probability * ranked[k].words
+    for k in range(size):
+        hoped += ranked[k].probability * ranked[k].words
+        kept += ranked[k].words
+        if k + 1 < size and ranked[k + 1].probability == ranked[k].probability:
+            continue
+        below = kept + square * all_hoped
+        found = rint((1.0 + square) * hoped / (below if below > 1e-9 else 1e-9) * 1e6) / 1e6
+        if best < 0 or found > highest:
+            best, highest = k, found
+    return ranked[best].probability, highest

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import way_keys
+from webwinnow._nodes import path_keys
 from webwinnow.blocks import Blocks, cut
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
@@ -151,7 +151,7 @@ class PageContext:
             said=reading.said.astype(np.int32),
             words=reading.words.astype(np.int32),
             text=reading.text_key,
-            way=way_keys(self.tree.parent, self.tree.style)[1][reading.owner],
+            way=path_keys(self.tree.parent, self.tree.style)[1][reading.owner],
             probability=scores.probability,
             post=PostModel.load().probability(reading),
             genre_probability=scores.genre_probability,

@@ -1,23 +1,20 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Plain text of the kept parts of a page in one pass. What it means is in render/flow.py."""
+"""Plain text of the kept parts of a page in one pass. tests/oracles/plain_text.py states it with render/flow.py."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t
-from libc.stdlib cimport free, realloc
+from libc.stdio cimport snprintf
+from libc.stdlib cimport free
 
 import numpy as np
 
 from webwinnow import markup as vocabulary
-
-cdef extern from "Python.h":
-    int PyUnicode_KIND(object)
-    void* PyUnicode_DATA(object)
-    Py_ssize_t PyUnicode_GET_LENGTH(object)
-    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
-    object PyUnicode_FromKindAndData(int kind, const void* buffer, Py_ssize_t size)
-    bint Py_UNICODE_ISSPACE(Py_UCS4)
+from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound
+from webwinnow._unicode cimport (
+    Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
+)
 
 cdef enum:
-    # what an element does to the flow of text (render/flow.py), and bits above it
+    # the role of an element in the flow of text (render/flow.py), and flags above it
     INLINE, LINE, PARAGRAPH, BREAK, ITEM, HEADING, PRE, QUOTE, LIST, TABLE, ROW, CELL, IMAGE, RULE
     ROLE = 15
     SILENT = 16
@@ -25,18 +22,15 @@ cdef enum:
     PARTS = 64
     NO_DATA = 128
     NUMBERED = 256
-    # passages, as far as the gaps between them go
+    # kinds of passages, by the gaps between them
     TIGHT = 0
-    APART = 1       # a paragraph: apart, but not from the item that it begins
+    APART = 1       # a paragraph: separate, except from the list item that it begins
     LOOSE = 2
     CODE = 3
-    # pieces that are no text of the page
+    # pieces that are not text of the page
     LINE_BREAK = -1
     BLANK = -2
     NEWLINE = -3
-    # how two runs are parted
-    PARTED = 1
-    SILENTLY = 2
     BULLET = -1     # a list without numbers
     IS_QUOTE = -2
 
@@ -44,12 +38,12 @@ cdef int F_PREFORMATTED = vocabulary.PREFORMATTED
 
 
 cdef struct Piece:
-    int32_t start       # a run of text from here, or one of the pieces above
+    int32_t start       # of a run of text, or one of the pieces above
     int32_t end
 
 
 cdef struct Cell:
-    int32_t next        # the cell's next piece in `cell_pieces`, and so on
+    int32_t next        # the cell's first piece in `cell_pieces`
     int32_t last
 
 
@@ -70,29 +64,8 @@ cdef struct Row:
     int32_t cells
 
 
-cdef struct Buffer:
-    char* data
-    Py_ssize_t used
-    Py_ssize_t room
-
-
-cdef inline void* grown(Buffer* buffer, Py_ssize_t width) except NULL:
-    """Room for one more of so many bytes."""
-    cdef Py_ssize_t room
-    cdef char* data
-    if buffer.used + width > buffer.room:
-        room = buffer.room * 2 if buffer.room else 256 * width
-        data = <char*>realloc(buffer.data, room)
-        if data == NULL:
-            raise MemoryError()
-        buffer.data = data
-        buffer.room = room
-    buffer.used += width
-    return buffer.data + buffer.used - width
-
-
-cdef inline bint is_blank(Py_UCS4 c) noexcept:
-    """White space, or a control character, which is written as a blank (render.walk.printable)."""
+cdef inline bint is_space_or_control(Py_UCS4 c) noexcept:
+    """White space, or a control character, which is written as a space (render.walk.printable)."""
     if c < 128:
         return c <= 32 or c == 127
     return c < 160 or Py_UNICODE_ISSPACE(c)
@@ -105,7 +78,7 @@ cdef inline Py_UCS4 printable(Py_UCS4 c) noexcept:
 
 
 cdef class Writer:
-    """The state of the flow while a page is walked (render.flow._Walk), and the text written so far."""
+    """The state of the flow during the walk (as render.flow._Walk), and the text written so far."""
 
     cdef int kind_of_text, kind_of_attributes
     cdef void* text
@@ -115,7 +88,7 @@ cdef class Writer:
     cdef const uint8_t[::1] keep, attr_name
     cdef const uint16_t[::1] does
     cdef int32_t[::1] no_data
-    cdef Buffer out, pieces, within, lists, rows, cells, cell_pieces, hanging, scratch
+    cdef Column out, pieces, within, lists, rows, cells, cell_pieces, hanging, scratch
     cdef int kind, last_kind, code
     cdef bint heading, in_table, last_within, has_written
     cdef int32_t cell
@@ -128,7 +101,7 @@ cdef class Writer:
         free(self.rows.data); free(self.cells.data); free(self.cell_pieces.data); free(self.hanging.data)
         free(self.scratch.data)
 
-    # What the walk calls
+    # Called by the walk
 
     cdef int open(self, int32_t i) except -1:
         cdef int what = self.does_of(i), role = what & ROLE
@@ -167,7 +140,7 @@ cdef class Writer:
                 number = self.number_in(i, self.start_code, 8)
                 if number < 0:
                     number = 1
-            (<int64_t*>grown(&self.lists, sizeof(int64_t)))[0] = number
+            (<int64_t*>added(&self.lists, sizeof(int64_t)))[0] = number
         elif role == TABLE:
             if kept and self.is_data_table(i):
                 self.new_table()
@@ -180,9 +153,9 @@ cdef class Writer:
             self.kind = LOOSE
         elif role == ITEM:
             if self.lists.used:
-                number = (<int64_t*>(self.lists.data + self.lists.used - sizeof(int64_t)))[0]
+                number = self.list_number()[0]
                 if number >= 0:
-                    (<int64_t*>(self.lists.data + self.lists.used - sizeof(int64_t)))[0] = number + 1
+                    self.list_number()[0] = number + 1
             self.open_container(i, number)
         elif role == QUOTE:
             self.open_container(i, IS_QUOTE)
@@ -191,9 +164,9 @@ cdef class Writer:
     cdef int open_container(self, int32_t i, int64_t number) except -1:
         cdef Container* container
         cdef int64_t rest = number
-        if self.within.used >= self.most_containers * <Py_ssize_t>sizeof(Container):
+        if self.within.used >= <size_t>self.most_containers * sizeof(Container):
             return 0
-        container = <Container*>grown(&self.within, sizeof(Container))
+        container = <Container*>added(&self.within, sizeof(Container))
         container.node = i
         container.number = number
         container.opened = False
@@ -254,6 +227,14 @@ cdef class Writer:
             return 0
         return self.add(start, stop)
 
+    cdef inline Row* row(self) noexcept:
+        """The last row."""
+        return <Row*>(self.rows.data + self.rows.used - sizeof(Row))
+
+    cdef inline int64_t* list_number(self) noexcept:
+        """The number of the innermost list."""
+        return <int64_t*>(self.lists.data + self.lists.used - sizeof(int64_t))
+
     # Pieces
 
     cdef inline int does_of(self, int32_t i) noexcept:
@@ -262,7 +243,7 @@ cdef class Writer:
     cdef bint is_space(self, int32_t start, int32_t stop) noexcept:
         cdef int32_t k
         for k in range(start, stop):
-            if not is_blank(PyUnicode_READ(self.kind_of_text, self.text, k)):
+            if not is_space_or_control(PyUnicode_READ(self.kind_of_text, self.text, k)):
                 return False
         return True
 
@@ -273,7 +254,7 @@ cdef class Writer:
         cdef int32_t at
         if self.in_table and self.cell >= 0 and not self.code:
             at = <int32_t>(self.cell_pieces.used // sizeof(CellPiece))
-            entry = <CellPiece*>grown(&self.cell_pieces, sizeof(CellPiece))
+            entry = <CellPiece*>added(&self.cell_pieces, sizeof(CellPiece))
             entry.piece.start = start
             entry.piece.end = stop
             entry.next = -1
@@ -284,13 +265,13 @@ cdef class Writer:
                 (<CellPiece*>self.cell_pieces.data)[cell.last].next = at
             cell.last = at
             return 0
-        piece = <Piece*>grown(&self.pieces, sizeof(Piece))
+        piece = <Piece*>added(&self.pieces, sizeof(Piece))
         piece.start = start
         piece.end = stop
         return 0
 
     cdef int part_code(self, int role) except -1:
-        """Inside code, start a new line at a block and leave a blank between cells, unless the text has done so."""
+        """Inside code, start a new line at a block and put a space between cells, unless the text has done so."""
         cdef Piece* last
         cdef Py_UCS4 c = 0
         if role == INLINE or role == IMAGE or not self.pieces.used:
@@ -302,7 +283,7 @@ cdef class Writer:
         else:
             c = 32 if last.start == BLANK else 10
         if role == CELL:
-            if not (c and is_blank(c)):
+            if not (c and is_space_or_control(c)):
                 self.add(BLANK, 0)
         elif c != 10:
             self.add(NEWLINE, 0)
@@ -333,15 +314,15 @@ cdef class Writer:
         return 0
 
     cdef int open_row(self) except -1:
-        cdef Row* row = <Row*>grown(&self.rows, sizeof(Row))
+        cdef Row* row = <Row*>added(&self.rows, sizeof(Row))
         row.first = <int32_t>(self.cells.used // sizeof(Cell))
         row.cells = 0
         return 0
 
     cdef int32_t add_cell(self) except -1:
-        cdef Cell* cell = <Cell*>grown(&self.cells, sizeof(Cell))
+        cdef Cell* cell = <Cell*>added(&self.cells, sizeof(Cell))
         cell.next = cell.last = -1
-        (<Row*>(self.rows.data + self.rows.used - sizeof(Row))).cells += 1
+        self.row().cells += 1
         return <int32_t>(self.cells.used // sizeof(Cell)) - 1
 
     cdef int open_cell(self, int32_t i) except -1:
@@ -354,17 +335,17 @@ cdef class Writer:
         if not self.rows.used:
             self.open_row()
         while True:
-            at = (<Row*>(self.rows.data + self.rows.used - sizeof(Row))).cells
-            if at * <Py_ssize_t>sizeof(int32_t) >= self.hanging.used or not (<int32_t*>self.hanging.data)[at]:
+            at = self.row().cells
+            if <size_t>at * sizeof(int32_t) >= self.hanging.used or not (<int32_t*>self.hanging.data)[at]:
                 break
             (<int32_t*>self.hanging.data)[at] -= 1
             self.add_cell()
         self.cell = -1
         for k in range(columns):
-            at = (<Row*>(self.rows.data + self.rows.used - sizeof(Row))).cells
+            at = self.row().cells
             if rows > 1:
-                while self.hanging.used <= at * <Py_ssize_t>sizeof(int32_t):
-                    (<int32_t*>grown(&self.hanging, sizeof(int32_t)))[0] = 0
+                while self.hanging.used <= <size_t>at * sizeof(int32_t):
+                    (<int32_t*>added(&self.hanging, sizeof(int32_t)))[0] = 0
                 (<int32_t*>self.hanging.data)[at] = <int32_t>(rows - 1)
             cell = self.add_cell()
             if self.cell < 0:
@@ -376,16 +357,12 @@ cdef class Writer:
         return 1 if number < 1 else self.most_span if number > self.most_span else number
 
     cdef int64_t number_in(self, int32_t i, int name, int longest) noexcept:
-        """What an attribute of node i says in digits, so many at most; -1 for anything else."""
-        cdef Py_ssize_t low = 0, high = self.attr_node.shape[0], middle, k
+        """The number in an attribute of node i, of at most `longest` digits; -1 for anything else."""
+        cdef Py_ssize_t low = 0, high = self.attr_node.shape[0], k
         cdef int64_t number = 0
         cdef Py_UCS4 c
-        while low < high:
-            middle = (low + high) >> 1
-            if self.attr_node[middle] < i:
-                low = middle + 1
-            else:
-                high = middle
+        if high:
+            low = lower_bound(&self.attr_node[0], 0, high, i)
         high = -1
         while low < self.attr_node.shape[0] and self.attr_node[low] == i:
             if self.attr_name[low] == name:
@@ -461,7 +438,7 @@ cdef class Writer:
     # Writing
 
     cdef int flush(self) except -1:
-        """End the current passage, if it says anything."""
+        """Write the current passage, if it has text."""
         cdef Piece* piece = <Piece*>self.pieces.data
         cdef Py_ssize_t count = self.pieces.used // sizeof(Piece), k
         cdef int gap = 0
@@ -485,12 +462,14 @@ cdef class Writer:
         return 0
 
     cdef int begin_passage(self, int kind) except -1:
-        """The gap to the passage before, and what stands before the first line."""
+        """Write the gap to the previous passage, and the markers of the first line."""
         cdef Container* container = <Container*>self.within.data
+        cdef Container* last
         cdef Py_ssize_t count = self.within.used // sizeof(Container), k
         cdef bint tight
         if self.has_written:
-            if self.last_within and count and container[count - 1].number != IS_QUOTE and not container[count - 1].opened:
+            last = &container[count - 1]
+            if self.last_within and count and last.number != IS_QUOTE and not last.opened:
                 tight = kind == TIGHT or kind == APART
             else:
                 tight = self.last_kind == TIGHT and kind == TIGHT and self.last_within == (count > 0)
@@ -511,25 +490,14 @@ cdef class Writer:
         return 0
 
     cdef int write_marker(self, int64_t number) except -1:
-        cdef char digits[24]
-        cdef int count = 0
-        if number < 0:
-            self.write(45)  # '-'
-        else:
-            while True:
-                digits[count] = <char>(48 + number % 10)
-                count += 1
-                number //= 10
-                if not number:
-                    break
-            while count:
-                count -= 1
-                self.write(digits[count])
-            self.write(46)
-        return self.write(32)
+        cdef char marker[32]
+        cdef int k, count = snprintf(marker, 32, b"%lld. " if number >= 0 else b"- ", <long long>number)
+        for k in range(count):
+            self.write(marker[k])
+        return 0
 
     cdef inline int write(self, Py_UCS4 c) except -1:
-        (<Py_UCS4*>grown(&self.out, sizeof(Py_UCS4)))[0] = c
+        (<Py_UCS4*>added(&self.out, sizeof(Py_UCS4)))[0] = c
         return 0
 
     cdef int write_blanks(self, Py_ssize_t count) except -1:
@@ -539,20 +507,20 @@ cdef class Writer:
         return 0
 
     cdef int put(self, Py_UCS4 c) except -1:
-        """A character of a passage; a line after the first begins with room for the markers around."""
+        """Write a character of a passage; a line after the first is indented by the width of the markers."""
         cdef Container* container
         cdef Py_ssize_t k
         self.write(c)
         if c == 10 and self.within.used:
             container = <Container*>self.within.data
-            for k in range(self.within.used // <Py_ssize_t>sizeof(Container)):
+            for k in range(<Py_ssize_t>(self.within.used // sizeof(Container))):
                 if container[k].number != IS_QUOTE:
                     self.write_blanks(container[k].width)
         return 0
 
     cdef int fold(self, Piece* piece, int gap) except -1:
-        """A piece of inline text, white space folded. `gap`, given back for the next piece, is what stands before the next
-        word: 0 nothing, it is the first; 1 a blank; 2 a line break; 3 nothing, the last character belongs to it.
+        """Write a piece of inline text, white space folded. `gap` is carried along: 0 before the first word,
+        1 a space is due, 2 a line break is due, 3 inside a word.
         """
         cdef int32_t k
         cdef Py_UCS4 c
@@ -562,7 +530,7 @@ cdef class Writer:
             return gap if gap != 3 else 1
         for k in range(piece.start, piece.end):
             c = PyUnicode_READ(self.kind_of_text, self.text, k)
-            if is_blank(c):
+            if is_space_or_control(c):
                 if gap == 3:
                     gap = 1
                 continue
@@ -575,17 +543,17 @@ cdef class Writer:
         return gap
 
     cdef int write_code(self, Piece* piece, Py_ssize_t count) except -1:
-        """Text as it stands, without empty lines around it and white space behind it."""
+        """Write text unchanged, without empty lines around it and trailing white space."""
         cdef Py_ssize_t k, size, first = 0
         cdef int32_t at
         cdef Py_UCS4* found
         self.scratch.used = 0
         for k in range(count):
             if piece[k].start < 0:
-                (<Py_UCS4*>grown(&self.scratch, sizeof(Py_UCS4)))[0] = 32 if piece[k].start == BLANK else 10
+                (<Py_UCS4*>added(&self.scratch, sizeof(Py_UCS4)))[0] = 32 if piece[k].start == BLANK else 10
             else:
                 for at in range(piece[k].start, piece[k].end):
-                    (<Py_UCS4*>grown(&self.scratch, sizeof(Py_UCS4)))[0] = printable(
+                    (<Py_UCS4*>added(&self.scratch, sizeof(Py_UCS4)))[0] = printable(
                         PyUnicode_READ(self.kind_of_text, self.text, at)
                     )
         found = <Py_UCS4*>self.scratch.data
@@ -605,10 +573,10 @@ cdef class Writer:
         return PyUnicode_FromKindAndData(4, self.out.data, self.out.used // sizeof(Py_UCS4))
 
 
-cdef inline bint are_parted(const int32_t[::1] nearest, const int32_t[::1] opened, int32_t owner, int32_t before,
-                            int32_t next_owner, int32_t next_before) noexcept:
-    """Whether a start or an end of one of some nodes stands between two runs (blocks.are_parted)."""
-    return nearest[owner] != nearest[next_owner] or opened[before] != opened[next_before]
+cdef inline bint is_split(const int32_t[::1] nearest, const int32_t[::1] opened, const int32_t[::1] owner,
+                          const int32_t[::1] before, Py_ssize_t one, Py_ssize_t other) noexcept:
+    """Whether a boundary of one of the nodes is between two runs (blocks.are_parted)."""
+    return nearest[owner[one]] != nearest[owner[other]] or opened[before[one]] != opened[before[other]]
 
 
 def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] text_end, const int32_t[::1] run_start,
@@ -616,37 +584,28 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
                  const int32_t[::1] parent, const int32_t[::1] end, const uint8_t[::1] flags, kept, kept_runs,
                  str attr_text, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
                  const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names):
-    """The kept nodes and runs of a page as plain text (see render.flow.to_text).
+    """The kept nodes and runs of a page as plain text.
 
-    `does` says what each tag does, `limits` are those of render.flow, `names` the codes of the attributes start, colspan
-    and rowspan.
+    `does` is TAG_DOES and `limits` LIMITS of render.flow; `names` are the codes of start, colspan and rowspan.
     """
-    cdef const uint8_t[::1] keep = np.ascontiguousarray(kept, np.bool_).view(np.uint8)
-    cdef const uint8_t[::1] wanted = np.ascontiguousarray(kept_runs, np.bool_).view(np.uint8)
+    cdef const uint8_t[::1] keep = bytes_of(kept)
+    cdef const uint8_t[::1] wanted = bytes_of(kept_runs)
     cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], length = PyUnicode_GET_LENGTH(text), n, r, last
     cdef int32_t i, owner, before
     cdef int what, kind = PyUnicode_KIND(text)
     cdef Writer writer
-    if not (parent.shape[0] == end.shape[0] == keep.shape[0] == flags.shape[0] == size) or not (
-        text_start.shape[0] == text_end.shape[0] == size
-    ):
-        raise ValueError("columns of different lengths")
-    if not (run_before.shape[0] == wanted.shape[0] == runs) or run_start.shape[0] != runs + 1:
-        raise ValueError("columns of different lengths")
-    if attr_name.shape[0] != attr_node.shape[0] or attr_start.shape[0] != attr_node.shape[0] + 1:
-        raise ValueError("columns of different lengths")
+    check_columns(parent.shape[0] == end.shape[0] == keep.shape[0] == flags.shape[0] == size)
+    check_columns(text_start.shape[0] == text_end.shape[0] == size and attr_name.shape[0] == attr_node.shape[0])
+    check_columns(run_before.shape[0] == wanted.shape[0] == runs)
     for i in range(<int32_t>size):
         if not (0 <= parent[i] < i or (i == 0 and parent[i] == -1)) or not i < end[i] <= size:
             raise ValueError(f"node {i} has the parent {parent[i]} and the end {end[i]}")
     for r in range(runs):
         if not 0 <= run_owner[r] < size or not 0 <= run_before[r] <= size:
-            raise ValueError(f"run {r} stands outside the tree")
-        if not 0 <= run_start[r] <= run_start[r + 1] <= length:
-            raise ValueError(f"run {r} lies outside the text")
-    for r in range(attr_name.shape[0]):
-        if not 0 <= attr_start[r] <= attr_start[r + 1] <= PyUnicode_GET_LENGTH(attr_text):
-            raise ValueError(f"attribute {r} lies outside the text")
-    # for each kind of node the nearest one around each node, and how many open before it
+            raise ValueError(f"run {r} is outside the tree")
+    check_runs(run_start, runs, length)
+    check_runs(attr_start, attr_node.shape[0], PyUnicode_GET_LENGTH(attr_text))
+    # for each kind of node: the nearest one around each node, and how many start before it
     near = np.full((4, size), -1, np.int32)
     counts = np.zeros((4, size + 1), np.int32)
     cdef int32_t[::1] heard = near[0], parts = near[1], shown_parts = near[2], silent = near[3]
@@ -666,9 +625,8 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
         parts[i] = i if what & PARTS else parts[parent[i]] if i else -1
         shown_parts[i] = i if what & PARTS and shown[i] else shown_parts[parent[i]] if i else -1
         silent[i] = i if what & SILENT else silent[parent[i]] if i else -1
-    # the runs to say: not the white space between blocks
-    spoken_array = np.empty(runs + 1, np.int32)
-    cdef int32_t[::1] spoken = spoken_array
+    # the runs to write: without the white space between blocks
+    cdef int32_t[::1] spoken = np.empty(runs + 1, np.int32)
     n = 0
     for r in range(runs):
         if wanted[r] and keep[run_owner[r]]:
@@ -680,9 +638,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
         r = spoken[k]
         parted_next = True
         if k + 1 < n:
-            parted_next = are_parted(
-                parts, parts_open, run_owner[r], run_before[r], run_owner[spoken[k + 1]], run_before[spoken[k + 1]]
-            )
+            parted_next = is_split(parts, parts_open, run_owner, run_before, r, spoken[k + 1])
         blank = False
         if (parted or parted_next) and not flags[run_owner[r]] & F_PREFORMATTED:
             blank = True
@@ -704,11 +660,9 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     writer.longest_cell, writer.most_span, writer.most_added, writer.most_containers = limits
     writer.start_code, writer.colspan_code, writer.rowspan_code = names
     writer.cell = -1
-    opened_array = np.empty(size + 1, np.int32)
-    cdef int32_t[::1] opened = opened_array
+    cdef int32_t[::1] opened = np.empty(size + 1, np.int32)
     cdef Py_ssize_t depth = 0
     cdef int32_t at = 0, up
-    cdef int how
     for k in range(said + 1):
         r = spoken[k] if k < said else 0
         before = run_before[r] if k < said else <int32_t>size
@@ -730,15 +684,12 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
             writer.close(opened[depth])
         if k:
             last = spoken[k - 1]
-            how = 0
-            if are_parted(silent, silent_open, run_owner[last], run_before[last], run_owner[r], run_before[r]):
-                how = SILENTLY
-            elif are_parted(parts, parts_open, run_owner[last], run_before[last], run_owner[r], run_before[r]) and not (
-                are_parted(shown_parts, shown_open, run_owner[last], run_before[last], run_owner[r], run_before[r])
+            if is_split(silent, silent_open, run_owner, run_before, last, r):
+                writer.part(True)
+            elif is_split(parts, parts_open, run_owner, run_before, last, r) and not is_split(
+                shown_parts, shown_open, run_owner, run_before, last, r
             ):
-                how = PARTED
-            if how:
-                writer.part(how == SILENTLY)
+                writer.part(False)
         writer.say(run_start[r], run_start[r + 1])
     while depth:
         depth -= 1

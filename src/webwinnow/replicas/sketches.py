@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow._words import word_hashes
+from webwinnow._words import word_spans
 from webwinnow.blocks import text_of_runs
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
@@ -146,7 +146,7 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text, standing, settings)
-    return _modern(word_hashes(text, np.array([0, len(text)], np.int32), _WHOLE), standing, settings)
+    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], standing, settings)
 
 
 def page_sketch(
@@ -156,7 +156,7 @@ def page_sketch(
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text_of_runs(tree, runs), standing, settings)
-    return _modern(word_hashes(tree.text, tree.run_start, runs), standing, settings)
+    return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
 
 
 def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:

@@ -17,7 +17,7 @@ class Pairs:
     def __init__(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> None: ...
     def rows(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.int64]: ...
 
-class Ways:
+class Paths:
     def __init__(
         self,
         element: NDArray[np.int64],

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Compiled loops over style trees. Each has a twin in plain_styles.py that says what it means; tests compare the two."""
+"""Loops over style trees. tests/oracles/plain_styles.py is the slow version."""
 
 from libc.math cimport log2, rint
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -9,6 +9,7 @@ from libc.string cimport memset
 import numpy as np
 
 from webwinnow._hashing cimport GOLDEN, mixed, unmixed
+from webwinnow._memory cimport bytes_of, check_columns, check_parent
 
 cdef extern from *:
     """
@@ -20,7 +21,7 @@ cdef extern from *:
     #if defined(__linux__)
     #include <stdint.h>
     #include <sys/mman.h>
-    /* As numpy does with large arrays: the kernel clears and looks up few large pages instead of many small ones. */
+    /* As numpy does for large arrays: fewer, larger memory pages. */
     static void want_large_pages(void *start, size_t size) {
         if (size >= (size_t)1 << 22) {
             size_t skipped = 4096 - (uintptr_t)start % 4096;
@@ -35,13 +36,11 @@ cdef extern from *:
     void want_large_pages(void*, size_t) noexcept
 
 cdef enum:
-    OUTSIDE = 0
-    INTERNAL = 1
-    LEAF = 2
+    OUTSIDE, INTERNAL, LEAF  # as in site/styletree.py
 
 cdef enum:
     SMALLEST = 10     # bits of the smallest table
-    TAIL = 64         # slots behind the last home, at first
+    TAIL = 64         # slots after the last home, at first
     WAITING = 256     # rows whose slots are fetched before they are added
     KNOWN_TERMS = 64
 
@@ -49,23 +48,23 @@ cdef uint64_t TEXT_LEAF = 0x5DEECE66D1CE4E5B
 
 
 def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
-    """Where each node stands in a style tree: key, child sequence, position, kind (see plain.element_keys)."""
-    cdef const uint8_t[::1] living = np.ascontiguousarray(alive, np.bool_).view(np.uint8)
+    """The place of each node in a style tree: key, child sequence, position, kind.
+
+    The key is a hash of the path to a node: the presentation style (`sequence`, a hash of the children's styles) and
+    the position at each level. Nodes of different pages with one key are one element of the style tree. A node whose
+    subtree has at most `cut` levels is a virtual leaf. Nodes that are not `alive` are ignored.
+    """
+    cdef const uint8_t[::1] living = bytes_of(alive)
     cdef Py_ssize_t i, size = parent.shape[0]
-    keys, sequences = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    positions, kinds = np.zeros(size, np.int32), np.zeros(size, np.uint8)
-    cdef uint64_t[::1] key = keys, sequence = sequences
-    cdef int32_t[::1] position = positions
-    cdef uint8_t[::1] kind = kinds
-    heights, counts = np.zeros(size, np.int32), np.zeros(size, np.int32)
-    cdef int32_t[::1] height = heights, count = counts
+    cdef uint64_t[::1] key = np.zeros(size, np.uint64), sequence = np.zeros(size, np.uint64)
+    cdef int32_t[::1] position = np.zeros(size, np.int32), height = np.zeros(size, np.int32)
+    cdef int32_t[::1] count = np.zeros(size, np.int32)
+    cdef uint8_t[::1] kind = np.zeros(size, np.uint8)
     cdef int32_t p
-    if style.shape[0] != size or living.shape[0] != size or not size:
-        raise ValueError("columns of different lengths")
+    check_columns(style.shape[0] == living.shape[0] == size > 0)
     for i in range(size - 1, 0, -1):
+        check_parent(parent, i)
         p = parent[i]
-        if not 0 <= p < i:
-            raise ValueError(f"node {i} has the parent {p}")
         if living[i] and height[i] >= height[p]:
             height[p] = height[i] + 1
     for i in range(1, size):
@@ -81,42 +80,37 @@ def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, in
         if living[i] and kind[p] == INTERNAL:
             kind[i] = LEAF if height[i] <= cut else INTERNAL
             key[i] = mixed(mixed(key[p] ^ sequence[p]) + <uint64_t>position[i] * 4 + kind[i])
-    return keys, sequences, positions, kinds
+    return key.base, sequence.base, position.base, kind.base
 
 
 def leaves_around(const int32_t[::1] parent, const uint64_t[::1] key, const uint8_t[::1] kind,
                   const int32_t[::1] owner):
-    """The leaf around each occurrence of a feature: its node and its key (see plain_styles.leaves_around)."""
+    """The leaf around each feature occurrence: its node, or the internal element of its `#text` leaf, and its key."""
     cdef Py_ssize_t i, k, size = parent.shape[0], count = owner.shape[0]
-    nodes, keys = np.empty(count, np.int32), np.empty(count, np.uint64)
-    cdef int32_t[::1] leaf_node = nodes
-    cdef uint64_t[::1] leaf_key = keys
-    cdef int32_t[::1] around = np.empty(size, np.int32)
+    cdef int32_t[::1] leaf_node = np.empty(count, np.int32), around = np.empty(size, np.int32)
+    cdef uint64_t[::1] leaf_key = np.empty(count, np.uint64)
     cdef int32_t node
-    if key.shape[0] != size or kind.shape[0] != size:
-        raise ValueError("columns of different lengths")
+    check_columns(key.shape[0] == kind.shape[0] == size)
     for i in range(size):
-        if kind[i] != OUTSIDE:
-            around[i] = <int32_t>i
-        elif 0 <= parent[i] < i:
+        around[i] = <int32_t>i
+        if kind[i] == OUTSIDE:
+            check_parent(parent, i)
             around[i] = around[parent[i]]
-        else:
-            raise ValueError(f"node {i} has the parent {parent[i]}")
     for k in range(count):
         if not 0 <= owner[k] < size:
             raise ValueError(f"no node {owner[k]} of a tree of {size}")
         node = around[owner[k]]
         leaf_node[k] = node
         leaf_key[k] = mixed(key[node] ^ TEXT_LEAF) if kind[node] == INTERNAL else key[node]
-    return nodes, keys
+    return leaf_node.base, leaf_key.base
 
 
-# A table is an array sorted by key, with gaps: a key stands at its home, which its highest bits name, or, with no gap
-# between, behind it. So a key is found where it should be, and the rows come out sorted without a sort.
+# A table is an array sorted by key, with gaps: a key is at its home, which its highest bits name, or after it without a
+# gap between. So a key is found near its home, and the rows are sorted without a sort.
 
 cdef struct Slot:
     uint64_t key
-    uint32_t number   # of the row that the slot stands for
+    uint32_t number   # of the row
     uint32_t count    # 0 in a gap
 
 
@@ -143,7 +137,7 @@ cdef inline Slot* home(const Table* table, uint64_t key) noexcept:
 
 
 cdef int lengthen(Table* table) except -1:
-    """More slots behind the last home."""
+    """Add slots after the last home."""
     cdef size_t room = table.room + table.room // 4
     cdef Slot* slots = <Slot*>realloc(table.slots, room * sizeof(Slot))
     if slots == NULL:
@@ -155,7 +149,7 @@ cdef int lengthen(Table* table) except -1:
 
 
 cdef int widen(Table* table) except -1:
-    """Twice as many homes; the rows keep their order, so they are copied in one go from left to right."""
+    """Double the number of homes. The rows keep their order, so they are copied from left to right."""
     cdef Table wider
     cdef size_t k, at, free_from = 0
     open_table(&wider, table.bits + 1)
@@ -179,7 +173,7 @@ cdef int widen(Table* table) except -1:
 
 
 cdef inline Slot* found_in(const Table* table, uint64_t key) noexcept:
-    """The slot of a key, or where it would stand: a gap or a slot with a higher key."""
+    """The slot of a key, or the place for it: a gap or a slot with a higher key."""
     cdef Slot* slot = home(table, key)
     while slot.count and slot.key < key:
         slot += 1
@@ -187,7 +181,7 @@ cdef inline Slot* found_in(const Table* table, uint64_t key) noexcept:
 
 
 cdef inline Slot* slot_of(Table* table, uint64_t key) except NULL:
-    """The slot of a key; of a new key its count is 0, and the caller must count at once."""
+    """The slot of a key. The count of a new key is 0, and the caller must increase it at once."""
     cdef Slot* slot = found_in(table, key)
     return slot if slot.count and slot.key == key else new_slot(table, key)
 
@@ -201,7 +195,7 @@ cdef Slot* new_slot(Table* table, uint64_t key) except NULL:
     gap = slot = found_in(table, key)
     while gap.count:
         gap += 1
-    if gap + 1 == table.slots + table.room:  # the last slot stays a gap, so that every search ends
+    if gap + 1 == table.slots + table.room:  # the last slot is always a gap, so that every search ends
         at = slot - table.slots
         lengthen(table)
         gap = table.slots + (gap - slot) + at
@@ -219,7 +213,7 @@ cdef Slot* new_slot(Table* table, uint64_t key) except NULL:
 cdef struct Element:
     uint64_t key
     uint64_t parent
-    uint64_t way
+    uint64_t path
     uint64_t style
     uint64_t shape
     int32_t position
@@ -252,7 +246,7 @@ cdef void* grown(void* rows, size_t* room, size_t width) except NULL:
 
 
 cdef struct Groups:
-    # Occurrences of features, each feature's in a list: the last one, and before each one the one before.
+    # The occurrences of each feature as a linked list: the last one, and for each one the one before.
     Py_ssize_t count
     uint64_t* feature
     int32_t* last
@@ -262,7 +256,7 @@ cdef struct Groups:
 
 
 cdef int group(const uint64_t[::1] feature, Groups* groups) except -1:
-    """Put the occurrences of each feature together; what was there is forgotten, its room used again."""
+    """Group the occurrences by feature, reusing the memory of earlier groups."""
     cdef Py_ssize_t k, size = feature.shape[0]
     cdef int bits = 10
     cdef uint64_t slot, mask
@@ -301,11 +295,11 @@ cdef void free_groups(Groups* groups) noexcept:
 
 
 cdef class StyleSums:
-    """The sums of a style tree, page after page (see plain_styles.StyleSums)."""
+    """The sums of a style tree over pages: elements, their styles, their features."""
 
     cdef Table elements, styles, inner, leaves
     cdef Element* element
-    cdef uint64_t* mixed_key  # of each element; apart, for it is needed most
+    cdef uint64_t* mixed_key  # of each element; a separate array because it is used most
     cdef size_t element_count, element_room
     cdef LeafSum* leaf_sum
     cdef size_t leaf_count, leaf_room
@@ -338,9 +332,9 @@ cdef class StyleSums:
         return &self.elements if number == 0 else &self.styles if number == 1 else (
             &self.inner if number == 2 else &self.leaves)
 
-    cdef int32_t add_element(self, uint64_t key, uint64_t parent, uint64_t way, uint64_t style, uint64_t shape,
+    cdef int32_t add_element(self, uint64_t key, uint64_t parent, uint64_t path, uint64_t style, uint64_t shape,
                              int32_t position, uint8_t kind) except -1:
-        """One more tag node of an element; returns the element's number."""
+        """Count a tag node of an element; return the number of the element."""
         cdef Slot* slot
         cdef size_t room
         if self.element_count == self.element_room:
@@ -350,14 +344,14 @@ cdef class StyleSums:
         slot = slot_of(&self.elements, key)
         if not slot.count:
             slot.number = <uint32_t>self.element_count
-            self.element[self.element_count] = Element(key, parent, way, style, shape, position, kind)
+            self.element[self.element_count] = Element(key, parent, path, style, shape, position, kind)
             self.mixed_key[self.element_count] = mixed(key)
             self.element_count += 1
         slot.count += 1
         return <int32_t>slot.number
 
     cdef inline int add_leaf_feature(self, uint32_t element, uint64_t feature, int32_t f) except -1:
-        """Have the slot fetched and wait; `add_leaves_waiting` adds."""
+        """Queue a row while its slot is fetched; `add_leaves_waiting` adds it."""
         cdef uint64_t key = mixed(self.mixed_key[element] ^ feature)
         fetch_ahead(home(&self.leaves, key))
         self.leaves_waiting[self.leaves_count] = Row(key, element, f)
@@ -389,7 +383,7 @@ cdef class StyleSums:
         return 0
 
     cdef inline int add_inner_feature(self, uint32_t element, uint64_t feature) except -1:
-        """Have the slot fetched and wait; `add_inner_waiting` adds."""
+        """Queue a row while its slot is fetched; `add_inner_waiting` adds it."""
         cdef uint64_t key = mixed(self.mixed_key[element] ^ feature)
         fetch_ahead(home(&self.inner, key))
         self.inner_waiting[self.inner_count] = Row(key, element, 0)
@@ -407,16 +401,17 @@ cdef class StyleSums:
         return 0
 
     def add(self, const int32_t[::1] parent, const uint64_t[::1] style, const uint64_t[::1] shape,
-            const uint64_t[::1] key,
-            const uint64_t[::1] sequence, const int32_t[::1] position, const uint8_t[::1] kind,
-            const int32_t[::1] owner, const uint64_t[::1] feature):
-        """Add a page (see plain_styles.StyleSums.add)."""
+            const uint64_t[::1] key, const uint64_t[::1] sequence, const int32_t[::1] position,
+            const uint8_t[::1] kind, const int32_t[::1] owner, const uint64_t[::1] feature):
+        """Add a page, cut by `element_keys`, with its feature occurrences and their nodes (`owner`).
+
+        A leaf has the features of its subtree, the `#text` leaf of an internal element those directly inside. Each
+        element above counts a feature once.
+        """
         cdef Py_ssize_t i, k, size = parent.shape[0]
         cdef int32_t* number
-        if not size or style.shape[0] != size or shape.shape[0] != size or key.shape[0] != size or sequence.shape[0] != size or (
-            position.shape[0] != size or kind.shape[0] != size or owner.shape[0] != feature.shape[0]
-        ):
-            raise ValueError("columns of different lengths")
+        check_columns(style.shape[0] == shape.shape[0] == key.shape[0] == sequence.shape[0] == size > 0)
+        check_columns(position.shape[0] == kind.shape[0] == size and owner.shape[0] == feature.shape[0])
         if kind[0] != INTERNAL:
             raise ValueError("the root is no element")
         for i in range(1, size):
@@ -431,15 +426,15 @@ cdef class StyleSums:
             if kind[i] == OUTSIDE:
                 continue
             k = parent[i]
-            number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i], shape[i], position[i],
-                                         kind[i])
+            number[i] = self.add_element(key[i], key[k] if i else 0, sequence[k] if i else 0, style[i], shape[i],
+                                         position[i], kind[i])
             if kind[i] == INTERNAL:
                 self.add_style(number[i], sequence[i])
         group(feature, &self.groups)
         self.add_features(parent, key, kind, owner, number)
 
     cdef int32_t* numbers(self, Py_ssize_t size) except NULL:
-        """Room for so many numbers, used again page after page."""
+        """Memory for `size` numbers, reused from page to page."""
         if size > self.scratch_room:
             free(self.scratch)
             self.scratch_room = 0
@@ -457,13 +452,13 @@ cdef class StyleSums:
 
     cdef int add_features(self, const int32_t[::1] parent, const uint64_t[::1] key, const uint8_t[::1] kind,
                           const int32_t[::1] owner, int32_t* number) except -1:
-        """The features of a page, one after the other: f at each leaf, then once at each element above."""
+        """Add the features of a page one by one: f at each leaf, then once at each element above."""
         cdef Py_ssize_t i, size = parent.shape[0], g, met
         cdef int32_t k, node
         cdef const Groups* groups = &self.groups
         cdef int32_t* leaf_node = number + size
         cdef int32_t* text_leaf = number + 2 * size
-        cdef int32_t* seen = number + 3 * size   # the last feature met in the node
+        cdef int32_t* seen = number + 3 * size   # the last feature found in the node
         cdef int32_t* f = number + 4 * size      # the feature's occurrences in the node's leaf, 0 between features
         cdef int32_t* leaves = number + 5 * size
         for i in range(size):
@@ -500,12 +495,12 @@ cdef class StyleSums:
         return 0
 
     def element_columns(self):
-        """Key, parent, way, style, shape, position, kind and m of each element, by key."""
+        """Key, parent, path, style, shape, position, kind and m of each element, by key."""
         cdef size_t k, size = self.elements.used, at = 0
         cdef const Element* element
         columns = (*(np.empty(size, np.uint64) for _ in range(5)), np.empty(size, np.int32), np.empty(size, np.uint8),
                    np.empty(size, np.int64))
-        cdef uint64_t[::1] keys = columns[0], parents = columns[1], ways = columns[2], styles = columns[3]
+        cdef uint64_t[::1] keys = columns[0], parents = columns[1], paths = columns[2], styles = columns[3]
         cdef uint64_t[::1] shapes = columns[4]
         cdef int32_t[::1] positions = columns[5]
         cdef uint8_t[::1] kinds = columns[6]
@@ -516,7 +511,7 @@ cdef class StyleSums:
             element = &self.element[self.elements.slots[k].number]
             keys[at] = element.key
             parents[at] = element.parent
-            ways[at] = element.way
+            paths[at] = element.path
             styles[at] = element.style
             shapes[at] = element.shape
             positions[at] = element.position
@@ -585,15 +580,14 @@ cdef int bits_for(Py_ssize_t rows) noexcept:
 
 
 cdef class Pairs:
-    """Pairs of keys, to find their rows (see plain_styles.Pairs)."""
+    """An index of the rows of pairs of keys."""
 
     cdef Table table
 
     def __cinit__(self, const uint64_t[::1] one, const uint64_t[::1] other):
         cdef Py_ssize_t k
         cdef Slot* slot
-        if one.shape[0] != other.shape[0]:
-            raise ValueError("columns of different lengths")
+        check_columns(one.shape[0] == other.shape[0])
         open_table(&self.table, bits_for(one.shape[0]))
         for k in range(one.shape[0]):
             slot = slot_of(&self.table, mixed(mixed(one[k]) ^ other[k]))
@@ -605,26 +599,23 @@ cdef class Pairs:
         free(self.table.slots)
 
     def rows(self, const uint64_t[::1] one, const uint64_t[::1] other):
-        """The row of each pair, -1 for one that is not there."""
+        """The row of each pair, -1 if it has none."""
         cdef Py_ssize_t k, size = one.shape[0]
         cdef uint64_t key
         cdef const Slot* slot
-        if other.shape[0] != size:
-            raise ValueError("columns of different lengths")
-        found = np.empty(size, np.int64)
-        cdef int64_t[::1] out = found
+        check_columns(other.shape[0] == size)
+        cdef int64_t[::1] out = np.empty(size, np.int64)
         for k in range(size):
             key = mixed(mixed(one[k]) ^ other[k])
             slot = found_in(&self.table, key)
             out[k] = slot.number if slot.count and slot.key == key else -1
-        return found
+        return out.base
 
 
 def sums_by_key(const uint64_t[::1] key, const double[::1] value):
-    """Distinct keys, ascending, and the sum of the values of each (see plain_styles.sums_by_key)."""
+    """The distinct keys, ascending, and the sum of the values of each, added in the order given."""
     cdef Groups groups
-    if key.shape[0] != value.shape[0]:
-        raise ValueError("columns of different lengths")
+    check_columns(key.shape[0] == value.shape[0])
     memset(&groups, 0, sizeof(Groups))
     try:
         group(key, &groups)
@@ -637,7 +628,7 @@ def sums_by_key(const uint64_t[::1] key, const double[::1] value):
 
 
 cdef void fill_sums(Groups* groups, const double[::1] value, uint64_t[::1] keys, double[::1] sums) noexcept:
-    """Each list is turned round first: sums of floats depend on their order, which is that of the occurrences."""
+    """Reverse each list first, because a sum of floats depends on the order."""
     cdef Py_ssize_t g
     cdef int32_t k, before, after
     for g in range(groups.count):
@@ -655,8 +646,8 @@ cdef void fill_sums(Groups* groups, const double[::1] value, uint64_t[::1] keys,
             after = groups.before[after]
 
 
-cdef class Ways:
-    """The ways down a finished tree, to walk a page along them (see plain_styles.Ways)."""
+cdef class Paths:
+    """The paths down a finished tree: (element, sequence, position, kind) to the child."""
 
     cdef const int64_t[::1] element
     cdef const uint64_t[::1] sequence
@@ -669,8 +660,7 @@ cdef class Ways:
     def __cinit__(self, const int64_t[::1] element, const uint64_t[::1] sequence, const int32_t[::1] position,
                   const uint8_t[::1] kind, const int64_t[::1] child):
         cdef Py_ssize_t k, size = element.shape[0]
-        if sequence.shape[0] != size or position.shape[0] != size or kind.shape[0] != size or child.shape[0] != size:
-            raise ValueError("columns of different lengths")
+        check_columns(sequence.shape[0] == position.shape[0] == kind.shape[0] == child.shape[0] == size)
         self.element, self.sequence, self.position, self.kind, self.child = element, sequence, position, kind, child
         self.mask = (<uint64_t>1 << bits_for(size)) - 1
         self.slots = <int32_t*>calloc(self.mask + 1, sizeof(int32_t))
@@ -683,7 +673,7 @@ cdef class Ways:
         free(self.slots)
 
     cdef uint64_t slot(self, int64_t element, uint64_t sequence, int32_t position, uint8_t kind) noexcept:
-        """Where a way stands in the table, or would stand."""
+        """The slot of a path in the table, or the empty slot for it."""
         cdef uint64_t at = mixed(mixed(sequence ^ <uint64_t>position * 4 + kind) ^ <uint64_t>element) & self.mask
         cdef int32_t row
         while True:
@@ -695,20 +685,18 @@ cdef class Ways:
 
     def walk(self, const int32_t[::1] parent, const uint64_t[::1] sequence, const int32_t[::1] position,
              const uint8_t[::1] kind, const int32_t[::1] held):
-        """The element of each node (see plain_styles.Ways.walk)."""
+        """The element of each node of a page; -1 where the page leaves the tree, and below its leaves.
+
+        A node takes the element `held` for it if that is -1 or more and its parent is in the tree; others follow paths.
+        """
         cdef Py_ssize_t i, size = parent.shape[0]
         cdef int32_t p, row
-        if not size or sequence.shape[0] != size or position.shape[0] != size or kind.shape[0] != size or (
-            held.shape[0] != size
-        ):
-            raise ValueError("columns of different lengths")
-        found = np.full(size, -1, np.int32)
-        cdef int32_t[::1] at = found
+        check_columns(sequence.shape[0] == position.shape[0] == kind.shape[0] == held.shape[0] == size > 0)
+        cdef int32_t[::1] at = np.full(size, -1, np.int32)
         at[0] = 0
         for i in range(1, size):
+            check_parent(parent, i)
             p = parent[i]
-            if not 0 <= p < i:
-                raise ValueError(f"node {i} has the parent {p}")
             if kind[i] == OUTSIDE or at[p] < 0:
                 continue
             if held[i] >= -1:
@@ -717,4 +705,4 @@ cdef class Ways:
                 row = self.slots[self.slot(at[p], sequence[p], position[i], kind[i])] - 1
                 if row >= 0:
                     at[i] = <int32_t>self.child[row]
-        return found
+        return at.base

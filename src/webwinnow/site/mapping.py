@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webwinnow.pagetree import PageTree
 from webwinnow.site._mapping import align
-from webwinnow.site._styles import Pairs, Ways
+from webwinnow.site._styles import Pairs, Paths
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import INTERNAL, OUTSIDE, SST_CUT, Keys, PageElements
 
@@ -30,7 +30,7 @@ class SiteMap:
         self.first_child = np.searchsorted(site.parent, np.arange(len(site) + 1))
         """Children of an element stand in a row, in the order of their places."""
         columns = (site.way_element, site.way_sequence, site.way_position, site.kind[site.way_child], site.way_child)
-        self.ways = Ways(*map(np.ascontiguousarray, columns))
+        self.ways = Paths(*map(np.ascontiguousarray, columns))
         self.text_leaf = np.full(len(site) + 1, NOWHERE, np.int32)
         """The `#text` leaf of each element; the last entry serves `NOWHERE`."""
         is_text = site.way_position < 0

@@ -1,12 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Compiled: the passes over hidden Markov trees, node by node. Each has a twin in plain_trees.py that says what it means."""
+"""The passes over hidden Markov trees, node by node. tests/oracles/plain_passes.py is the slow version.
+
+A forest is `parent`: the parent of each node, -1 at a root, parents before their children. `evidence[u, k]` is
+log P(W_u | C_u = k) up to a constant for each node; minus infinity where a state is ruled out.
+"""
 
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport int32_t
 
 import numpy as np
 
-cdef double TINY = 1e-200  # plain_trees.TINY
+cdef double TINY = 1e-200  # smaller sums may have lost terms to underflow, and are computed from logarithms
 
 
 cdef int check(const int32_t[::1] parent, const double[:, ::1] rows, const double[:, ::1] transition) except -1:
@@ -15,7 +19,7 @@ cdef int check(const int32_t[::1] parent, const double[:, ::1] rows, const doubl
         raise ValueError("nodes or states of the arrays differ in number")
     for u in range(n):
         if parent[u] < -1 or parent[u] >= u:
-            raise ValueError("a node stands before its parent")
+            raise ValueError("a node comes before its parent")
     return 0
 
 
@@ -30,10 +34,8 @@ cdef object logarithms(const double[:, ::1] transition):
         return np.log(np.asarray(transition))
 
 
-cdef inline double log_sum(
-    const double* beta, const double* log_transition, Py_ssize_t states
-) noexcept nogil:
-    """log of sum_m a_m beta(m), from logarithms alone."""
+cdef inline double log_sum(const double* beta, const double* log_transition, Py_ssize_t states) noexcept nogil:
+    """log of sum_m a_m beta(m), from logarithms."""
     cdef double largest = -INFINITY, total = 0.0
     cdef Py_ssize_t m
     for m in range(states):
@@ -46,16 +48,35 @@ cdef inline double log_sum(
     return largest + log(total)
 
 
+cdef inline void add_child(double above, const double* beta, const double* linear, const double* transition,
+                           const double* log_transition, Py_ssize_t states, double* target) noexcept nogil:
+    """Add P(C_parent = r) P(C_u = m | C_parent = r, W) to target[m], given the row r of the transitions."""
+    cdef double total = 0.0
+    cdef Py_ssize_t m
+    for m in range(states):
+        total += transition[m] * linear[m]
+    if total >= TINY:
+        above /= total
+        for m in range(states):
+            target[m] += above * transition[m] * linear[m]
+        return
+    total = log_sum(beta, log_transition, states)
+    if total == -INFINITY:
+        return
+    for m in range(states):
+        target[m] += above * exp(log_transition[m] + beta[m] - total)
+
+
 def upward(const int32_t[::1] parent, const double[:, ::1] evidence, const double[:, ::1] transition):
-    """log beta_u(k) less its largest, and what was taken off in the subtree of u (see plain_trees.upward)."""
+    """log beta_u(k) minus its maximum, and the sum of what was subtracted in the subtree of u."""
     check(parent, evidence, transition)
     cdef Py_ssize_t n = parent.shape[0], states = evidence.shape[1], u, k, m
     cdef int32_t above
     cdef double largest, total
     found, taken = np.array(evidence, np.float64, order="C"), np.zeros(n)
-    likely, said = np.empty(states), np.empty(states)
+    linears, messages = np.empty(states), np.empty(states)
     cdef double[:, ::1] beta = found
-    cdef double[::1] scale = taken, linear = likely, message = said
+    cdef double[::1] scale = taken, linear = linears, message = messages
     cdef const double[:, ::1] log_transition = logarithms(transition)
     with nogil:
         for u in range(n - 1, -1, -1):
@@ -90,15 +111,14 @@ def upward(const int32_t[::1] parent, const double[:, ::1] evidence, const doubl
     return found, taken
 
 
-def downward(
-    const int32_t[::1] parent, const double[:, ::1] beta, const double[::1] root, const double[:, ::1] transition
-):
-    """P(C_u = k | W) of each node, from the roots down (see plain_trees.downward)."""
+def downward(const int32_t[::1] parent, const double[:, ::1] beta, const double[::1] root,
+             const double[:, ::1] transition):
+    """P(C_u = k | W) of each node, from the roots down; zeros in a tree that cannot occur."""
     check(parent, beta, transition)
     check_root(root, transition)
     cdef Py_ssize_t n = parent.shape[0], states = beta.shape[1], u, r, m
     cdef int32_t above
-    cdef double largest, total, share
+    cdef double largest, total
     found, likely = np.zeros((n, states)), np.empty(states)
     cdef double[:, ::1] posterior = found
     cdef double[::1] linear = likely
@@ -124,34 +144,19 @@ def downward(
             for m in range(states):
                 linear[m] = exp(beta[u, m])
             for r in range(states):
-                if posterior[above, r] <= 0:
-                    continue
-                total = 0.0
-                for m in range(states):
-                    total += transition[r, m] * linear[m]
-                if total >= TINY:
-                    share = posterior[above, r] / total
-                    for m in range(states):
-                        posterior[u, m] += share * transition[r, m] * linear[m]
-                    continue
-                total = log_sum(&beta[u, 0], &log_transition[r, 0], states)
-                if total == -INFINITY:
-                    continue
-                for m in range(states):
-                    posterior[u, m] += posterior[above, r] * exp(log_transition[r, m] + beta[u, m] - total)
+                if posterior[above, r] > 0:
+                    add_child(posterior[above, r], &beta[u, 0], &linear[0], &transition[r, 0], &log_transition[r, 0],
+                              states, &posterior[u, 0])
     return found
 
 
-def expected_counts(
-    const int32_t[::1] parent, const double[:, ::1] beta, const double[:, ::1] posterior,
-    const double[:, ::1] transition,
-):
-    """Expected pairs of the states of parent and child (see plain_trees.expected_counts)."""
+def expected_counts(const int32_t[::1] parent, const double[:, ::1] beta, const double[:, ::1] posterior,
+                    const double[:, ::1] transition):
+    """The expected number of parents in state r with a child in state m: the sum of P(C_parent = r, C_u = m | W)."""
     check(parent, beta, transition)
     check(parent, posterior, transition)
     cdef Py_ssize_t n = parent.shape[0], states = beta.shape[1], u, r, m
     cdef int32_t above
-    cdef double total, share
     found, likely = np.zeros((states, states)), np.empty(states)
     cdef double[:, ::1] counts = found
     cdef double[::1] linear = likely
@@ -164,28 +169,18 @@ def expected_counts(
             for m in range(states):
                 linear[m] = exp(beta[u, m])
             for r in range(states):
-                if posterior[above, r] <= 0:
-                    continue
-                total = 0.0
-                for m in range(states):
-                    total += transition[r, m] * linear[m]
-                if total >= TINY:
-                    share = posterior[above, r] / total
-                    for m in range(states):
-                        counts[r, m] += share * transition[r, m] * linear[m]
-                    continue
-                total = log_sum(&beta[u, 0], &log_transition[r, 0], states)
-                if total == -INFINITY:
-                    continue
-                for m in range(states):
-                    counts[r, m] += posterior[above, r] * exp(log_transition[r, m] + beta[u, m] - total)
+                if posterior[above, r] > 0:
+                    add_child(posterior[above, r], &beta[u, 0], &linear[0], &transition[r, 0], &log_transition[r, 0],
+                              states, &counts[r, 0])
     return found
 
 
-def viterbi(
-    const int32_t[::1] parent, const double[:, ::1] evidence, const double[::1] root, const double[:, ::1] transition
-):
-    """The likeliest states together, and their joint probability at each root (see plain_trees.viterbi)."""
+def viterbi(const int32_t[::1] parent, const double[:, ::1] evidence, const double[::1] root,
+            const double[:, ::1] transition):
+    """The most probable states of each tree, and at each root the log of their joint probability with W.
+
+    Of equally probable states the first is taken, from the root down. The second array is 0 at other nodes.
+    """
     check(parent, evidence, transition)
     check_root(root, transition)
     cdef Py_ssize_t n = parent.shape[0], states = evidence.shape[1], u, k, m
