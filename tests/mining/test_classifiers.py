@@ -157,7 +157,7 @@ def test_folds_are_by_site_and_a_held_out_page_is_told_by_other_sites():
 def test_senseless_input_is_refused(kind):
     with pytest.raises(SettingsError, match="6 rows and 5 labels"):
         kind().fit(rows(ROWS), LABELS[:-1])
-    with pytest.raises(SettingsError, match="no finite numbers"):
+    with pytest.raises(SettingsError, match="not finite numbers"):
         kind().fit(rows([[np.inf], [1]]), ["a", "b"])
     with pytest.raises(SettingsError, match="rows of 2 columns: expected 5"):
         kind(folds=0).fit(rows(ROWS), LABELS).predict(rows([[1, 1]]))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modelfiles import members, with_about, with_arrays, with_header
 
 from webwinnow import ModelError, parse
 from webwinnow.mining.classifiers import ChiSquareNeighbours, LinearSVM, sparse_rows
-from webwinnow.mining.classmodel import METHODS, ClassModel
+from webwinnow.mining.classmodel import FORMAT, METHODS, ClassModel
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.storage import ModelFormat, pack_arrays
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 WORDS = ["gearbox", "kitten", "menu", "wheel", "whisker"]
@@ -43,11 +44,6 @@ LABELS = ["pets/cats", "pets/cats", "cars", "cars"]
 @cache
 def saved(method: str) -> bytes:
     return trained(method, TABLE, LABELS)[0].to_bytes()
-
-
-def columns_of(data: bytes) -> dict[str, np.ndarray]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
-        return dict(found)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -99,9 +95,11 @@ def sparse_row(matrix: FeatureMatrix, n: int) -> np.ndarray:
 # Files that mean harm, or are damaged
 
 
-def altered(method: str, about: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:
-    """A model with arrays changed or left out, or other metadata."""
-    return with_arrays(with_about(saved(method), **about or {}), **changed)
+def altered(method: str, told: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:
+    """A model with arrays changed or left out, or with other metadata."""
+    with FORMAT.reading(saved(method), "m") as file:
+        found = file.arrays | changed
+        return FORMAT.pack(file.about | (told or {}), {n: array for n, array in found.items() if array is not None})
 
 
 @pytest.mark.parametrize(
@@ -116,25 +114,26 @@ def altered(method: str, about: dict[str, object] | None = None, **changed: np.n
         {"key": np.zeros(5, np.int64)},
         {"rarity": np.ones(2)},
         {"prior": np.ones(1)},
-        {"about": {"names": ["a"]}},
-        {"about": {"names": {"a": 1}}},
-        {"about": {"method": "pickle"}},
-        {"about": {"method": ["svm"]}},
-        {"about": {"classes": ["b", "a"]}},
-        {"about": {"classes": ["a", "a"]}},
-        {"about": {"classes": []}},
-        {"about": {"classes": 7}},
-        {"about": {"slope": -1.0}},
-        {"about": {"slope": "steep"}},
-        {"about": {"settings": {}}},
-        {"about": {"settings": {"features": "x", "cost": 1.0, "folds": 2, "seed": 0}}},
-        {"about": {"settings": {"features": 0, "cost": 1.0, "folds": 2, "seed": 0}}},
-        {"about": {"vectors": {"kinds": ["words"], "weights": {}, "weighting": "unheard"}}},
-        {"about": {"vectors": {"kinds": ["words"], "weights": {"x": 1}, "weighting": "cst"}}},
-        {"about": {"vectors": None}},
-        {"about": {"site_by": "moon"}},
-        {"about": {"site_by": 3}},
-        {"about": {"separator": None}},
+        {"told": {"names": ["a"]}},
+        {"told": {"names": {"a": 1}}},
+        {"told": {"about": []}},
+        {"told": {"method": "pickle"}},
+        {"told": {"method": ["svm"]}},
+        {"told": {"classes": ["b", "a"]}},
+        {"told": {"classes": ["a", "a"]}},
+        {"told": {"classes": []}},
+        {"told": {"classes": 7}},
+        {"told": {"slope": -1.0}},
+        {"told": {"slope": "steep"}},
+        {"told": {"settings": {}}},
+        {"told": {"settings": {"features": "x", "cost": 1.0, "folds": 2, "seed": 0}}},
+        {"told": {"settings": {"features": 0, "cost": 1.0, "folds": 2, "seed": 0}}},
+        {"told": {"vectors": {"kinds": ["words"], "weights": {}, "weighting": "unheard"}}},
+        {"told": {"vectors": {"kinds": ["words"], "weights": {"x": 1}, "weighting": "cst"}}},
+        {"told": {"vectors": None}},
+        {"told": {"site_by": "moon"}},
+        {"told": {"site_by": 3}},
+        {"told": {"separator": None}},
     ],
 )
 def test_svm_that_does_not_fit_together_is_refused(changed):
@@ -162,13 +161,21 @@ def test_neighbours_that_do_not_fit_together_are_refused(changed):
 
 
 def test_newer_format_asks_for_an_upgrade():
-    with pytest.raises(ModelError, match="upgrade webwinnow"):
-        ClassModel.from_bytes(with_header(saved("svm"), version=99))
+    with FORMAT.reading(saved("svm"), "m") as file, pytest.raises(ModelError, match="upgrade webwinnow"):
+        ClassModel.from_bytes(ModelFormat(FORMAT.kind, 99, "").pack(file.about, file.arrays))
+
+
+@pytest.mark.parametrize("header", [b"[]", b"{}", b"[" * 100_000, b'{"kind": "sites", "version": 2, "about": {}}'])
+def test_a_foreign_header_is_refused(header):
+    with FORMAT.reading(saved("svm"), "m") as file, pytest.raises(ModelError, match="not a webwinnow classifier"):
+        ClassModel.from_bytes(pack_arrays(file.arrays, header))
 
 
 def test_pickled_arrays_are_never_loaded():
+    out = io.BytesIO()
+    np.savez(out, about=np.array([{"kind": "classifier"}], object))
     with pytest.raises(ModelError):
-        ClassModel.from_bytes(with_arrays(saved("svm"), weight=np.array([{"kind": "classifier"}], object)))
+        ClassModel.from_bytes(out.getvalue())
 
 
 @settings(max_examples=60, deadline=None)
@@ -184,9 +191,10 @@ def test_a_changed_byte_is_refused_or_harmless(place, value):
 
 
 def test_archive_that_unpacks_to_too_much_is_refused(monkeypatch):
+    data = saved("svm")
     monkeypatch.setattr("webwinnow.storage.modelfile.LARGEST_ARRAY", 100)
     with pytest.raises(ModelError, match="bytes"):
-        ClassModel.from_bytes(saved("svm"))
+        ClassModel.from_bytes(data)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"<html>", b"\0" * 100])
@@ -205,4 +213,6 @@ def test_file_that_is_missing_or_a_folder_is_refused(tmp_path):
 
 
 def test_model_is_a_plain_archive_of_arrays():
-    assert all(name.endswith((".npy", ".json")) for name in members(saved("knn")))
+    with zipfile.ZipFile(io.BytesIO(saved("knn"))) as archive:
+        assert archive.namelist()[0] == "header.json"
+        assert all(name.endswith(".npy") for name in archive.namelist()[1:])

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webwinnow.mining.classifiers import choose_folds
+from webwinnow.mining.classmodel import MOST_LEVELS, Taxonomy
 from webwinnow.mining.classscores import ClassScores, Reliability
-from webwinnow.mining.folds import choose_folds
-from webwinnow.mining.taxonomy import MOST_LEVELS, Taxonomy
 
 PATHS = ["art/music", "science/physics/acoustics", "science/physics/optics", "science/biology"]
 
@@ -70,9 +70,9 @@ def test_labels_of_a_page_lie_on_one_path():
 def test_labels_have_one_spelling():
     taxonomy = Taxonomy([])
     assert taxonomy.tidy(" science / physics//optics/ ") == "science/physics/optics"
-    assert len(taxonomy.parts("/".join("abcdefghijkl"))) == MOST_LEVELS
+    assert len(taxonomy.path("/".join("abcdefghijkl"))) == MOST_LEVELS
     assert Taxonomy([], "").tidy(" AC/DC ") == "AC/DC"
-    assert Taxonomy([], ">").parts("a > b/c") == ("a", "b/c")
+    assert Taxonomy([], ">").path("a > b/c") == ("a", "b/c")
 
 
 @given(st.lists(st.text("ab/", min_size=1, max_size=6).filter(lambda s: s.strip("/")), min_size=1, max_size=8))

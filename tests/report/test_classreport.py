@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from webwinnow.commands.classify import Mistake, Trained
-from webwinnow.mining.classifiers import LinearSVM, sparse_rows
+from webwinnow.mining.classifiers import Folds, LinearSVM, sparse_rows
 from webwinnow.mining.classmodel import ClassModel
 from webwinnow.mining.classscores import ClassScores, Reliability
-from webwinnow.mining.folds import Folds
 from webwinnow.report.charts import MOST_CLASSES, confusion_chart, reliability_chart
 from webwinnow.report.classreport import classes_html
 from webwinnow.vectors import FeatureMatrix, VectorSettings

@@ -18,9 +18,8 @@ from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
-from webwinnow.mining.classmodel import METHODS, ClassModel
+from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.mining.classscores import ClassScores
-from webwinnow.mining.taxonomy import SEPARATOR
 from webwinnow.parsing import parse
 from webwinnow.report.classreport import classes_html
 from webwinnow.site.featureweights import CstWeightSettings

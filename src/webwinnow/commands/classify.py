@@ -27,17 +27,17 @@ from webwinnow.io.rows import Fields
 from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.mining.classifiers import (
     COST,
+    FOLDS,
     KNN_FEATURES,
     NEIGHBOURS,
     SVM_FEATURES,
     ChiSquareNeighbours,
+    Folds,
     LinearSVM,
     sparse_rows,
 )
-from webwinnow.mining.classmodel import METHODS, ClassModel
+from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel, Taxonomy
 from webwinnow.mining.classscores import ClassScores, Reliability
-from webwinnow.mining.folds import FOLDS, Folds
-from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings

@@ -1,7 +1,8 @@
-"""A trained classifier with what it needs to read pages of any site, in one file: arrays and JSON, never code.
+"""`ClassModel`: a trained classifier with what it needs to read pages of any site, and its file. `Taxonomy`: classes
+whose names are paths.
 
-Feature weights are not in it: those of a new site are learned from its own pages. The model holds the features by their
-hashes, how rare each was in training where the weighting asks, what the classifier learned, and the settings.
+Feature weights are not in a model: those of a new site are learned from its own pages. It has the hashes of the
+features, their rarity in training if the weighting uses it, what the classifier learned, and the settings.
 """
 
 from __future__ import annotations
@@ -15,32 +16,91 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, LinearSVM, sparse_rows
-from webwinnow.mining.taxonomy import SEPARATOR, Taxonomy
+from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM, sparse_rows
 from webwinnow.site.featureweights import CstWeightSettings
-from webwinnow.storage import ModelFile, ModelFormat, is_within
+from webwinnow.storage import ModelFormat
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
-FORMAT = ModelFormat("classifier", 2, "train it again")
 METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": LinearSVM, "knn": ChiSquareNeighbours}
-_TYPES = {"key": "u8", "rarity": "f8", "prior": "f8"}
-_OWN_TYPES = {
-    "svm": {"weight": "f4", "bias": "f8"},
-    "knn": {"row_data": "f8", "row_indices": "i4", "row_indptr": "i8", "truth": "i8"},
-}
-_OWN_SETTINGS = {"svm": ("features", "cost", "folds", "seed"), "knn": ("features", "neighbours", "folds", "seed")}
+FORMAT = ModelFormat("classifier", 2, "train it again with `webwinnow classify train`")
+SEPARATOR = "/"
+MOST_LEVELS = 8
+"""Deeper paths end here: the rest is one name. The paper's tree has 3 levels."""
+
+
+class Taxonomy:
+    """A tree of topics from classes whose names are paths (`science/physics/optics`), and its levels.
+
+    The classification system of DocView 7.1 has 739 topics in a tree of depth 3. Here the classifier distinguishes the
+    classes, whatever their depth; the probability of a topic is the sum over the classes below it. An empty separator
+    means plain names: one level.
+
+    `names[level]` are the topics of a level, sorted; `topic[level][c]` is the topic of class c. A class that ends above
+    a level keeps its own name there, so the topics of the last level are the classes.
+    """
+
+    def __init__(self, classes: Sequence[str], separator: str = SEPARATOR) -> None:
+        self.separator = separator
+        self.classes = tuple(classes)
+        paths = [self.path(name) for name in self.classes]
+        self.depth = max(map(len, paths), default=1)
+        self.names: list[tuple[str, ...]] = []
+        self.topic: list[NDArray[np.int64]] = []
+        for level in range(self.depth):
+            found, topic = np.unique([separator.join(path[: level + 1]) for path in paths], return_inverse=True)
+            self.names.append(tuple(str(name) for name in found.tolist()))
+            self.topic.append(topic.astype(np.int64))
+
+    def path(self, label: str) -> tuple[str, ...]:
+        """The names on the path to a class, without blank ones. NUL is blank: arrays of texts drop it."""
+        label = label.replace("\0", " ")
+        if not self.separator:
+            return (label.strip(),)
+        found = [name.strip() for name in label.split(self.separator)]
+        found = [name for name in found if name]
+        last = found[MOST_LEVELS - 1 :]
+        return (*found[: MOST_LEVELS - 1], self.separator.join(last)) if last else tuple(found) or (label.strip(),)
+
+    def tidy(self, label: str) -> str:
+        """The canonical spelling of a label: no blanks around names, no empty ones."""
+        return self.separator.join(self.path(label))
+
+    def at(self, label: str, level: int) -> str:
+        """The topic of a label at a level (from 0)."""
+        return self.separator.join(self.path(label)[: level + 1])
+
+    def probabilities(self, probability: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """For each level the probability of each topic (columns): the sum over its classes."""
+        levels = []
+        for names, topic in zip(self.names, self.topic, strict=True):
+            summed = np.zeros((len(probability), len(names)))
+            np.add.at(summed.T, topic, probability.T)
+            levels.append(summed)
+        return levels
+
+    def predict(self, probability: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The most probable class and the topics above it: (pages, levels) of topics, and of their probabilities.
+
+        So a page's labels are on one path. Choosing from the top down is no better: see docs/classify.md.
+        """
+        best = probability.argmax(axis=1)
+        chosen = np.stack([topic[best] for topic in self.topic], axis=1)
+        certain = [
+            found[np.arange(len(best)), chosen[:, level]] for level, found in enumerate(self.probabilities(probability))
+        ]
+        return chosen, np.stack(certain, axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassModel:
-    """A classifier over the columns `keys`, called `names`; `rarity` is empty where columns are not multiplied.
+    """A classifier over the columns `keys`, called `names`; `rarity` is empty if columns are not multiplied by it.
 
-    `about` is for people: how many pages it was trained on, how well held-out pages were told.
+    `about` is for people: the number of training pages, the scores on held-out pages.
     """
 
     method: str
-    classifier: LinearSVM | ChiSquareNeighbours
+    classifier: Classifier
     keys: NDArray[np.uint64]
     names: tuple[str, ...]
     rarity: NDArray[np.float64]
@@ -51,25 +111,18 @@ class ClassModel:
 
     @classmethod
     def of(
-        cls,
-        method: str,
-        classifier: LinearSVM | ChiSquareNeighbours,
-        matrix: FeatureMatrix,
-        vectors: VectorSettings,
-        **others: Any,
+        cls, method: str, classifier: Classifier, matrix: FeatureMatrix, vectors: VectorSettings, **others: Any
     ) -> ClassModel:
-        """The model of a classifier that was fitted to a matrix; columns that it does not use are left behind."""
+        """The model of a classifier that was fitted to a matrix, with the columns that it uses."""
         columns = classifier.columns_
         own = copy.copy(classifier)
         own.columns_, own.width_, own.held_out_ = np.arange(len(columns)), len(columns), None
-        rarity = np.zeros(0) if matrix.rarity is None else matrix.rarity[columns]
-        names = tuple(matrix.vocabulary[column] for column in columns.tolist())
         return cls(
             method=method,
             classifier=own,
             keys=matrix.keys[columns],
-            names=names,
-            rarity=rarity,
+            names=tuple(matrix.vocabulary[column] for column in columns.tolist()),
+            rarity=np.zeros(0) if matrix.rarity is None else matrix.rarity[columns],
             vectors=vectors,
             **others,
         )
@@ -85,39 +138,21 @@ class ClassModel:
         found = builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys)))
         return sparse_rows(found.data, found.indices, found.indptr, len(self.keys))
 
-    # To and from bytes
-
     def to_bytes(self) -> bytes:
-        """The model as a `.npz` archive; the same model gives the same bytes."""
+        """The model as a model file; equal models give equal bytes."""
         own = self.classifier
-        settings = {name: getattr(own, name) for name in _OWN_SETTINGS[self.method]}
         about = {
             "method": self.method,
-            "names": self.names,
-            "settings": settings,
+            "settings": own.settings,
             "classes": own.classes_.tolist(),
             "slope": own.slope_,
+            "names": self.names,
             "vectors": asdict(self.vectors),
             "separator": self.separator,
             "site_by": self.site_by,
             "about": self.about,
         }
-        columns: dict[str, NDArray[Any]] = {
-            "key": self.keys,
-            "rarity": self.rarity,
-            "prior": own.prior_,
-        }
-        if isinstance(own, LinearSVM):
-            columns |= {"weight": own.weight_.ravel(), "bias": own.bias_}
-        else:
-            rows = own.rows_
-            columns |= {
-                "row_data": rows.data.astype(np.float64),
-                "row_indices": rows.indices.astype(np.int32),
-                "row_indptr": rows.indptr.astype(np.int64),
-                "truth": own.truth_,
-            }
-        return FORMAT.pack(about, columns)
+        return FORMAT.pack(about, {"key": self.keys, "rarity": self.rarity, "prior": own.prior_} | own.to_arrays())
 
     @classmethod
     def load(cls, path: Path) -> ClassModel:
@@ -126,94 +161,65 @@ class ClassModel:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> ClassModel:
-        """Read a model; everything in it is validated. Raises `ModelError`."""
+        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
         with FORMAT.reading(data, name) as file:
-            return cls._checked(file)
-
-    @classmethod
-    def _checked(cls, file: ModelFile) -> ClassModel:
-        about = file.about
-        method, classes, names = about["method"], about["classes"], about["names"]
-        if method not in METHODS:
-            raise ValueError(f"it was trained by a method {str(method)[:40]!r}")
-        columns = file.typed(_TYPES | _OWN_TYPES[method])
-        keys = columns["key"]
-        if not _are_texts(classes) or not 1 <= len(classes) <= MOST_CLASSES or sorted(set(classes)) != classes:
-            raise ValueError("its classes are no sorted list of names")
-        if not _are_texts(names) or len(names) != len(keys) or len(np.unique(keys)) != len(keys):
-            raise ValueError("its features and their names do not fit")
-        if not isinstance(about["separator"], str) or not isinstance(about["about"], dict):
-            raise ValueError("its settings are of the wrong type")
-        if len(columns["rarity"]) not in (0, len(keys)) or len(columns["prior"]) != len(classes):
-            raise ValueError("arrays of different lengths")
-        if not all(np.isfinite(column).all() for column in columns.values() if column.dtype.kind == "f"):
-            raise ValueError("weights that are no numbers")
-        slope = about["slope"]
-        if not isinstance(slope, float) or not 0 < slope < float("inf"):
-            raise ValueError("a slope that is no number above 0")
-        classifier = METHODS[method](**_settings(about["settings"], _OWN_SETTINGS[method]))
-        classifier.classes_ = np.array(classes, np.str_)
-        classifier.prior_, classifier.slope_ = columns["prior"], slope
-        classifier.columns_, classifier.width_ = np.arange(len(keys)), len(keys)
-        if isinstance(classifier, LinearSVM):
-            _fill_svm(classifier, columns)
-        else:
-            _fill_neighbours(classifier, columns)
-        return cls(
-            method=method,
-            classifier=classifier,
-            keys=keys,
-            names=tuple(names),
-            rarity=columns["rarity"],
-            vectors=_vector_settings(about["vectors"]),
-            separator=about["separator"],
-            site_by=_site_by(about["site_by"]),
-            about=about["about"],
-        )
-
-
-def _fill_svm(classifier: LinearSVM, columns: dict[str, NDArray[Any]]) -> None:
-    classes, width = len(classifier.classes_), classifier.width_
-    if len(columns["weight"]) != classes * width or len(columns["bias"]) != classes:
-        raise ValueError("arrays of different lengths")
-    classifier.weight_, classifier.bias_ = columns["weight"].reshape(classes, width), columns["bias"]
-
-
-def _fill_neighbours(classifier: ChiSquareNeighbours, columns: dict[str, NDArray[Any]]) -> None:
-    data, indices, indptr, truth = (columns[name] for name in _OWN_TYPES["knn"])
-    rows_fit = len(indptr) == len(truth) + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
-    if not rows_fit or not len(truth) or (np.diff(indptr) < 0).any():
-        raise ValueError("arrays of different lengths")
-    if not is_within(indices, classifier.width_) or not is_within(truth, len(classifier.classes_)):
-        raise ValueError("an index is out of range")
-    classifier.rows_, classifier.truth_ = sparse_rows(data, indices, indptr, classifier.width_), truth
+            about = file.about
+            if about["method"] not in METHODS:
+                raise ValueError(f"it was trained by a method {str(about['method'])[:40]!r}")
+            kind = METHODS[about["method"]]
+            arrays = file.typed({"key": "u8", "rarity": "f8", "prior": "f8"} | kind.array_types)
+            classes, names, keys = about["classes"], about["names"], arrays["key"]
+            if not _are_texts(classes) or not 1 <= len(classes) <= MOST_CLASSES or sorted(set(classes)) != classes:
+                raise ValueError("its classes are not a sorted list of names")
+            if not _are_texts(names) or len(names) != len(keys) or len(np.unique(keys)) != len(keys):
+                raise ValueError("its features and their names do not fit")
+            if not isinstance(about["separator"], str) or not isinstance(about["about"], dict):
+                raise ValueError("its settings are of the wrong type")
+            if len(arrays["rarity"]) not in (0, len(keys)) or len(arrays["prior"]) != len(classes):
+                raise ValueError("arrays of different lengths")
+            if not all(np.isfinite(array).all() for array in arrays.values()):
+                raise ValueError("weights that are not finite numbers")
+            slope = about["slope"]
+            if not isinstance(slope, float) or not 0 < slope < float("inf"):
+                raise ValueError("a slope that is not above 0")
+            classifier = kind(**_numbers(about["settings"], kind.setting_names))
+            classifier.classes_ = np.array(classes, np.str_)
+            classifier.prior_, classifier.slope_ = arrays["prior"], slope
+            classifier.columns_, classifier.width_ = np.arange(len(keys)), len(keys)
+            classifier.set_arrays(arrays)
+            SiteKey.parse(about["site_by"])
+            return cls(
+                method=about["method"],
+                classifier=classifier,
+                keys=keys,
+                names=tuple(names),
+                rarity=arrays["rarity"],
+                vectors=_vector_settings(about["vectors"]),
+                separator=about["separator"],
+                site_by=about["site_by"],
+                about=about["about"],
+            )
 
 
 def _are_texts(found: Any) -> bool:
     return isinstance(found, list) and all(isinstance(text, str) for text in found)
 
 
-def _settings(found: Any, names: Sequence[str]) -> dict[str, Any]:
-    """The settings of a classifier: numbers, under these names."""
+def _numbers(found: Any, names: Sequence[str]) -> dict[str, Any]:
+    """The settings of a classifier: whole numbers under these names, except `cost`."""
     if not isinstance(found, dict) or set(found) != set(names):
         raise ValueError("its settings are not those of its method")
-    if any(isinstance(value, bool) or not isinstance(value, int | float) for value in found.values()):
-        raise ValueError("its settings are no numbers")
-    if any(not isinstance(value, int) for name, value in found.items() if name != "cost"):
-        raise ValueError("its settings are no whole numbers")
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, int | float if name == "cost" else int):
+            raise ValueError(f"its setting {name} is {str(value)[:40]!r}")
     return found
 
 
 def _vector_settings(plain: Any) -> VectorSettings:
-    """What `asdict` made of the settings of feature vectors; raises for what this program does not know."""
+    """The result of `asdict` for the settings of feature vectors; raises for unknown settings."""
     if not isinstance(plain, dict) or not _are_texts(plain.get("kinds")) or not isinstance(plain.get("weights"), dict):
         raise ValueError("its settings of feature vectors are of the wrong type")
     if not isinstance(plain.get("weighting"), str):
         raise ValueError("its weighting has no name")
     weights = CstWeightSettings(**plain["weights"])
     return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights})
-
-
-def _site_by(told: Any) -> str:
-    SiteKey.parse(told)
-    return str(told)

@@ -1,34 +1,31 @@
-"""How well classes were told: precision, recall and F (thesis 5.2, DocView 7.1); what probabilities are worth."""
+"""Scores of classification: precision, recall and F (thesis 5.2, DocView 7.1); calibration of probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ClassScores", "Reliability"]
-
 BINS = 10
-"""Equal bins of probability in which it is held against how often it was right."""
+"""Bins of equal width in which probabilities are compared with the share of correct predictions."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassScores:
-    """`confusion[t, p]` pages of class t were taken for class p; all else follows."""
+    """Counts of pages: `confusion[t, p]` of class t were classified as class p."""
 
     classes: tuple[str, ...]
     confusion: NDArray[np.int64]
 
     @classmethod
-    def of(cls, truth: Sequence[str], told: Sequence[str], classes: Sequence[str] | None = None) -> ClassScores:
-        """Count. `classes` are those of both, in alphabetical order, unless given."""
-        names = tuple(sorted({*truth, *told}) if classes is None else classes)
+    def of(cls, truth: Sequence[str], predicted: Sequence[str], classes: Sequence[str] | None = None) -> ClassScores:
+        """Compare two labellings. `classes` are those of both, in alphabetical order, unless given."""
+        names = tuple(sorted({*truth, *predicted}) if classes is None else classes)
         place = {name: number for number, name in enumerate(names)}
-        rows = np.array([place[name] for name in truth], np.int64)
-        columns = np.array([place[name] for name in told], np.int64)
+        rows, columns = (np.array([place[name] for name in labels], np.int64) for labels in (truth, predicted))
         counts = np.bincount(rows * len(names) + columns, minlength=len(names) ** 2)
         return cls(names, counts.reshape(len(names), len(names)))
 
@@ -40,17 +37,17 @@ class ClassScores:
 
     @property
     def right(self) -> NDArray[np.int64]:
-        """Pages of each class that were told right."""
+        """Pages of each class that were classified correctly."""
         return np.diagonal(self.confusion)
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """Of the pages assigned to a class the share that belongs to it (DocView, equation 4); 0 of none."""
+        """The share of the pages assigned to a class that belong to it (DocView, equation 4); 0 of none."""
         return _share(self.right, self.confusion.sum(axis=0))
 
     @property
     def recall(self) -> NDArray[np.float64]:
-        """Of the pages of a class the share that was assigned to it (equation 5)."""
+        """The share of the pages of a class that were assigned to it (equation 5)."""
         return _share(self.right, self.pages)
 
     @property
@@ -60,7 +57,7 @@ class ClassScores:
 
     @property
     def accuracy(self) -> float:
-        """The share of pages told right."""
+        """The share of pages classified correctly."""
         return float(self.right.sum() / max(int(self.confusion.sum()), 1))
 
     @property
@@ -71,61 +68,54 @@ class ClassScores:
 
     @property
     def micro_f(self) -> float:
-        """F over all decisions; with one class a page, this is the accuracy."""
+        """F over all decisions; with one class per page this is the accuracy."""
         return self.accuracy
 
     def to_plain(self) -> dict[str, Any]:
-        """The scores as JSON has them."""
+        """The scores for JSON."""
+        rounded = [np.round(column, 6).tolist() for column in (self.precision, self.recall, self.f)]
         return {
             "accuracy": round(self.accuracy, 6),
             "macro_f": round(self.macro_f, 6),
             "micro_f": round(self.micro_f, 6),
             "classes": [
-                {"class": name, "pages": int(pages), "precision": float(p), "recall": float(r), "f": float(f)}
-                for name, pages, p, r, f in zip(
-                    self.classes,
-                    self.pages,
-                    np.round(self.precision, 6),
-                    np.round(self.recall, 6),
-                    np.round(self.f, 6),
-                    strict=True,
-                )
+                {"class": name, "pages": pages, "precision": p, "recall": r, "f": f}
+                for name, pages, p, r, f in zip(self.classes, self.pages.tolist(), *rounded, strict=True)
             ],
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reliability:
-    """What probabilities are worth, in equal bins of the likeliest class's: pages, mean probability, share right.
+class Reliability(NamedTuple):
+    """Calibration of the probability of the predicted class, in equal bins: pages, mean probability, share correct.
 
     `brier` is the mean over pages of the squared error summed over classes (Brier 1950; 0 is best, 2 worst).
     """
 
     brier: float
     pages: NDArray[np.int64]
-    told: NDArray[np.float64]
+    predicted: NDArray[np.float64]
     right: NDArray[np.float64]
 
     @classmethod
     def of(cls, probability: NDArray[np.float64], truth: NDArray[np.int64], bins: int = BINS) -> Reliability:
-        """Hold the probabilities (pages, classes) against the classes that the pages have."""
+        """Compare the probabilities (pages, classes) with the true classes."""
         rows = np.arange(len(truth))
         errors = np.square(probability).sum(axis=1) - 2 * probability[rows, truth] + 1
         best = probability.argmax(axis=1) if len(truth) else np.zeros(0, np.int64)
         most = probability[rows, best]
         which = np.clip((most * bins).astype(np.int64), 0, bins - 1)
         pages = np.bincount(which, minlength=bins)
-        told = _share(np.bincount(which, weights=most, minlength=bins), pages)
+        predicted = _share(np.bincount(which, weights=most, minlength=bins), pages)
         right = _share(np.bincount(which, weights=best == truth, minlength=bins), pages)
-        return cls(float(errors.mean()) if len(truth) else 0.0, pages, told, right)
+        return cls(float(errors.mean()) if len(truth) else 0.0, pages, predicted, right)
 
     @property
     def expected_error(self) -> float:
-        """The mean over pages of how far their bin's probability is from the share that was right (ECE)."""
-        return float((self.pages * np.abs(self.told - self.right)).sum() / max(int(self.pages.sum()), 1))
+        """The mean over pages of the difference between the probability and the share correct in their bin (ECE)."""
+        return float((self.pages * np.abs(self.predicted - self.right)).sum() / max(int(self.pages.sum()), 1))
 
     def to_plain(self) -> dict[str, Any]:
-        """The numbers as JSON has them."""
+        """The numbers for JSON."""
         return {"brier": round(self.brier, 6), "expected_calibration_error": round(self.expected_error, 6)}
 
 

@@ -169,9 +169,9 @@ def reliability_chart(found: Reliability) -> Markup:
     step, most = side / len(found.pages), max(int(found.pages.max(initial=0)), 1)
     bins = [
         {
-            "x": left + side * found.told[n],
+            "x": left + side * found.predicted[n],
             "y": top + side * (1 - found.right[n]),
-            "title": f"{int(found.pages[n]):,} pages, probability {found.told[n]:.3f}, correct {found.right[n]:.3f}",
+            "title": f"{found.pages[n]:,} pages, probability {found.predicted[n]:.3f}, correct {found.right[n]:.3f}",
             "bar_x": left + step * n + 1,
             "bar": low * int(found.pages[n]) / most,
         }

@@ -11,7 +11,7 @@ from webwinnow.experiments.mining.minefindings import Finding, finding, sentence
 from webwinnow.experiments.mining.mineresults import Average, ClusterStatistics, MiningResults, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.experiments.resulttables import MISSING, Row, best_of_row
-from webwinnow.mining.folds import FOLDS
+from webwinnow.mining.classifiers import FOLDS
 from webwinnow.report.charts import Axis, Series, line_chart
 from webwinnow.report.templating import asset, render_page, shortened
 
