@@ -132,7 +132,7 @@ def test_pages_that_say_the_same_and_a_single_page_are_one_cluster(cluster, writ
         assert done.exit_code == 0, done.output
         assert {record["cluster"] for record in records(tmp_path / "c.jsonl")} == {1}
     done = cluster(write_crawl(alike), "-k", 3, "-o", tmp_path / "c.jsonl", "--weighting", "tfidf", "--no-report")
-    assert "2 of 3 clusters drew no page" in done.stderr
+    assert "2 of 3 clusters got no page" in done.stderr
 
 
 @pytest.mark.parametrize(
