@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,8 @@ LEAST_SHARE = 0.5
 """Folds are by site if at least this share of pages has classes that other sites have too."""
 
 
-class Folds(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Folds:
     """The fold in which each page is held out; `by` is `site` or `page`, `why` the reason."""
 
     number: NDArray[np.int64]
