@@ -91,7 +91,7 @@ CASES: dict[str, list[list[str]]] = {
     ],
     "experiment-search": [["experiment", "search", CRAWL, "-o", "{out}/x"]],
 }
-NOT_COMPARED = re.compile(r"(^|/)(index|models|x)/.*\.(?!npz|csv|json|jsonl)|\.log$")
+NOT_COMPARED = re.compile(r"(^|/)(index|x)/.*\.(?!npz|csv|json|jsonl)|(^|/)models/|(^|/)m\.npz$|\.log$")
 TIMES = re.compile(rb'\d+(\.\d+)? (pages/s|ms|s\b)|"(seconds|ms|took)[^,}]*|[0-9.]+ s, ')
 
 

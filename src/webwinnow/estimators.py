@@ -20,8 +20,7 @@ from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.sampling import LEARNED_PAGES, choose_pages, page_key
-from webwinnow.site.sums import TEXTS
+from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 from webwinnow.sitemodel import SiteModel, tree_of
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings

@@ -15,8 +15,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sampling import LEARNED_PAGES, choose_pages, page_key
-from webwinnow.site.sums import ALL_PARTS, SiteSums
+from webwinnow.site.sums import ALL_PARTS, LEARNED_PAGES, SiteSums, choose_pages, page_key
 from webwinnow.urls import SiteKey
 
 LEARN_AGAIN = 1.2

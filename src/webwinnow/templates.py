@@ -19,8 +19,8 @@ from webwinnow.errors import InputError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of
-from webwinnow.site.sampling import page_key
 from webwinnow.site.styletree import pair_key
+from webwinnow.site.sums import page_key
 
 __all__ = ["Collection", "Template", "TemplateList", "pagelet_text"]
 

@@ -98,7 +98,7 @@ class FeatureMatrix:
 
 
 def learn_weights(trees: Iterable[PageTree], settings: CstWeightSettings | None = None) -> FeatureWeights:
-    """Learn the compressed structure tree of a site and weigh its features; choose the pages first (`site.choose`)."""
+    """Learn the compressed structure tree of a site and weigh its features; choose the pages first (`choose_pages`)."""
     return FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)), settings)
 
 

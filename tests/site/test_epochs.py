@@ -131,7 +131,7 @@ def test_arrays_that_are_none_are_a_model_error(header):
     entry = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header if header != b"PK" else zipped({})
     for read in (LearnedSite.from_bytes, SiteSums.from_bytes):
         with pytest.raises(ModelError):
-            read(zipped({"about.npy": entry}))
+            read(zipped({"page_keys.npy": entry}))
 
 
 def zipped(files):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
-import zipfile
 
 import numpy as np
 import pytest
+from modelfiles import HEADER, archive_of, members, npy, with_about, with_header
 
 import webwinnow
 from webwinnow import ModelError, PageRecord, PageTree, SiteModel, parse
 from webwinnow.blocks import cut
-from webwinnow.site.archive import FORMAT_VERSION
+from webwinnow.site.learned import FORMAT
 from webwinnow.site.sums import SiteSums, block_keys
 
 
@@ -23,28 +22,8 @@ def pages(count: int) -> list[PageRecord]:
     ]
 
 
-def members(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def archive_of(parts: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
 def column(values: object, dtype: object) -> bytes:
-    out = io.BytesIO()
-    np.save(out, np.array(values, dtype))
-    return out.getvalue()
-
-
-def told(parts: dict[str, bytes], **about: object) -> dict[str, bytes]:
-    known = json.loads(bytes(np.load(io.BytesIO(parts["about.npy"])))) | about
-    return parts | {"about.npy": column(np.frombuffer(json.dumps(known).encode(), np.uint8), np.uint8)}
+    return npy(values, dtype)
 
 
 def test_model_counts_the_pages_that_say_a_text():
@@ -79,21 +58,18 @@ def test_model_comes_back_as_it_was(tmp_path):
 
 
 def test_newer_model_is_refused_with_the_advice_to_upgrade():
-    parts = members(webwinnow.learn(pages(3)).to_bytes())
     with pytest.raises(ModelError, match="upgrade"):
-        SiteModel.from_bytes(archive_of(told(parts, format_version=FORMAT_VERSION + 1)))
+        SiteModel.from_bytes(with_header(webwinnow.learn(pages(3)).to_bytes(), version=FORMAT.version + 1))
 
 
 def test_model_of_other_style_hashes_is_refused():
-    parts = members(webwinnow.learn(pages(3)).to_bytes())
     with pytest.raises(ModelError, match="styles of version 0"):
-        SiteModel.from_bytes(archive_of(told(parts, style_version=0)))
+        SiteModel.from_bytes(with_about(webwinnow.learn(pages(3)).to_bytes(), style_version=0))
 
 
 def test_old_format_is_refused_with_the_advice_to_learn_again():
-    parts = members(webwinnow.learn(pages(3)).to_bytes())
     with pytest.raises(ModelError, match="learn the site again"):
-        SiteModel.from_bytes(archive_of(told(parts, format_version=FORMAT_VERSION - 1)))
+        SiteModel.from_bytes(with_header(webwinnow.learn(pages(3)).to_bytes(), version=FORMAT.version - 1))
 
 
 def test_sums_are_not_a_model_and_a_model_is_not_sums():
@@ -114,8 +90,9 @@ def test_sums_are_not_a_model_and_a_model_is_not_sums():
         {"text_key.npy": column([1.0], np.float64)},
         {"text_pages.npy": column([99], np.int32)},
         {"text_pages.npy": column([0], np.int32)},
-        {"about.npy": column(np.frombuffer(b"[]", np.uint8), np.uint8)},
-        {"about.npy": column(np.frombuffer(b"{", np.uint8), np.uint8)},
+        {HEADER: b"[]"},
+        {HEADER: b"{"},
+        {HEADER: b'{"kind": "site model", "version": 5, "about": {}}'},
         {"text_pages.npy": b"rubbish"},
         {"page_keys.npy": column([3, 1, 2], np.uint64)},
         {"sst_parent.npy": column([-1, 5], np.int32)},
@@ -157,8 +134,7 @@ def test_a_model_with_one_number_changed_is_refused_or_still_cleans(seed):
     chance = np.random.default_rng(seed)
     parts = members(webwinnow.learn(pages(5), "a.example").to_bytes())
     name = sorted(parts)[int(chance.integers(len(parts)))]
-    array = np.load(io.BytesIO(parts[name]))
-    if name == "about.npy" or not len(array):
+    if name == HEADER or not len(array := np.load(io.BytesIO(parts[name]))):
         return
     changed = array.copy()
     largest = (np.finfo if array.dtype.kind == "f" else np.iinfo)(array.dtype).max

@@ -22,8 +22,7 @@ from webwinnow.site.description import SHOWN_DEPTH, describe_model
 from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sampling import LEARNED_PAGES
-from webwinnow.site.sums import SiteSums
+from webwinnow.site.sums import LEARNED_PAGES, SiteSums
 from webwinnow.urls import SiteKey
 
 MODEL_FILE = ".npz"

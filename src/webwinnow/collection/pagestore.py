@@ -207,7 +207,7 @@ class CollectionStore:
             yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
     def chosen_of(self, site: str, most: int) -> list[Ref]:
-        """The pages that a site is learned from (`site.sampling`): each content once, then the lowest keys."""
+        """The pages that a site is learned from (`choose_pages`): each content once, then the lowest keys."""
         return self._index.execute(
             "SELECT offset, length FROM (SELECT offset, length, key, content, row_number() "
             "OVER (PARTITION BY content ORDER BY key, ordinal) AS place FROM pages WHERE site = ? AND error IS NULL) "

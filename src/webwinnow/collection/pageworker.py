@@ -50,8 +50,7 @@ from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sampling import page_key
-from webwinnow.site.sums import TEXTS, SiteSums, block_keys
+from webwinnow.site.sums import TEXTS, SiteSums, block_keys, page_key
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.urls import SiteKey
 

@@ -13,7 +13,7 @@ from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.platforms import cpu_count
 from webwinnow.replicas import ReplicaSettings
-from webwinnow.site.sampling import LEARNED_PAGES
+from webwinnow.site.sums import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
 

@@ -63,7 +63,7 @@ def chosen_trees(
 
     A page is handed on if its key is not above its site's last one, `others` for a site that is not in `last_keys`, and
     if none with its content and a lower key was seen here before. So of n copies in any order some log n are handed on.
-    Choices over parts of a site combine in any order (`site.choose`): who learns the site makes the last one.
+    Choices over parts of a site combine in any order (`choose_pages`): who learns the site makes the last one.
     """
     lowest: dict[tuple[str, str], tuple[int, int]] = {}
     for batch in batches:

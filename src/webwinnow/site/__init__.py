@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sampling import choose_pages, page_key
+from webwinnow.site.sums import choose_pages, page_key
 
 __all__ = ["LearnedSite", "choose_pages", "page_key"]

@@ -7,17 +7,15 @@ items of a list share theirs. A finer place is what follows a label: a way right
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.pagemodel.evidence import PageEvidence
 from webwinnow.pagemodel.reading import GENRES
-from webwinnow.site.archive import Column
-
-__all__ = ["BlockRows", "BlockTable", "SiteEvidence"]
+from webwinnow.storage import Array, ArrayTable, is_within
 
 LOGIT_SCALE = 1_000
 """Log odds are summed as integers, so that sums do not depend on their order."""
@@ -34,10 +32,55 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockRows:
-    """The blocks of some pages, and what holds for the pages: page j is `page_key[j]`, its blocks `page == j`."""
+class PageRows(ArrayTable):
+    """Rows of some pages: page j has the fingerprint `page_key[j]` and the rows where `page == j`."""
+
+    PER_PAGE: ClassVar[dict[str, int]] = {}
+    """Fields with so many values per page rather than one per row."""
 
     page_key: Keys
+    page: NDArray[Any]
+
+    @classmethod
+    def merge(cls, parts: list[Self]) -> Self:
+        """All rows in one table, pages ordered by key: the same for any order of the parts."""
+        if not parts:
+            return cls.empty()
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.dtypes()}
+        order = np.argsort(columns["page_key"], kind="stable")
+        place = np.empty(len(order), columns["page"].dtype)
+        place[order] = np.arange(len(order))
+        first = np.repeat(np.cumsum([0, *(len(part.page_key) for part in parts[:-1])]), [len(p.page) for p in parts])
+        page = place[columns.pop("page") + first]
+        by_page = np.argsort(page, kind="stable")
+        found = {"page_key": columns.pop("page_key")[order], "page": page[by_page]}
+        for name, values in cls.PER_PAGE.items():
+            found[name] = columns.pop(name).reshape(-1, values)[order].ravel()
+        return cls(**found, **{name: column[by_page] for name, column in columns.items()})
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, Array]) -> Self:
+        """Rows from the arrays of a file. Raises `ValueError` where they do not fit together."""
+        pages, rows = len(columns["page_key"]), len(columns["page"])
+        sizes = {name: pages * values for name, values in cls.PER_PAGE.items()} | {"page_key": pages}
+        if any(len(column) != sizes.get(name, rows) for name, column in columns.items()):
+            raise ValueError(f"{cls.__name__} with arrays of different lengths")
+        if not is_within(columns["page"], pages):
+            raise ValueError(f"{cls.__name__} of pages that do not exist")
+        found = cls(**columns)
+        found.check()
+        return found
+
+    def check(self) -> None:
+        """Raise `ValueError` for impossible values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockRows(PageRows):
+    """The blocks of some pages."""
+
+    PER_PAGE: ClassVar[dict[str, int]] = {"page_genre": len(GENRES)}
+
     page_genre: NDArray[np.int64]
     """Millionths, `len(GENRES)` a page, one page after the other."""
     page: NDArray[np.int64]
@@ -58,51 +101,6 @@ class BlockRows:
             words=evidence.words.astype(np.int64),
             logit=np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64),
         )
-
-    @classmethod
-    def merge(cls, parts: list[BlockRows]) -> BlockRows:
-        """All rows in one, pages by key: the same whatever the order of the parts."""
-        if not parts:
-            return cls(**{name: np.zeros(0, dtype) for name, dtype in cls.column_types().items()})
-        keys = np.concatenate([part.page_key for part in parts])
-        order = np.argsort(keys, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        first = np.cumsum([0, *(len(part.page_key) for part in parts)])
-        page = place[np.concatenate([part.page + at for part, at in zip(parts, first, strict=False)])]
-        by_page = np.argsort(page, kind="stable")
-        genres = np.concatenate([part.page_genre for part in parts]).reshape(-1, len(GENRES))
-        return cls(
-            page_key=keys[order],
-            page_genre=genres[order].ravel(),
-            page=page[by_page],
-            text=np.concatenate([part.text for part in parts])[by_page],
-            way=np.concatenate([part.way for part in parts])[by_page],
-            words=np.concatenate([part.words for part in parts])[by_page],
-            logit=np.concatenate([part.logit for part in parts])[by_page],
-        )
-
-    def columns(self) -> dict[str, Column]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in self.column_types()}
-
-    @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        keys = ("page_key", "text", "way")
-        return {field.name: np.uint64 if field.name in keys else np.int64 for field in fields(cls)}
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Column]) -> BlockRows:
-        """Rows from arrays of unknown origin. Raises `ValueError` with what does not fit."""
-        pages, rows = len(columns["page_key"]), len(columns["page"])
-        if len(columns["page_genre"]) != pages * len(GENRES):
-            raise ValueError("has pages without a genre")
-        if any(len(columns[name]) != rows for name in ("text", "way", "words", "logit")):
-            raise ValueError("has columns of different length")
-        if rows and not (columns["page"].min() >= 0 and columns["page"].max() < pages):
-            raise ValueError("names pages that it does not have")
-        return cls(**columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,7 +126,7 @@ KNOWN_AT, ENOUGH = 3.0, 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockTable:
+class BlockTable(ArrayTable):
     """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text
     is repeated, sum of log odds; places after a label (`after_`) with their pages, blocks, pairs of blocks that say the
     same, sum of log odds; and the site as a whole (`whole`): the mean genre of its pages, and of what may be content
@@ -232,29 +230,19 @@ class BlockTable:
         """On how many pages each text stands; 1 for a text that was never seen twice."""
         return _looked_up(self.text_key, self.text_pages, text, missing=1)
 
-    def columns(self) -> dict[str, Column]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in self.column_types()}
-
     @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        kinds = {"text_key": np.uint64, "way_key": np.uint64, "after_key": np.uint64, "whole": np.float64}
-        return {field.name: kinds.get(field.name, np.int64) for field in fields(cls)}
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Column]) -> BlockTable:
-        """A table from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+    def of_columns(cls, columns: dict[str, Array]) -> BlockTable:
+        """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
         for of in ("text", "way", "after"):
             keys = columns[f"{of}_key"]
             if any(len(columns[name]) != len(keys) for name in columns if name.startswith(f"{of}_")):
-                raise ValueError("has columns of different length")
+                raise ValueError("blocks with arrays of different lengths")
             if np.any(keys[1:] <= keys[:-1]):
-                raise ValueError("is not in order")
+                raise ValueError("blocks out of order")
         if len(columns["whole"]) != len(GENRES) + 2 or not (
             np.isfinite(columns["whole"]).all() and (columns["whole"] >= 0).all()
         ):
-            raise ValueError("does not say what the site is like")
+            raise ValueError("blocks without totals of the site")
         return cls(**columns)
 
 

@@ -7,19 +7,16 @@ sketch of shingles (Broder 1997), so that small differences leave it the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import topmost
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import Column
 from webwinnow.site.pagefeatures import page_features
 from webwinnow.site.styletree import pair_key
+from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import SHINGLE_SIZE
-
-__all__ = ["PAGELET_LINKS", "TEMPLATE_PAGES", "PageletCounts", "Pagelets", "pagelets_of"]
 
 PAGELET_LINKS = 3
 """k: a child with so many links is too much for one pagelet (thesis 5.3; the authors have the same)."""
@@ -101,29 +98,20 @@ def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PageletCounts:
+class PageletCounts(ArrayTable):
     """On how many pages of a site each pagelet stands, by fingerprint, ascending."""
 
     key: Keys
     pages: NDArray[np.int32]
 
-    def columns(self) -> dict[str, Column]:
-        """The arrays by name."""
-        return {"key": self.key, "pages": self.pages}
-
     @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        return {"key": np.uint64, "pages": np.int32}
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Column], pages: int) -> PageletCounts:
-        """Counts over `pages` pages from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+    def of_columns(cls, columns: dict[str, Array], pages: int) -> PageletCounts:
+        """Counts over `pages` pages from the arrays of a file. Raises `ValueError` where they do not fit together."""
         key, counts = columns["key"], columns["pages"]
         if len(key) != len(counts) or not np.all(key[1:] > key[:-1]):
-            raise ValueError("has keys out of order or without counts")
+            raise ValueError("pagelets out of order or without counts")
         if not np.all((counts > 0) & (counts <= pages)):
-            raise ValueError("counts pages that there are not")
+            raise ValueError("pagelets counted on more pages than there are")
         return cls(key=key, pages=counts)
 
     def repeated(self) -> PageletCounts:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +15,9 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest
 from webwinnow._words import name_hash, word_spans
 from webwinnow.pagetree import PageTree
-from webwinnow.site.archive import Column
+from webwinnow.site.blocktable import PageRows
+from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import stop_words
-
-__all__ = [
-    "SEGMENTATIONS",
-    "SegmentRows",
-    "SegmentTable",
-    "block_entropies",
-    "feature_entropies",
-    "greedy_threshold",
-    "segments_of",
-]
 
 SEGMENTATIONS: dict[str, tuple[str, ...]] = {
     "tables": ("table",),
@@ -117,12 +107,11 @@ def greedy_threshold(feature: NDArray[np.int64], entropy: Entropies) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SegmentRows:
+class SegmentRows(PageRows):
     """The features of some pages: row r says that block `tables[r]` (`sections[r]`) of page `page_key[page[r]]` has a
     feature so many times.
     """
 
-    page_key: Keys
     page: NDArray[np.int32]
     tables: NDArray[np.int32]
     sections: NDArray[np.int32]
@@ -148,51 +137,14 @@ class SegmentRows:
             count=np.diff(np.append(first, len(feature))).astype(np.int32),
         )
 
-    @classmethod
-    def merge(cls, parts: list[SegmentRows]) -> SegmentRows:
-        """All rows in one, pages by key: the same whatever the order of the parts."""
-        if not parts:
-            return cls(**{name: np.zeros(0, dtype) for name, dtype in cls.column_types().items()})
-        keys = np.concatenate([part.page_key for part in parts])
-        order = np.argsort(keys, kind="stable")
-        place = np.empty(len(order), np.int32)
-        place[order] = np.arange(len(order), dtype=np.int32)
-        first = np.cumsum([0, *(len(part.page_key) for part in parts)])
-        page = place[np.concatenate([part.page + at for part, at in zip(parts, first, strict=False)])]
-        by_page = np.argsort(page, kind="stable")
-        rows = {
-            name: np.concatenate([getattr(part, name) for part in parts])[by_page]
-            for name in ("tables", "sections", "feature", "count")
-        }
-        return cls(page_key=keys[order], page=page[by_page], **rows)
-
-    def columns(self) -> dict[str, Column]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in self.column_types()}
-
-    @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        keys = {"page_key": np.uint64, "feature": np.uint64}
-        return {name: keys.get(name, np.int32) for name in cls.__slots__}
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Column], pages: Keys) -> SegmentRows:
-        """Rows of the pages `pages` from arrays of unknown origin. Raises `ValueError` with what does not fit."""
-        page = columns["page"]
-        if not np.array_equal(columns["page_key"], pages):
-            raise ValueError("is of other pages")
-        if any(len(columns[name]) != len(page) for name in ("tables", "sections", "feature", "count")):
-            raise ValueError("has columns of different length")
-        if len(page) and not (page.min() >= 0 and page.max() < len(pages)):
-            raise ValueError("names pages that it does not have")
-        if not np.all((columns["count"] > 0) & (columns["tables"] >= 0) & (columns["sections"] >= 0)):
-            raise ValueError("has counts or blocks below what there can be")
-        return cls(**columns)
+    def check(self) -> None:
+        """Raise `ValueError` for impossible values."""
+        if not np.all((self.count > 0) & (self.tables >= 0) & (self.sections >= 0)):
+            raise ValueError("segments with impossible counts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SegmentTable:
+class SegmentTable(ArrayTable):
     """The entropy of each feature that more than one page has, features ascending; a threshold a segmentation."""
 
     feature: Keys
@@ -235,25 +187,16 @@ class SegmentTable:
         of_block, term = np.divmod(pair, max(len(known), 1))
         return block, block_entropies(of_block, self.entropy_of(known)[term], len(tree))
 
-    def columns(self) -> dict[str, Column]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in self.column_types()}
-
     @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        return {"feature": np.uint64, "entropy": np.float64, "threshold": np.float64}
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Column]) -> SegmentTable:
-        """A table from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+    def of_columns(cls, columns: dict[str, Array]) -> SegmentTable:
+        """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
         feature, entropy, threshold = (columns[name] for name in ("feature", "entropy", "threshold"))
         if len(feature) != len(entropy) or not np.all(feature[1:] > feature[:-1]):
-            raise ValueError("has features out of order or without entropy")
+            raise ValueError("segments out of order or without entropy")
         if len(threshold) != len(SEGMENTATIONS) or not np.all((threshold >= 0) & (threshold <= 1)):
-            raise ValueError("has no threshold for each segmentation")
+            raise ValueError("segments without a threshold for each segmentation")
         if not np.all((entropy >= 0) & (entropy <= 1)):
-            raise ValueError("has entropies outside of 0 to 1")
+            raise ValueError("segments with entropies outside of 0 to 1")
         return cls(**columns)
 
 

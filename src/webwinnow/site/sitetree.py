@@ -13,7 +13,7 @@ into trees that share nothing (experiment: `benchmarks/run.py sst`).
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
 from typing import Any
@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError
 from webwinnow.site._mapping import align, grouped
 from webwinnow.site._styles import Pairs
-from webwinnow.site.archive import within
 from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
-
-__all__ = ["CHARACTERISTIC", "JACCARD", "SiteTree", "finish"]
+from webwinnow.storage import ArrayTable, is_within
 
 CHARACTERISTIC = 0.85
 """Gamma of the thesis: a feature on so many of an element's tag nodes is characteristic."""
@@ -38,7 +36,7 @@ LEAST_UNEQUAL = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SiteTree:
+class SiteTree(ArrayTable):
     """A finished tree; elements in an order that puts parents before children, 0 is the root.
 
     `ways` leads down: (element, sequence, position) to the child; a `#text` leaf stands at (element, 0, -1). Features
@@ -68,46 +66,34 @@ class SiteTree:
     def __len__(self) -> int:
         return len(self.parent)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name."""
-        return {name: getattr(self, name) for name in self.column_types()}
-
-    @classmethod
-    def column_types(cls) -> dict[str, Any]:
-        """The names and types of the arrays."""
-        keys = dict.fromkeys(("style", "shape", "style_sequence", "way_sequence", "feature"), np.uint64)
-        small = {"parent": np.int32, "kind": np.uint8, "way_position": np.int32}
-        names = [field.name for field in fields(cls) if field.name not in ("cut", "pages")]
-        return {name: (keys | small).get(name, np.int64) for name in names}
-
     @classmethod
     def of_columns(cls, cut: int, columns: dict[str, NDArray[Any]]) -> SiteTree:
-        """A tree from arrays of unknown origin. Raises `ValueError` with what does not fit."""
+        """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
         size = len(columns["parent"])
         for first in ("parent", "style_element", "way_element", "feature_element"):
             if len({len(columns[name]) for name in _TABLES[first]}) != 1:
-                raise ValueError("has columns of different length")
+                raise ValueError("a tree with arrays of different lengths")
         parent, kind, m = columns["parent"], columns["kind"], columns["m"]
         down = np.arange(1, size)
         if not size or parent[0] != -1 or not np.all((parent[1:] >= 0) & (parent[1:] < down) & (np.diff(parent) >= 0)):
-            raise ValueError("is no tree")
+            raise ValueError("a tree with parents out of order")
         if not np.isin(kind, (INTERNAL, LEAF)).all() or not np.all(m > 0):
-            raise ValueError("has elements of no kind or of no page")
+            raise ValueError("a tree with elements of unknown kind or on no page")
         for name in ("style_element", "way_element", "feature_element", "way_child"):
-            if not within(columns[name], size):
-                raise ValueError("names elements that it does not have")
+            if not is_within(columns[name], size):
+                raise ValueError("a tree with indexes out of range")
         for name in ("style_element", "way_element", "feature_element"):
             if np.any(np.diff(columns[name]) < 0):
-                raise ValueError("is not in order")
+                raise ValueError("a tree with rows out of order")
         if np.any(parent[columns["way_child"]] != columns["way_element"]):
-            raise ValueError("has ways that lead elsewhere than down")
+            raise ValueError("a tree with paths that do not lead down")
         counted = m[columns["feature_element"]]
         if not (
             np.all(columns["style_count"] > 0)
             and np.all((columns["df"] > 0) & (columns["df"] <= counted))
             and np.all((columns["total"] >= columns["df"]) & (columns["entropy_sum"] >= 0))
         ):
-            raise ValueError("has counts that cannot be")
+            raise ValueError("a tree with impossible counts")
         return cls(cut=cut, pages=int(m[0]), **columns)
 
 

@@ -24,15 +24,12 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
 from webwinnow.site._styles import StyleSums, element_keys, leaves_around
 from webwinnow.site.pagefeatures import page_features
-
-__all__ = ["CST_CUT", "L_SCALE", "SST_CUT", "Grower", "PageElements", "StyleTree", "elements_of_page", "pair_key"]
+from webwinnow.storage import Array, ArrayTable, is_within
 
 SST_CUT = 1
 """Virtual leaves of the SST: the parents of the actual leaves (thesis 4.2.5, enhancement 2)."""
 CST_CUT = 2
 """Virtual leaves of the CST: the grandparents of the actual leaves (thesis 4.3.3)."""
-OUTSIDE, INTERNAL, LEAF = range(3)
-"""Kinds of nodes: below a leaf or hidden; with elements below; a virtual leaf. `_styles.pyx` uses the same numbers."""
 OUTSIDE, INTERNAL, LEAF = range(3)
 """Kinds of nodes: below a leaf or hidden; with elements below; a virtual leaf. `_styles.pyx` uses the same numbers."""
 L_SCALE = 1 << 32
@@ -81,8 +78,10 @@ def elements_of_page(tree: PageTree, cut: int) -> PageElements:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StyleTree:
+class StyleTree(ArrayTable):
     """A raw style tree: elements, their styles, their features, each sorted by key."""
+
+    NOT_STORED = ("pages",)
 
     cut: int
     pages: Keys
@@ -112,7 +111,7 @@ class StyleTree:
 
     @classmethod
     def grow(cls, trees: Iterable[PageTree], cut: int) -> StyleTree:
-        """Grow from pages; choose them first (`site.choose`)."""
+        """Grow from pages; choose them first (`choose_pages`)."""
         grower = Grower(cut)
         for tree in trees:
             grower.add(tree)
@@ -134,6 +133,25 @@ class StyleTree:
             _summed(parts, _STYLE_COLUMNS, 2, 2),
             _summed(parts, _FEATURE_COLUMNS, 2, 2),
         )
+
+    @classmethod
+    def of_columns(cls, cut: int, pages: Keys, columns: dict[str, Array]) -> StyleTree:
+        """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
+        key, most = columns["key"], len(pages) + 1
+        tables = (_ELEMENT_COLUMNS, _STYLE_COLUMNS, _FEATURE_COLUMNS)
+        fits = (
+            all(len({len(columns[name]) for name in table}) == 1 for table in tables)
+            and bool(np.all(key[1:] > key[:-1]))
+            and all(bool(np.isin(columns[name], key).all()) for name in ("style_element", "feature_element"))
+            and bool(np.isin(columns["parent"][columns["parent"] != 0], key).all())
+            and is_within(columns["kind"], 3, 1)
+            and all(is_within(columns[name], most, 1) for name in ("m", "style_m", "df"))
+            and is_within(columns["total"], 1 << 40)
+            and is_within(columns["position"], 1 << 30, -1)
+        )
+        if not fits:
+            raise ValueError("its style tree does not fit together")
+        return cls(cut=cut, pages=pages, **columns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StyleTree) and all(

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,29 @@ _UNREADABLE: Final = (
 """What reading a foreign or damaged file may raise."""
 
 
+class ArrayTable:
+    """Base of dataclasses of arrays, which model files store by the names and dtypes of their array fields."""
+
+    __slots__ = ()
+    NOT_STORED: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def dtypes(cls) -> dict[str, np.dtype[Any]]:
+        """The dtype of each array field, from its annotation (`NDArray[np.int64]`)."""
+        hints = get_type_hints(cls)
+        arrays = [name for name in hints if get_origin(hints[name]) is np.ndarray and name not in cls.NOT_STORED]
+        return {name: np.dtype(get_args(get_args(hints[name])[1])[0]) for name in arrays}
+
+    @classmethod
+    def empty(cls) -> Self:
+        """A table without rows."""
+        return cls(**{name: np.zeros(0, dtype) for name, dtype in cls.dtypes().items()})
+
+    def columns(self, prefix: str = "") -> dict[str, Array]:
+        """The arrays by name."""
+        return {prefix + name: getattr(self, name) for name in self.dtypes()}
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFile:
     """The contents of a model file: its metadata and its arrays, which are read-only."""
@@ -60,6 +83,11 @@ class ModelFile:
                 raise ValueError(f"{prefix + name} is a {array.ndim}-dimensional array of {array.dtype}")
             found[name] = array
         return found
+
+    def table(self, kind: type[ArrayTable], prefix: str) -> dict[str, Array] | None:
+        """The arrays of a table that was stored with a prefix; None where the file has none of them."""
+        names = {prefix + name for name in kind.dtypes()}
+        return self.typed(kind.dtypes(), prefix) if names & self.arrays.keys() else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,8 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagefeatures import feature_names
-from webwinnow.site.sampling import LEARNED_PAGES
 from webwinnow.site.styletree import Keys
-from webwinnow.site.sums import SiteSums
+from webwinnow.site.sums import LEARNED_PAGES, SiteSums
 from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.words import stop_words
 
