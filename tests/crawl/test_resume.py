@@ -121,7 +121,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         os.kill(child_of(process), signal.SIGKILL)
         _, told = process.communicate()
         assert process.returncode == 2
-        assert b"--resume goes on" in told
+        assert b"--resume continues" in told
         with out.open("ab") as file:
             file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff half a record")
         gate.open(10)
@@ -132,7 +132,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         process.send_signal(signal.SIGINT)
         _, told = process.communicate()
         assert process.returncode == 130, told
-        assert b"--resume goes on" in told
+        assert b"--resume continues" in told
         stored = stored_pages(out)
         assert 20 < len(stored) < PAGES
         gate.open(2 * PAGES)
@@ -176,7 +176,7 @@ def test_a_crawl_is_not_written_over(tmp_path: Path, settings_for: Callable[...,
 
 
 def test_what_cannot_be_resumed_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no crawl to go on with"):
+    with pytest.raises(InputError, match="no crawl to resume"):
         crawl([], tmp_path / "site.warc.gz", resume=True)
 
 

@@ -14,9 +14,8 @@ import pytest
 from webwinnow.crawl.crawlmessages import Answer, FetchedPage
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore
-from webwinnow.crawl.exchange import Exchange, FetchFailed
 from webwinnow.crawl.session import CrawlSession
-from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
 
 START = "http://a.test/"
 Reply = Callable[[str], Exchange | FetchFailed]

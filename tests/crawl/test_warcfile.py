@@ -13,8 +13,7 @@ import pytest
 from webwinnow.crawl.crawlmessages import FetchedPage, Go, Message, read_message, write_message
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.downloads import _final_response
-from webwinnow.crawl.exchange import Exchange, claims_another_type, headers_of
-from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.crawl.warcfile import Exchange, WarcFile, claims_another_type, headers_of
 from webwinnow.errors import SettingsError
 
 EXCHANGE = Exchange(

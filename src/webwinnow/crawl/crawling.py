@@ -19,20 +19,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import IO, Final, NamedTuple
 
-from webwinnow.crawl.crawlmessages import (
-    Answer,
-    Begin,
-    Done,
-    Ended,
-    FetchedPage,
-    Go,
-    Message,
-    Problem,
-    Ready,
-    Stop,
-    read_message,
-    write_message,
-)
+from webwinnow.crawl import crawlmessages as messages
+from webwinnow.crawl.crawlmessages import Message, read_message, write_message
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore, Fate
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, FollowNone, Next, crawled
@@ -68,7 +56,7 @@ class CrawlSummary:
     refused: int
     failed: int
     waiting: int
-    reasons: tuple[tuple[str, str, int], ...]
+    reasons: list[tuple[str, str, int]]
     links_over: int
     fresh: int
     received: int
@@ -126,21 +114,11 @@ def crawl(
         settings = stored_crawl(path, state).settings
     plain = (settings or CrawlSettings()).to_plain()
     run = _Run(path, folder, follow, on_progress or no_progress, on_problem or (lambda _: None))
-    end = run.run(Begin(plain, str(path), str(folder), not resume, urls, type(follow).__name__))
+    end = run.run(messages.Begin(plain, str(path), str(folder), not resume, urls, type(follow).__name__))
     if log is not None:
         with CrawlStore(folder, create=False) as store:
             write_lines((json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in store.log()), log)
-    summary = CrawlSummary(
-        sites=end.sites,
-        **{str(fate): end.counts.get(fate, 0) for fate in Fate},
-        reasons=tuple((fate, reason, count) for fate, reason, count in end.reasons),
-        links_over=end.links_over,
-        fresh=end.fresh,
-        received=end.received,
-        seconds=time.monotonic() - began,
-        ended=end.reason,
-        finished=end.finished,
-    )
+    summary = CrawlSummary(**end.summary, seconds=time.monotonic() - began)
     if summary.finished and state is None:
         shutil.rmtree(folder, ignore_errors=True)
     return summary
@@ -199,12 +177,12 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
         raise SettingsError(f"{out}: the folder {out.parent} does not exist; make it first")
     if resume:
         if not folder.is_dir():
-            raise InputError(f"{out} has no crawl to go on with ({folder} is missing); start one without --resume")
+            raise InputError(f"{out} has no crawl to resume ({folder} is missing); start one without --resume")
         return
     if not starts:
         raise SettingsError("no start page given; expected URLs such as https://example.org/")
     if folder.exists():
-        raise SettingsError(f"{out} has an unfinished crawl: --resume goes on with it; to start anew remove {folder}")
+        raise SettingsError(f"{out} has an unfinished crawl: --resume continues it; to start anew remove {folder}")
     if out.exists():
         raise SettingsError(f"{out} exists; a crawl does not write over what was fetched: remove it or give a new name")
     folder.mkdir(parents=True)
@@ -224,7 +202,7 @@ class _Run:
         self.starts: dict[int, str] = {}
         self.messages: SimpleQueue[Message | None] = SimpleQueue()
 
-    def run(self, begin: Begin) -> Ended:
+    def run(self, begin: messages.Begin) -> messages.Ended:
         """Start the child, answer it, and return its last message."""
         with (self.folder / "child.log").open("wb") as errors:
             child = subprocess.Popen(
@@ -232,7 +210,7 @@ class _Run:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                start_new_session=True,  # Ctrl-C reaches only this process, which sends Stop
+                start_new_session=True,  # Ctrl-C reaches only this process, which sends `Stop`
                 pipesize=PIPE_BYTES if sys.platform == "linux" else -1,
             )
         assert child.stdin is not None
@@ -246,7 +224,7 @@ class _Run:
             end = None
         except KeyboardInterrupt:
             with suppress(_ChildGone, Empty):  # requests under way may still be settled
-                _send(child.stdin, Stop())
+                _send(child.stdin, messages.Stop())
                 self._talk(child.stdin, SECONDS_TO_STOP)
             raise
         finally:
@@ -254,7 +232,7 @@ class _Run:
         if end is None:
             errors_text = (self.folder / "child.log").read_text(encoding="utf-8", errors="replace")
             why = errors_text.strip().rpartition("\n")[2] or "killed"
-            raise InputError(f"the crawl ended unexpectedly ({why}); --resume goes on with it")
+            raise InputError(f"the crawl ended unexpectedly ({why}); --resume continues it")
         return end
 
     def _listen(self, stream: IO[bytes]) -> None:
@@ -263,26 +241,26 @@ class _Run:
             self.messages.put(message)
         self.messages.put(None)
 
-    def _talk(self, stream: IO[bytes], seconds: float | None = None) -> Ended | None:
+    def _talk(self, stream: IO[bytes], seconds: float | None = None) -> messages.Ended | None:
         """Answer until the child has ended; `Empty` if it sends nothing for this many seconds."""
         while (message := self.messages.get(timeout=seconds)) is not None:
             match message:
-                case Ready():
+                case messages.Ready():
                     self._replay()
-                    _send(stream, Go())
-                case FetchedPage():
+                    _send(stream, messages.Go())
+                case messages.FetchedPage():
                     found = self._links_to_follow(message)
-                    answer = Answer(message.number, list(found.links), list(found.sites), found.leave_site)
+                    answer = messages.Answer(message.number, list(found.links), list(found.sites), found.leave_site)
                     _send(stream, answer)
-                case Done():
+                case messages.Done():
                     self.on_progress("crawl", message.stored, message.wanted)
-                case Problem():
+                case messages.Problem():
                     raise InputError(f"the crawl could not go on: {message.text}")
-                case Ended():
+                case messages.Ended():
                     return message
         return None
 
-    def _links_to_follow(self, page: FetchedPage) -> Next:
+    def _links_to_follow(self, page: messages.FetchedPage) -> Next:
         record = PageRecord(url=page.url, body=page.body, content_type=page.content_type, fetched_at=page.fetched_at)
         found = self._crawled(record, page.site, page.depth, page.referrer)
         return Next() if found is None else self.follow.next(found)

@@ -64,16 +64,9 @@ class Done(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The crawl has ended: see `CrawlSummary`."""
+    """The crawl has ended: the fields of `CrawlSummary` except `seconds`."""
 
-    reason: str
-    finished: bool
-    counts: dict[str, int]
-    reasons: list[tuple[str, str, int]]
-    sites: int
-    links_over: int
-    received: int
-    fresh: int
+    summary: dict[str, Any]
 
 
 class Problem(NamedTuple):

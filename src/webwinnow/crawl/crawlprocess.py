@@ -22,26 +22,14 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from webwinnow.crawl.crawlmessages import (
-    Answer,
-    Begin,
-    Done,
-    Ended,
-    FetchedPage,
-    Message,
-    Problem,
-    Ready,
-    Stop,
-    read_message,
-    write_message,
-)
+from webwinnow.crawl import crawlmessages as messages
+from webwinnow.crawl.crawlmessages import Answer, FetchedPage, Message, read_message, write_message
 from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore
+from webwinnow.crawl.crawlstore import CrawlStore, Fate
 from webwinnow.crawl.downloads import RESULT, VISIT
-from webwinnow.crawl.exchange import Exchange, FetchFailed
 from webwinnow.crawl.frontier import Visit
 from webwinnow.crawl.session import CrawlSession
-from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
 from webwinnow.errors import InputError, WebwinnowError
 
 HANDLER = "webwinnow.crawl.downloads.GuardedHandler"
@@ -51,19 +39,19 @@ def main() -> int:
     """Read what to do from standard input, do it, and report the result on standard output."""
     link = ParentLink(FileIO(0, closefd=False), FileIO(1, "w", closefd=False))
     begin = read_message(link.inward)
-    if not isinstance(begin, Begin):
+    if not isinstance(begin, messages.Begin):
         return 2
     end: Message | None
     try:
         end = _crawl(begin, link)
     except (WebwinnowError, OSError, sqlite3.Error) as error:
-        end = Problem(str(error))
+        end = messages.Problem(str(error))
     if end is not None:
         write_message(link.outward, end)
     return 0
 
 
-def _crawl(begin: Begin, link: ParentLink) -> Ended | None:
+def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
     settings = CrawlSettings.from_plain(begin.settings)
     with CrawlStore(Path(begin.state), create=begin.create) as store:
         warc = WarcFile(Path(begin.out))
@@ -79,21 +67,25 @@ def _crawl(begin: Begin, link: ParentLink) -> Ended | None:
         if not store.sites():
             raise InputError(f"{store.path} has no start page: it was killed before it began; start the crawl again")
         store.commit()
-        write_message(link.outward, Ready())
+        write_message(link.outward, messages.Ready())
         if read_message(link.inward) is None:
             return None
         _run(session, link)
         link.done = True
         warc.close()
-        return Ended(
-            reason=session.frontier.why_ended,
-            finished=session.frontier.stopped is None,
-            counts=store.counts(),
-            reasons=store.reasons(),
-            sites=len(store.sites()),
-            links_over=session.frontier.links_over,
-            received=session.received,
-            fresh=session.frontier.stored - session.stored_before,
+        frontier = session.frontier
+        return messages.Ended(
+            {str(fate): 0 for fate in Fate}
+            | store.counts()
+            | {
+                "sites": len(store.sites()),
+                "reasons": store.reasons(),
+                "links_over": frontier.links_over,
+                "fresh": frontier.stored - session.stored_before,
+                "received": session.received,
+                "ended": frontier.why_ended,
+                "finished": frontier.stopped is None,
+            }
         )
 
 
@@ -210,12 +202,12 @@ class ParentLink:
 
     def report(self, stored: int, wanted: int) -> None:
         """Send the progress of the crawl."""
-        write_message(self.outward, Done(stored, wanted))
+        write_message(self.outward, messages.Done(stored, wanted))
 
     def give_up(self, problem: str) -> None:
         """End at once: settled pages are on disk, and Scrapy would wait for answers that will not come."""
         with suppress(OSError):
-            write_message(self.outward, Problem(problem))
+            write_message(self.outward, messages.Problem(problem))
         os._exit(1)
 
     def _listen(self) -> None:
@@ -230,7 +222,7 @@ class ParentLink:
     def _receive(self, message: Message) -> None:
         if isinstance(message, Answer):
             self._asked.pop(message.number).callback(message)
-        elif isinstance(message, Stop) and self.session is not None:
+        elif isinstance(message, messages.Stop) and self.session is not None:
             self.session.frontier.stop("stopped")
 
 

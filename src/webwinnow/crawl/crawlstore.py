@@ -81,7 +81,7 @@ class CrawlStore:
     def __init__(self, folder: Path, *, create: bool) -> None:
         self.path = folder / FILE
         if not create and not self.path.is_file():
-            raise InputError(f"{folder} holds no crawl to go on with; start one without --resume")
+            raise InputError(f"{folder} has no crawl to resume; start one without --resume")
         advice = "start the crawl again without --resume"
         self._base = open_database(self.path, _SCHEMA, version=FORMAT_VERSION, advice=advice)
         self._base.execute("BEGIN")

@@ -30,10 +30,10 @@ from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer
 
 from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type, head_end, status_of
 from webwinnow.crawl.frontier import Visit
 from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.robots import ROBOTS_BYTES
+from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, status_of
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
@@ -172,22 +172,14 @@ class Fetch:
         problem: BaseException | None = failure.value
         while isinstance(problem, ResponseFailed) and problem.reasons:
             problem = problem.reasons[0].value
-        match problem:
-            case AddressRefused():
-                return FetchFailed(str(problem), refused=True)
-            case NameUnknown():
-                return FetchFailed("the host name has no address", may_pass=True)
-            case error.TimeoutError() | error.TCPTimedOutError():
-                return FetchFailed("no connection in time", may_pass=True)
-            case error.ConnectionRefusedError():
-                return FetchFailed("the connection was refused", may_pass=True)
-            case error.ConnectError():
-                return FetchFailed("no connection", may_pass=True)
-            case error.ConnectionDone() | error.ConnectionLost() | PotentialDataLoss() | _DataLoss():
-                return FetchFailed("cut off", may_pass=True)
-            case SSL.Error() | VerificationError():
-                return FetchFailed("its certificate or encryption is not good")
-        return FetchFailed(f"no HTTP ({type(problem).__name__})", may_pass=True)
+        if isinstance(problem, AddressRefused):
+            return FetchFailed(str(problem), refused=True)
+        if isinstance(problem, SSL.Error | VerificationError):
+            return FetchFailed("its certificate or encryption is not good")
+        unknown = f"no HTTP ({type(problem).__name__})"
+        return FetchFailed(
+            next((why for kinds, why in _FAILURES if isinstance(problem, kinds)), unknown), may_pass=True
+        )
 
 
 class NameUnknown(Exception):
@@ -196,6 +188,15 @@ class NameUnknown(Exception):
 
 class FetchOver(Exception):
     """A fetch that we aborted; its `cause` says why."""
+
+
+_FAILURES: Final[tuple[tuple[tuple[type[BaseException], ...], str], ...]] = (
+    ((NameUnknown,), "the host name has no address"),
+    ((error.TimeoutError, error.TCPTimedOutError), "no connection in time"),
+    ((error.ConnectionRefusedError,), "the connection was refused"),
+    ((error.ConnectError,), "no connection"),
+    ((error.ConnectionDone, error.ConnectionLost, PotentialDataLoss, _DataLoss), "cut off"),
+)
 
 
 class _Body(Protocol):

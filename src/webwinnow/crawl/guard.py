@@ -165,14 +165,9 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _why_not_public(address: Address) -> str | None:
-    if address.is_loopback:
-        return "a loopback address"
-    if address.is_link_local:
-        return "a link-local address"
-    if address.is_multicast:
-        return "a multicast address"
-    if address.is_unspecified or address.is_reserved:
-        return "a reserved address"
-    if not address.is_global or getattr(address, "is_site_local", False):
-        return "a private address"
-    return None
+    kinds = ("loopback", "link_local", "multicast", "unspecified", "reserved", "site_local")
+    for kind in kinds:
+        if getattr(address, f"is_{kind}", False):
+            name = {"unspecified": "reserved", "site_local": "private"}.get(kind, kind.replace("_", "-"))
+            return f"a {name} address"
+    return None if address.is_global else "a private address"

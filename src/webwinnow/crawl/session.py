@@ -10,11 +10,10 @@ from typing import Final
 from webwinnow.crawl.crawlmessages import Answer, FetchedPage
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore, Fate
-from webwinnow.crawl.exchange import Exchange, FetchFailed, claims_another_type
 from webwinnow.crawl.frontier import Frontier, Visit
 from webwinnow.crawl.robots import ROBOTS_BYTES, Rules
 from webwinnow.crawl.scope import page_url
-from webwinnow.crawl.warcfile import WarcFile
+from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile, claims_another_type
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import ReadLimits
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -80,47 +80,21 @@ def _numbered(sources: list[_Source], on_problem: ProblemListener) -> Iterator[P
 def _source(given: str | Path, limits: ReadLimits, label: str | None) -> _Source:
     """Check one input and return its reader; `InputError` if it cannot be read."""
     if str(given) == STDIN:
-        return partial(_File("standard input", "", limits, label).read_pipe, lambda: nullcontext(sys.stdin.buffer))
+        return partial(PageFile("standard input", "", STDIN, label=label).read_pipe, limits)
     path = Path(given)
     try:
         if path.is_dir():
             _check_folder(path)
             return partial(_read_folder, path, limits, label)
         if path.is_file():
-            file = _File(str(given), path.as_posix(), limits, label)
-            file.check(path)
-            return partial(file.read, path)
+            file = PageFile(str(given), path.as_posix(), str(path), label=label)
+            file.check(limits)
+            return partial(file.read, limits)
         if path.exists():
-            return partial(_File(str(given), "", limits, label).read_pipe, lambda: path.open("rb"))
+            return partial(PageFile(str(given), "", str(path), label=label).read_pipe, limits)
     except OSError as error:
         raise InputError(f"{given}: cannot be read ({error.strerror})") from error
     raise InputError(f"{given}: no such file or folder")
-
-
-# Folders
-
-
-@dataclass(frozen=True, slots=True)
-class PageFile:
-    """A file of pages: its name in messages, the URL of its page if it is HTML, its path, the column of labels."""
-
-    name: str
-    url: str
-    path: str
-    in_folder: bool = False
-    label: str | None = None
-
-    def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
-        """Read its pages. In a folder, a broken HTML file is a refused page, any other broken file a problem."""
-        try:
-            yield from _File(self.name, self.url, limits, self.label).read(Path(self.path), on_problem)
-        except (InputError, MissingExtra) as error:
-            if not self.in_folder:
-                raise
-            if content_by_name(Path(self.path).name) is Content.HTML:
-                yield PageRecord(url=self.url, body=b"", refused=str(error))
-            else:
-                on_problem(str(error))
 
 
 def list_files(
@@ -135,16 +109,22 @@ def list_files(
         if path.is_file():
             yield PageFile(str(given), path.as_posix(), str(path.absolute()))
         else:
-            for found in _walk(path, on_problem):
-                yield PageFile(str(found), _relative_url(found, path), str(found.absolute()), in_folder=True)
+            yield from _files_in(path.absolute(), path, None, on_problem)
 
 
 def _read_folder(
     folder: Path, limits: ReadLimits, label: str | None, on_problem: ProblemListener
 ) -> Iterator[PageRecord]:
-    for path in _walk(folder, on_problem):
-        file = PageFile(str(path), _relative_url(path, folder), str(path), in_folder=True, label=label)
+    for file in _files_in(folder, folder, label, on_problem):
         yield from file.read(limits, on_problem)
+
+
+def _files_in(folder: Path, named: Path, label: str | None, on_problem: ProblemListener) -> Iterator[PageFile]:
+    """Yield the files of a folder; their URLs are the paths below it, wherever the folder is."""
+    for path in _walk(folder, on_problem):
+        below = path.relative_to(folder)
+        url = os.fsencode(below.as_posix()).decode("utf-8", "replace")
+        yield PageFile(str(named / below), url, str(path), in_folder=True, label=label)
 
 
 def _walk(folder: Path, on_problem: ProblemListener) -> Iterator[Path]:
@@ -177,11 +157,6 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _relative_url(path: Path, folder: Path) -> str:
-    """Return the URL of a page in a folder: its path below the folder, wherever the folder is."""
-    return os.fsencode(path.relative_to(folder).as_posix()).decode("utf-8", "replace")
-
-
 def _contains_pages(path: Path) -> bool:
     if content_by_name(path.name) is not None:
         return True
@@ -189,54 +164,59 @@ def _contains_pages(path: Path) -> bool:
         return is_html_document(file.read(HEAD_BYTES))
 
 
-# Files and pipes
-
-
 @dataclass(frozen=True, slots=True)
-class _File:
-    """A file or pipe to read: its name in messages, the URL of its page if it is HTML, the column of labels."""
+class PageFile:
+    """A file or pipe of pages: its name in messages, the URL of its page if it is HTML, its path, the label column."""
 
     name: str
     url: str
-    limits: ReadLimits
+    path: str
+    in_folder: bool = False
     label: str | None = None
 
-    def check(self, path: Path) -> None:
+    def check(self, limits: ReadLimits) -> None:
         """Raise `InputError` if the file does not begin as one of our formats."""
-        with path.open("rb") as file:
-            content, _ = self._recognise(file)
+        with Path(self.path).open("rb") as file:
+            content, _ = self._recognise(file, limits)
             if content is Content.WACZ:
                 warcs_in(file, self.name)
             elif content is Content.PARQUET:
                 check_parquet(file, self.name)
 
-    def read(self, path: Path, on_problem: ProblemListener) -> Iterator[PageRecord]:
+    def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
+        """Read its pages. In a folder, a broken HTML file is a refused page, any other broken file a problem."""
         try:
-            file = path.open("rb")
-        except OSError as error:
-            raise InputError(f"{self.name}: cannot be read ({error.strerror})") from error
-        with file:
-            content, stream = self._recognise(file)
-            yield from self._pages(content, stream, file, on_problem)
+            try:
+                file = Path(self.path).open("rb")  # noqa: SIM115
+            except OSError as error:
+                raise InputError(f"{self.name}: cannot be read ({error.strerror})") from error
+            with file:
+                content, stream = self._recognise(file, limits)
+                yield from self._pages(content, stream, file, limits, on_problem)
+        except (InputError, MissingExtra) as error:
+            if not self.in_folder:
+                raise
+            if content_by_name(Path(self.path).name) is Content.HTML:
+                yield PageRecord(url=self.url, body=b"", refused=str(error))
+            else:
+                on_problem(str(error))
 
-    def read_pipe(
-        self, opener: Callable[[], AbstractContextManager[IO[bytes]]], on_problem: ProblemListener
-    ) -> Iterator[PageRecord]:
+    def read_pipe(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """Read a pipe; formats that need to seek are copied to disk first."""
-        with opener() as pipe:
-            content, stream = self._recognise(pipe)
+        with nullcontext(sys.stdin.buffer) if self.path == STDIN else Path(self.path).open("rb") as pipe:
+            content, stream = self._recognise(pipe, limits)
             if content not in SEEKING:
-                yield from self._pages(content, stream, pipe, on_problem)
+                yield from self._pages(content, stream, pipe, limits, on_problem)
                 return
             with TemporaryFile() as file:
                 try:
-                    self._spool(stream, file)
+                    self._spool(stream, file, limits.max_spool_bytes)
                 except OSError as error:
                     raise InputError(f"{self.name}: cannot be copied to disk ({error.strerror})") from error
-                yield from self._pages(content, stream, file, on_problem)
+                yield from self._pages(content, stream, file, limits, on_problem)
 
-    def _recognise(self, file: Readable) -> tuple[Content, UnpackedStream]:
-        stream = UnpackedStream(file, self.limits)
+    def _recognise(self, file: Readable, limits: ReadLimits) -> tuple[Content, UnpackedStream]:
+        stream = UnpackedStream(file, limits)
         head = stream.peek(HEAD_BYTES)
         if stream.problem and not head:
             raise InputError(f"{self.name}: {stream.problem}; nothing could be read")
@@ -246,13 +226,18 @@ class _File:
         return content, stream
 
     def _pages(
-        self, content: Content, stream: UnpackedStream, file: IO[bytes], on_problem: ProblemListener
+        self,
+        content: Content,
+        stream: UnpackedStream,
+        file: IO[bytes],
+        limits: ReadLimits,
+        on_problem: ProblemListener,
     ) -> Iterator[PageRecord]:
         """Read `stream`, or for formats that need to seek the `file` under it."""
-        name, limits = self.name, self.limits
+        name = self.name
         match content:
             case Content.HTML:
-                return iter([self._html_page(stream)])
+                return iter([self._html_page(stream, limits)])
             case Content.WARC:
                 return read_warc(stream, name=name, limits=limits, on_problem=on_problem)
             case Content.JSONL:
@@ -262,8 +247,7 @@ class _File:
             case Content.PARQUET:
                 return read_parquet(file, name=name, limits=limits, on_problem=on_problem, label=self.label)
 
-    def _html_page(self, stream: UnpackedStream) -> PageRecord:
-        limits = self.limits
+    def _html_page(self, stream: UnpackedStream, limits: ReadLimits) -> PageRecord:
         body = stream.read(limits.max_page_bytes + 1)
         refused = stream.problem
         if not refused and len(body) > limits.max_page_bytes:
@@ -272,12 +256,11 @@ class _File:
             refused = f"the page unpacks to more than {limits.max_ratio} times its {stream.packing} size"
         return PageRecord(url=self.url, body=b"" if refused else body, refused=refused)
 
-    def _spool(self, stream: UnpackedStream, file: IO[bytes]) -> None:
+    def _spool(self, stream: UnpackedStream, file: IO[bytes], limit: int) -> None:
         size = 0
         while chunk := stream.read(SPOOL_CHUNK):
             size += len(chunk)
-            if size > self.limits.max_spool_bytes:
-                limit = self.limits.max_spool_bytes
+            if size > limit:
                 raise InputError(f"{self.name}: has more than {limit} bytes; give it as a file, not a pipe")
             file.write(chunk)
         if stream.problem:
