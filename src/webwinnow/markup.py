@@ -181,7 +181,6 @@ def is_hidden(tag: str, attributes: Iterable[tuple[str, str]]) -> bool:
 
 
 def _displays_none(style: str) -> bool:
-    """Whether the last `display` of an inline style is `none`."""
     shown = ""
     for declaration in style.lower().split(";"):
         name, _, value = declaration.partition(":")

@@ -318,7 +318,6 @@ class StopListBuilder:
 
     @property
     def words_held(self) -> int:
-        """The number of different words in memory."""
         return len(self._counts)
 
     def add(self, page: str | Iterable[str]) -> None:

@@ -70,7 +70,6 @@ class CrawlSummary:
         return self.stored + self.redirected + self.skipped + self.refused + self.failed + self.waiting
 
     def lines(self) -> list[str]:
-        """Return the summary as text."""
         speed = self.fresh / self.seconds if self.seconds > 0 else 0.0
         lines = [
             f"{self.fresh:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
@@ -189,8 +188,6 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
 
 
 class _Run:
-    """Starts the child process and answers it."""
-
     def __init__(
         self, out: Path, folder: Path, follow: Follow, on_progress: Progress, on_problem: Callable[[str], None]
     ) -> None:

@@ -117,8 +117,6 @@ def _scrapy_settings(settings: CrawlSettings) -> dict[str, Any]:
 
 
 class _Spider(Spider):
-    """Passes each response to the session."""
-
     name = "webwinnow"
 
     def __init__(self, *, session: CrawlSession, link: ParentLink) -> None:
@@ -134,7 +132,6 @@ class _Spider(Spider):
             yield request
 
     async def parse(self, response: Response, **_: Any) -> None:
-        """Handle a response."""
         assert response.request is not None
         meta = response.request.meta
         await self._finish(meta[VISIT], meta[RESULT])
@@ -152,8 +149,6 @@ class _Spider(Spider):
 
 
 class _Scheduler(BaseScheduler):
-    """Gives Scrapy the session's visits."""
-
     def __init__(self, session: CrawlSession, spider: _Spider) -> None:
         self.session = session
         self.spider = spider
@@ -190,7 +185,6 @@ class ParentLink:
         self._asked: dict[int, Deferred[Answer]] = {}
 
     def open(self) -> None:
-        """Start reading."""
         Thread(target=self._listen, daemon=True).start()
 
     async def ask(self, page: FetchedPage) -> Answer:
@@ -201,7 +195,6 @@ class ParentLink:
         return await maybe_deferred_to_future(answer)
 
     def report(self, stored: int, wanted: int) -> None:
-        """Send the progress of the crawl."""
         write_message(self.outward, messages.Done(stored, wanted))
 
     def give_up(self, problem: str) -> None:

@@ -70,7 +70,6 @@ class CrawlSettings:
             raise SettingsError(f"user_agent is {self.user_agent!r}: expected a line of ASCII")
 
     def to_plain(self) -> dict[str, Any]:
-        """Return plain values that `from_plain` reads."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 

@@ -101,16 +101,13 @@ class CrawlStore:
         self._base.close()
 
     def commit(self) -> None:
-        """Make all changes permanent."""
         self._base.execute("COMMIT")
         self._base.execute("BEGIN")
 
     def note(self, name: str, value: Any) -> None:
-        """Store a JSON value under a name."""
         write_note(self._base, name, value)
 
     def noted(self, name: str) -> Any:
-        """Return the value that was stored under a name, or None."""
         return read_note(self._base, name)
 
     # Sites
@@ -125,7 +122,6 @@ class CrawlStore:
         self._base.execute("UPDATE site SET base = ? WHERE id = ?", (base, site))
 
     def close_site(self, site: int, reason: str) -> None:
-        """Mark a site as finished."""
         self._base.execute("UPDATE site SET closed = ? WHERE id = ?", (reason, site))
 
     def sites(self) -> list[KnownSite]:
@@ -150,11 +146,9 @@ class CrawlStore:
         return cursor.lastrowid if cursor.rowcount else None
 
     def page(self, number: int) -> KnownPage:
-        """Return a page by its id."""
         return KnownPage(*self._base.execute(f"SELECT {_PAGE_COLUMNS} FROM page WHERE id = ?", (number,)).fetchone())
 
     def url(self, number: int | None) -> str | None:
-        """Return the URL of a page by its id."""
         return None if number is None else self.page(number).url
 
     def waiting(self) -> Iterator[KnownPage]:
@@ -190,7 +184,6 @@ class CrawlStore:
         return int(self._base.execute("SELECT coalesce(max(warc_end), 0) FROM page").fetchone()[0])
 
     def counts(self) -> dict[str, int]:
-        """Return the number of pages per fate."""
         return dict(self._base.execute("SELECT fate, count(*) FROM page GROUP BY fate ORDER BY fate"))
 
     def reasons(self) -> list[tuple[str, str, int]]:

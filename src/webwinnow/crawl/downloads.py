@@ -70,7 +70,6 @@ class GuardedHandler(BaseDownloadHandler):
         return Response(request.url, request=request)
 
     async def close(self) -> None:
-        """Close all connections."""
         for connection in list(self.connections.values()):
             connection.abort()
 
@@ -119,7 +118,6 @@ class Fetch:
             self.idle.reset(self.settings.timeout)
 
     def refuse_more(self, recorder: Recorder) -> None:
-        """Abort a response over the size limit."""
         self.cause = FetchFailed(f"has more than {self.limit:,} bytes", refused=True)
         recorder.abort()
 
@@ -226,7 +224,6 @@ class Recorder(ProtocolWrapper):
         self.begin(factory.fetch)
 
     def begin(self, fetch: Fetch) -> None:
-        """Start recording the next request."""
         self.sent, self.received = bytearray(), bytearray()
         self.fetch = fetch
         self.in_body = False
@@ -260,7 +257,6 @@ class Recorder(ProtocolWrapper):
         super().dataReceived(data)
 
     def abort(self) -> None:
-        """Close the connection at once."""
         if self.transport is not None:
             self.transport.abortConnection()
 

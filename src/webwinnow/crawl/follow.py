@@ -54,9 +54,7 @@ class Follow(Protocol):
 
     learns: bool
 
-    def next(self, page: CrawledPage) -> Next:
-        """Return the links to follow from this page."""
-        ...
+    def next(self, page: CrawledPage) -> Next: ...
 
 
 class FollowAll:
@@ -65,7 +63,6 @@ class FollowAll:
     learns = False
 
     def next(self, page: CrawledPage) -> Next:
-        """Return all links of the page."""
         return Next(()) if asks_not_to(page.tree) else Next(page.links)
 
 
@@ -75,7 +72,6 @@ class FollowNone:
     learns = False
 
     def next(self, page: CrawledPage) -> Next:  # noqa: ARG002
-        """Return no links."""
         return Next(())
 
 
@@ -92,7 +88,6 @@ class FollowKept:
         self.enough = enough
 
     def next(self, page: CrawledPage) -> Next:
-        """Return the links in the kept content of the page."""
         clean = self.cleaner.add(page.tree)
         if asks_not_to(page.tree):
             return Next(())

@@ -175,12 +175,10 @@ class Frontier:
         return None
 
     def close_site(self, number: int, reason: str) -> None:
-        """Fetch no more pages of a site."""
         self._sites[number].closed = reason
         self.store.close_site(number, reason)
 
     def stop(self, reason: str) -> None:
-        """Fetch no more pages at all."""
         self.stopped = self.stopped or reason
 
     def _add(self, site: _Site, link: Link) -> bool:
@@ -200,7 +198,6 @@ class Frontier:
 
     @property
     def stored(self) -> int:
-        """Pages stored, of all sites."""
         return sum(site.stored for site in self._sites.values())
 
     @property
@@ -210,7 +207,6 @@ class Frontier:
 
     @property
     def why_ended(self) -> str:
-        """Why there is nothing left to do."""
         if self.stopped:
             return self.stopped
         reasons = {self._why_closed(site) for site in self._sites.values() if site.waiting} - {None}
@@ -304,7 +300,6 @@ class Frontier:
         fetched_at: str | None = None,
         warc_end: int | None = None,
     ) -> None:
-        """Record the fate of a page that was visited."""
         assert visit.page is not None
         site = self._sites[visit.page.site]
         site.out -= 1
@@ -333,7 +328,6 @@ class Frontier:
             self._put(visit.page)
 
     def set_rules(self, visit: Visit, rules: Rules) -> None:
-        """Set the rules of the origin whose robots.txt was visited."""
         self._rules[visit.origin] = (rules, self.clock())
         del self._robots_files[visit.origin]
 

@@ -74,7 +74,6 @@ class Route(NamedTuple):
         return cls((found[1] or "") + found[2].lower(), address, port)
 
     def serves(self, host: str) -> bool:
-        """Whether this route applies to a host."""
         return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
 
 

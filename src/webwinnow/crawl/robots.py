@@ -37,7 +37,6 @@ class Rules:
         return cls()
 
     def why_not(self, url: str, user_agent: str) -> str | None:
-        """Return why a URL may not be fetched; None if it may."""
         if self.closed is not None:
             return self.closed
         if self.parsed is None or self.parsed.can_fetch(url, user_agent):

@@ -26,13 +26,11 @@ class Scope(NamedTuple):
 
     @classmethod
     def of(cls, kind: ScopeKind, start: str) -> Scope:
-        """Return the scope of a start page."""
         if kind == "below":
             return cls(kind, _key(start, _HOST) + urlsplit(start).path.rpartition("/")[0] + "/")
         return cls(kind, _key(start, _DOMAIN if kind == "domain" else _HOST))
 
     def contains(self, url: str) -> bool:
-        """Whether a canonical URL is in scope."""
         if self.kind == "any":
             return True
         if self.kind == "below":

@@ -53,7 +53,6 @@ class CrawlSession:
         self.pages = 0
 
     def next(self) -> Visit | None:
-        """Return the next visit to make, if there is one now."""
         self._check_limits()
         visit = self.frontier.next()
         if visit is not None and self._is_late(visit.ready_at):
@@ -63,7 +62,6 @@ class CrawlSession:
         return visit
 
     def has_work(self) -> bool:
-        """Whether there is something to do, now or later."""
         self._check_limits()
         return self.frontier.has_work()
 

@@ -51,12 +51,10 @@ class Exchange:
 
     @property
     def status(self) -> int:
-        """The status code."""
         return status_of(self.response)
 
     @property
     def headers(self) -> list[tuple[str, str]]:
-        """The headers of the response."""
         return headers_of(self.response[: head_end(self.response)])
 
     @property
@@ -116,16 +114,13 @@ class WarcFile:
         self._file = path.open("ab")
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     @property
     def length(self) -> int:
-        """The size of the file in bytes."""
         return self._file.tell()
 
     def truncate(self, length: int) -> None:
-        """Remove everything after `length`."""
         self._file.truncate(length)
         self._file.seek(0, io.SEEK_END)
 
@@ -168,7 +163,6 @@ class WarcFile:
         return self.length
 
     def _write(self, kind: WarcRecordType, headers: list[tuple[str, str]], body: bytes) -> str:
-        """Write one record; returns its id."""
         record = WarcRecord()
         number = str(uuid.uuid4())
         record.init_headers(record_type=kind, record_urn=f"uuid:{number}".encode())

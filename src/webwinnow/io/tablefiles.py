@@ -50,7 +50,6 @@ class TableFile:
         return list(dict.fromkeys(name for row in islice(self.rows((), _ignore), SAMPLED_LINES) for name in row))
 
     def check(self, columns: Sequence[str]) -> None:
-        """Raise `InputError` if a column is missing."""
         missing = [name for name in dict.fromkeys(columns) if self.columns.count(name) != 1]
         if missing:
             names = ", ".join(self.columns) or "none"

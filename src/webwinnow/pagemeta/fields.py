@@ -240,7 +240,6 @@ def _times(hints: Hints) -> Iterator[str]:
 
 
 def _days_marked(hints: Hints) -> Iterator[str]:
-    """Yield elements that are marked as a date by their class."""
     texts = (hints.text(node) for node, _, _ in hints.marked("date"))
     return (text for text in texts if len(text) <= LONGEST_MARKED_DATE)
 

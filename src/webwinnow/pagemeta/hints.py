@@ -153,7 +153,6 @@ class Hints:
 
     @cached_property
     def title(self) -> str | None:
-        """The page's title."""
         headings = [heading for _, heading in self.headings]
         return chosen_title(list(dict.fromkeys(islice(self._titles(), MAX_TITLES))), headings, self.is_site)
 
@@ -229,7 +228,6 @@ class Hints:
         return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
     def text(self, node: int) -> str:
-        """Return the beginning of an element's text."""
         tree = self.tree
         start = int(tree.text_start[node])
         return tree.text[start : min(int(tree.text_end[node]), start + LONGEST_LINE)]
@@ -273,7 +271,6 @@ class Hints:
 
     @cached_property
     def site_name(self) -> str | None:
-        """The site's own name."""
         for name in self.metas("og:site_name", "application-name", "apple-mobile-web-app-title"):
             return name
         for thing in self.head.json_ld_things:

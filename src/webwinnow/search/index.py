@@ -134,7 +134,6 @@ class IndexFolder:
                 level.close()
 
     def put(self, record: Record) -> None:
-        """Add the record of a page, or replace it."""
         text, abstract = str(record.get("text") or ""), str(record.get("abstract") or record.get("description") or "")
         body = words(text)
         shown = {name: record.get(name) for name in SHOWN_FIELDS} | {"abstract": abstract or text[:LEADING_CHARACTERS]}
@@ -166,7 +165,6 @@ class IndexFolder:
         return found
 
     def remove(self, key: str) -> None:
-        """Remove a page by its `page_id` or URL."""
         self.remove_where(KEY, key)
 
     def remove_where(self, field: str, value: str) -> None:
@@ -190,7 +188,6 @@ class IndexFolder:
 
     @property
     def pages(self) -> int:
-        """The number of pages that can be found."""
         return self.levels[FULL].pages
 
 
@@ -243,7 +240,6 @@ class Level:
             raise InputError(f"{self.path} is being written by another run ({error})") from None
 
     def put(self, key: str, texts: dict[str, Sequence[str]], filters: dict[str, str], shown: dict[str, Any]) -> None:
-        """Add a page, or replace the one with the same key."""
         writer = self._writing()
         writer.delete_documents_by_term(KEY, key)
         page = self._tantivy.Document()
@@ -260,7 +256,6 @@ class Level:
         self._writing().delete_documents_by_term(field, value)
 
     def commit(self) -> None:
-        """Make the changes permanent and searchable."""
         self._writing().commit()
         self._searcher = None
 
@@ -280,7 +275,6 @@ class Level:
 
     @property
     def pages(self) -> int:
-        """The number of pages that can be found."""
         return self._reading().num_docs
 
     @property
