@@ -142,6 +142,7 @@ class PageTree:
 
     @property
     def run_count(self) -> int:
+        """The number of text runs."""
         return len(self.run_owner)
 
     def run(self, r: int) -> str:
@@ -187,6 +188,7 @@ class PageTree:
         return self.head.base or self.url
 
     def resolve(self, href: str) -> str | None:
+        """Return `href` as an absolute URL."""
         return urls.resolve(self.base, href)
 
     def links(self, among: Mask | None = None, *, areas: bool = False) -> Links:
@@ -248,6 +250,7 @@ class Node:
 
     @property
     def tag(self) -> str:
+        """The lower-case tag name."""
         return self.tree.tag_name(self.index)
 
     @property
@@ -302,4 +305,5 @@ class Node:
 
     @property
     def xpath(self) -> str:
+        """The XPath of the element."""
         return self.tree.xpath(self.index)
