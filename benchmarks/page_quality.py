@@ -193,7 +193,7 @@ def _speed(data: Path) -> list[tuple[str, str]]:
         parsed = time.perf_counter()
         for tree in trees:
             scores = model.score(tree)
-            model.cut(scores.probability, scores.words)
+            model.cut(scores.probability, scores.reading.words)
         ratios.append((time.perf_counter() - parsed) / (parsed - started))
     return [("features, scores and cut, time beside `webwinnow.parse`", f"**{statistics.median(ratios):.2f}**")]
 

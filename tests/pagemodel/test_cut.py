@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from webwinnow.pagemodel.models import BETA, best_cut, expected_f
+from webwinnow.pagemodel.models import BETA, best_cut
 
 ROUNDING = 1e-6
 DOCS = Path(__file__).parents[2] / "docs" / "page-model.md"
+
+
+def expected_f(
+    keep: NDArray[np.bool_], probability: NDArray[np.float64], words: NDArray[np.int32], beta: float = 1.0
+) -> float:
+    """F-beta of the expected counts: (1 + b2) TP / (kept + b2 content), with TP = sum of p w over what is kept."""
+    hoped = probability * words
+    below = float(words[keep].sum()) + beta * beta * float(hoped.sum())
+    return (1.0 + beta * beta) * float(hoped[keep].sum()) / below if below > 0.0 else 0.0
 
 
 @given(

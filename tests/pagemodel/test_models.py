@@ -65,7 +65,7 @@ def test_weights_for_other_features_are_refused():
 
 def test_each_block_has_a_probability_and_the_page_a_genre(model: PageModel):
     scores = model.score(parse(PAGE))
-    assert len(scores.probability) == len(scores.words) == 3
+    assert len(scores.probability) == len(scores.reading.words) == 3
     assert ((scores.probability >= 0) & (scores.probability <= 1)).all()
     assert scores.genre_probability.sum() == pytest.approx(1.0, abs=1e-4)
     assert scores.genre in GENRES
@@ -98,5 +98,5 @@ def test_linear_scores_are_sums_over_tokens_by_hand(model: PageModel):
 @pytest.mark.parametrize("page", ["", "<p> </p>", "<p>...</p>", "x", "<frameset><frame></frameset>"])
 def test_pages_with_hardly_anything_are_scored(model: PageModel, page: str):
     scores = model.score(parse(page))
-    assert len(scores.probability) == len(scores.words)
-    assert 0.0 <= model.expected_quality(scores.probability, scores.words) <= 1.0
+    assert len(scores.probability) == len(scores.reading.words)
+    assert 0.0 <= model.judged(scores.probability, scores.reading.words)[1] <= 1.0

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from training.labels import block_labels
 from training.linear import rows_of
-from webwinnow.pagemodel.reading import GENRES, Reading, page_tokens, read
+from webwinnow.pagemodel.featureschema import TOKEN_BITS
+from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
@@ -97,8 +98,14 @@ def load(data: Path, *, news: bool = True) -> list[LabelledPage]:
                     reading=reading,
                     label=block_labels(said, words_of(row["text"])),
                     rows=rows_of(reading),
-                    tokens=page_tokens(reading),
+                    tokens=_tokens(reading),
                     block_words=said,
                 )
             )
     return pages
+
+
+def _tokens(reading: Reading) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct tokens of the head, and those of the names of elements."""
+    names = np.flatnonzero(np.bincount(reading.node_ids, minlength=1 << TOKEN_BITS))
+    return head_tokens(reading.blocks.tree.head), names

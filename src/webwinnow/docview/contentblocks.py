@@ -1,4 +1,10 @@
-"""`TagTree`, the markup tag tree (DocView 3.1): a page's containers, what is attached to each, and its type."""
+"""Content blocks (DocView 3 and 4): the markup tag tree, the weight of its blocks and features, the type of the page.
+
+Method `docview` cleans a page by its type, from the page alone, as its authors describe it.
+
+The paper names TABLE, TR, TD, P and DIV "and so on" as containers, B, I, STRONG and H1 as weighty; the other tags of
+2003 and those of HTML 5 are added here. It gives no forces, only that H1 has more than H3: the numbers are ours.
+"""
 
 from __future__ import annotations
 
@@ -9,41 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._words import name_hash, word_spans
-from webwinnow.cleaning.verdict import (
-    CENTRAL_REASON,
-    HUB_BLOCK_REASON,
-    IMAGE_BLOCK_REASON,
-    MARGINAL_REASON,
-    TOPIC_BLOCK_REASON,
-    Verdict,
-    keep_by_reason,
-)
-from webwinnow.docview._view import (
-    attached,
-    block_types,
-    blocks_around,
-    containers,
-    feature_sums,
-    inside_marked,
-    leading_words,
-    linked_headings,
-    shared_force,
-    tag_forces,
-)
-from webwinnow.docview._view import shown_images as _shown_images
+from webwinnow.cleaning import verdict as reasons
+from webwinnow.cleaning.verdict import Verdict, keep_by_reason
+from webwinnow.docview import _view
 from webwinnow.errors import SettingsError
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.words import stop_words
 
+Mask = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
 CONTAINER_TAGS: frozenset[str] = frozenset(
     "#root body table caption thead tbody tfoot tr td th p div center blockquote pre ul ol li dir menu dl dt dd form "
     "fieldset address h1 h2 h3 h4 h5 h6".split()
 )
-"""The containers of 2003 (DocView 3.1), with BODY and the virtual root, which cannot be avoided.
+"""The containers of 2003 (DocView 3.1), with BODY and the virtual root.
 
-A departure: headings are blocks too, besides being weighty. Algorithm 1 lets force go out from leaves alone; a heading
-mostly stands directly in a container that is none, and its force would be lost.
+A departure: headings are blocks too, besides being weighty. Algorithm 1 passes force on from leaves alone; the
+parent of a heading is mostly no leaf, and the force of the heading would be lost.
 """
 MODERN_CONTAINER_TAGS: frozenset[str] = frozenset(
     "main article section header footer nav aside figure figcaption details summary dialog search hgroup".split()
@@ -51,39 +41,25 @@ MODERN_CONTAINER_TAGS: frozenset[str] = frozenset(
 """Containers that HTML 5 added."""
 
 FORCE: dict[str, float] = {
-    "h1": 4.0,
-    "h2": 3.0,
-    "h3": 2.5,
-    "h4": 2.0,
-    "h5": 1.5,
-    "h6": 1.5,
-    "b": 1.5,
-    "strong": 1.5,
-    "big": 1.5,
-    "mark": 1.5,
-    "i": 1.2,
-    "em": 1.2,
-    "u": 1.2,
-    "dfn": 1.2,
-    "blink": 1.2,
-    "font": 1.1,
+    **{"h1": 4.0, "h2": 3.0, "h3": 2.5, "h4": 2.0, "h5": 1.5, "h6": 1.5},
+    **{"b": 1.5, "strong": 1.5, "big": 1.5, "mark": 1.5},
+    **{"i": 1.2, "em": 1.2, "u": 1.2, "dfn": 1.2, "blink": 1.2, "font": 1.1},
 }
 """The force of each weighty tag (DocView 3.2). Ours: headings by rank, then bold, slanted; FONT may only colour."""
 
 MARGINAL_TAGS: frozenset[str] = frozenset("header footer nav aside menu form dialog search address".split())
-"""Containers that stand around the central area of a page (DocView 4.1), by what HTML 5 says of them."""
 MARGINAL_ROLES: frozenset[str] = frozenset(
     "banner navigation contentinfo complementary search menu menubar dialog".split()
 )
-"""ARIA roles that say the same."""
+"""Containers around the central area of a page (DocView 4.1), by their meaning in HTML 5 and ARIA."""
 
 GUIDING_TAGS: frozenset[str] = MARGINAL_TAGS - {"aside", "address"}
 GUIDING_ROLES: frozenset[str] = MARGINAL_ROLES - {"complementary"}
-"""Those of them whose links lead through the site; what stands beside the content may be about the same."""
+"""Those whose links lead through the site; what is beside the content may be about the same topic."""
 
 
-def tag_mask(tags: frozenset[str]) -> NDArray[np.bool_]:
-    """Whether a tag is one of these, by its code; the last place stands for tags without a code."""
+def tag_mask(tags: frozenset[str]) -> Mask:
+    """For each tag code whether it is one of these; the last entry is for tags without a code."""
     mask = np.zeros(CUSTOM_TAG + 1, np.bool_)
     mask[[TAG_CODE[tag] for tag in tags]] = True
     return mask
@@ -93,9 +69,10 @@ CONTAINER_CODES = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS)
 """Which nodes are content blocks, by the code of their tag."""
 FORCE_CODES = np.zeros(CUSTOM_TAG + 1)
 """The force of a tag by its code; 0 for one that is not weighty."""
-for _tag, _force in FORCE.items():
-    FORCE_CODES[TAG_CODE[_tag]] = _force
-
+FORCE_CODES[[TAG_CODE[tag] for tag in FORCE]] = list(FORCE.values())
+_MARGINAL, _GUIDING = tag_mask(MARGINAL_TAGS), tag_mask(GUIDING_TAGS)
+_LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
+_LEVEL[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = range(1, 7)
 
 TYPES: tuple[str, ...] = ("topic", "hub", "image")
 TOPIC, HUB, IMAGE = range(3)
@@ -105,17 +82,17 @@ IMAGE_SHARE = 0.1
 """A block with more images than this share of its terms is an image block (3.1 names no value; ours: a picture with a
 caption of up to nine words)."""
 SMALLEST_IMAGE = 48
-"""Images whose page says that they are narrower or lower, in pixels, are icons and do not count (ours)."""
+"""Images declared narrower or lower, in pixels, are icons and do not count (ours)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TagTree:
-    """A page's content blocks in page order, as parallel arrays; block 0 is the virtual root.
+    """The markup tag tree (DocView 3.1): a page's content blocks in page order; block 0 is the virtual root.
 
     `node[b]` is the container, `parent[b]` the block around it (-1 for none); the blocks inside are `b + 1:end[b]`.
-    Text, links and images belong to the nearest container: `of_node`, `of_run` and `block_of_word` say which. Word w
-    of the page has the hash `word_key[w]`, stands at `word_start[w]:word_end[w]` of the tree's text and belongs to run
-    `word_run[w]`. The counts of a block are of what is attached to it, without what belongs to the blocks inside.
+    Text, links and images belong to the nearest container: `of_node`, `of_run` and `block_of_word`; `in_link` is the
+    link around each node, or -1. Word w of the page has the hash `word_key[w]`, is `word_start[w]:word_end[w]` of the
+    tree's text and in run `word_run[w]`. The counts of a block exclude the blocks inside.
     """
 
     tree: PageTree
@@ -125,7 +102,6 @@ class TagTree:
     of_run: NDArray[np.int32]
     end: NDArray[np.int64]
     in_link: NDArray[np.int32]
-    """For each node the link that it stands in; -1 for none."""
     word_key: NDArray[np.uint64]
     word_run: NDArray[np.int32]
     word_start: NDArray[np.int32]
@@ -140,15 +116,15 @@ class TagTree:
         return len(self.node)
 
     @classmethod
-    def of(cls, tree: PageTree, shown: NDArray[np.bool_] | None = None) -> TagTree:
+    def of(cls, tree: PageTree, shown: Mask | None = None) -> TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
         if shown is None:
             shown = tree.visible[tree.run_owner]
-        node, parent, of_node, of_run, last, in_link = containers(
+        node, parent, of_node, of_run, last, in_link = _view.containers(
             tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"]
         )
         key, run, start, end = word_spans(tree.text, tree.run_start, shown)
-        of_word, terms, link_terms = attached(run, of_run, in_link, tree.run_owner, len(node))
+        of_word, terms, link_terms = _view.attached(run, of_run, in_link, tree.run_owner, len(node))
         images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
         return cls(
             tree=tree,
@@ -166,55 +142,47 @@ class TagTree:
             terms=terms,
             link_terms=link_terms,
             images=images,
-            type=block_types(terms, link_terms, images, HUB_SHARE, IMAGE_SHARE, TOPIC, HUB, IMAGE),  # 3.1
+            type=_view.block_types(terms, link_terms, images, HUB_SHARE, IMAGE_SHARE, TOPIC, HUB, IMAGE),  # 3.1
         )
 
     @property
-    def leaf(self) -> NDArray[np.bool_]:
-        """The blocks that hold no other."""
+    def leaf(self) -> Mask:
+        """The blocks without blocks inside."""
         leaves = np.ones(len(self), np.bool_)
         leaves[self.parent[1:]] = False
         return leaves
 
-    def around(self, block: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Some blocks and all that stand around one of them."""
+    def around(self, block: NDArray[np.int32]) -> Mask:
+        """Some blocks and all blocks around one of them."""
         held = np.concatenate(([0], np.cumsum(np.bincount(block, minlength=len(self)))))
-        found: NDArray[np.bool_] = held[self.end] > held[:-1]
+        found: Mask = held[self.end] > held[:-1]
         return found
 
 
 def shown_images(tree: PageTree) -> NDArray[np.int64]:
     """The visible images of a page that are no icons."""
-    return _shown_images(
-        tree.tag,
-        tree.flags,
-        HIDDEN,
-        TAG_CODE["img"],
-        tree.attr_node,
-        tree.attr_name,
-        tree.attr_start,
-        tree.attr_text,
-        ATTRIBUTE_CODE["width"],
-        ATTRIBUTE_CODE["height"],
-        SMALLEST_IMAGE,
-    )
+    sizes = ATTRIBUTE_CODE["width"], ATTRIBUTE_CODE["height"], SMALLEST_IMAGE
+    attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text
+    return _view.shown_images(tree.tag, tree.flags, HIDDEN, TAG_CODE["img"], *attributes, *sizes)
 
+
+# How much a block weighs, and how much a feature (3.2: force, Algorithm 1, equation 2)
 
 MOST_EMPHASISED = 0.7
-"""A block of which weighty tags hold a larger share emphasises nothing (ours); headings are meant to."""
+"""A block with a larger share of its text in weighty tags emphasises nothing (ours), except headings."""
 SHORT_BLOCK = 12
-"""Unless it has no more than so many terms: a line in bold is a heading in all but name (ours)."""
+"""Unless it has no more terms than this: a line in bold is a heading in all but name (ours)."""
 _HEADING_FORCE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightSettings:
-    """How force is handed on.
+    """How force is passed on.
 
     - `passed_on`: a leaf of force f multiplies the weights of its parent and siblings by `f ** passed_on`. Algorithm 1
       calls this `pforce` and does not define it; ours.
-    - `most`: force, and the product of what a block is handed, go no higher (ours: a list of 200 items in bold would
-      weigh 10^30 times the rest). `inf` for Algorithm 1 as published.
+    - `most`: the highest force, and the highest product of what a block receives (ours: a list of 200 items in bold
+      would weigh 10^30 times the rest). `inf` for Algorithm 1 as published.
     """
 
     passed_on: float = 0.5
@@ -227,62 +195,46 @@ class WeightSettings:
             raise SettingsError(f"most is {self.most}: expected 1 or more")
 
 
-def block_force(blocks: TagTree, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+def block_force(blocks: TagTree, wanted: Mask) -> Floats:
     """The force of each block (Algorithm 1, lines 4 to 9): the sum over its weighty tags, 1 where it has none.
 
-    Only tags with a word among `wanted` count, and none with pseudo-weighty information (3.2 filters it and does not
-    say how; ours): what stands in a hub or an image block, and emphasis of nearly all of a long block.
+    Only tags with a word among `wanted` count, and none with pseudo-weighty information (3.2 filters it without saying
+    how; ours): tags in a hub or an image block, and emphasis of nearly all of a long block.
     """
     tree = blocks.tree
-    return tag_forces(
-        tree.tag,
-        tree.text_start,
-        tree.text_end,
-        blocks.of_node,
-        FORCE_CODES,
-        blocks.word_start,
-        blocks.block_of_word,
-        wanted,
-        blocks.type,
-        TOPIC,
-        MOST_EMPHASISED,
-        SHORT_BLOCK,
-        _HEADING_FORCE,
-    )
+    words = blocks.word_start, blocks.block_of_word, wanted
+    rules = TOPIC, MOST_EMPHASISED, SHORT_BLOCK, _HEADING_FORCE
+    nodes = tree.tag, tree.text_start, tree.text_end, blocks.of_node
+    return _view.tag_forces(*nodes, FORCE_CODES, *words, blocks.type, *rules)
 
 
 def block_weights(
-    parent: NDArray[np.int32],
-    force: NDArray[np.float64],
-    inside: NDArray[np.bool_],
-    settings: WeightSettings | None = None,
-) -> NDArray[np.float64]:
-    """The weight of each block (Algorithm 1): leaves take their force and hand some on to parent and siblings.
+    parent: NDArray[np.int32], force: Floats, inside: Mask, settings: WeightSettings | None = None
+) -> Floats:
+    """The weight of each block (Algorithm 1): leaves take their force and pass some on to parent and siblings.
 
-    `parent[b] < b` is the block around block b, -1 for none; `inside` are the blocks of the tree, with all that stand
-    around one of them. The others have no part and weigh 0.
+    `parent[b] < b` is the block around block b, -1 for none; `inside` are the blocks of the tree, with all around
+    one of them. The others weigh 0.
     """
     settings = settings or WeightSettings()
     own = np.log(np.minimum(np.maximum(force, 1.0), settings.most))
-    weight: NDArray[np.float64] = np.exp(
-        shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most)))
-    )
+    weight: Floats = np.exp(_view.shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most))))
     return weight
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureVector:
-    """The features of a page by ascending `key` (hashes of words), their weights, and where each occurs first."""
+    """The features of a page by ascending `key` (hashes of words), their weights, and the first word of each."""
 
     key: NDArray[np.uint64]
-    weight: NDArray[np.float64]
+    weight: Floats
     first: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.key)
 
-    def weight_of(self, keys: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """The weights of some features; 0 for those that the page has not."""
+    def weight_of(self, keys: NDArray[np.uint64]) -> Floats:
+        """The weights of some features; 0 for those that the page does not have."""
         if not len(self.key):
             return np.zeros(len(keys))
         at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
@@ -290,15 +242,15 @@ class FeatureVector:
 
 
 def feature_vector(
-    blocks: TagTree, wanted: NDArray[np.bool_], language: str, settings: WeightSettings | None = None
+    blocks: TagTree, wanted: Mask, language: str, settings: WeightSettings | None = None
 ) -> FeatureVector:
     """The weight of each feature among the wanted words (equation 2): `sum of BWeight_j BTf_ij`, of length 1.
 
-    BWeight is that of Algorithm 1 over the blocks that hold a wanted word; stop words are no features.
+    BWeight is that of Algorithm 1 over the blocks with a wanted word; stop words are no features.
     """
-    inside = blocks_around(blocks.block_of_word, wanted, blocks.end)
+    inside = _view.blocks_around(blocks.block_of_word, wanted, blocks.end)
     weight = block_weights(blocks.parent, block_force(blocks, wanted), inside, settings)
-    keys, total, first = feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
+    keys, total, first = _view.feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
 
@@ -310,101 +262,82 @@ def stop_keys(language: str) -> NDArray[np.uint64]:
     return np.sort(np.array([name_hash(piece) for piece in pieces], np.uint64))
 
 
+# The type of a page (4.1): topic, hub or image, from its central area
+
 PAGE_HUB_SHARE = 0.5
 """A page with a larger share of its central terms in hub blocks is a hub (4.1 names no value; ours: more than half)."""
 PAGE_IMAGE_SHARE, IMAGE_PAGE_TERMS = 0.2, 60
 """A page with more central images than this share of its central terms is an image page (4.1 names no value; ours: a
-picture for every five terms), unless it has so many terms that they say something themselves."""
+picture for every five terms), unless it has more than this number of terms."""
 CENTRAL_SHARE = 0.6
-"""The central area is looked for inside a block as long as one block in it has so much of its weight (ours)."""
+"""The search for the central area goes on inside a block while one block in it has this share of its weight (ours)."""
 LINK_COUNTS = 0.5
 """Weight of a term in anchor text there, against 1: what surrounds the central area is mostly links (4.1)."""
 IMAGE_COUNTS = 10.0
 """Weight of an image there: the terms of the longest caption (`IMAGE_SHARE`)."""
 LINKED_HEADING = 0.8
-"""A heading with a larger share of its terms in a link to elsewhere announces what stands there (ours)."""
+"""A heading with a larger share of its terms in a link to another page announces that page (ours)."""
 TEASER_TERMS = 120
-"""Terms under such a heading that count as its teaser; whoever says more says it here (ours)."""
-
-_MARGINAL, _GUIDING = tag_mask(MARGINAL_TAGS), tag_mask(GUIDING_TAGS)
-_LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
-for _level in range(1, 7):
-    _LEVEL[TAG_CODE[f"h{_level}"]] = _level
+"""Terms under such a heading that count as its teaser; longer text is content (ours)."""
 
 
 def may_be_images(images: int, terms: int) -> bool:
-    """Whether an area of so many images and terms shows pictures rather than says something."""
+    """Whether an area with these numbers of images and terms mainly shows pictures."""
     return images > PAGE_IMAGE_SHARE * terms and terms <= IMAGE_PAGE_TERMS
 
 
-def page_type(blocks: TagTree, central: NDArray[np.bool_], images: int, *, thread: bool = False) -> int:
+def page_type(blocks: TagTree, central: Mask, images: int, *, thread: bool = False) -> int:
     """`TOPIC`, `HUB` or `IMAGE`, from the words of the central area and the number of its images.
 
-    A departure from 4.1: teasers count with the hub blocks (see `teasers`), and images are asked first, since what few
-    words a gallery has are mostly links. On a page that is known to be a `thread` of posts, headings that link
-    elsewhere name who writes, and there are no teasers.
+    A departure from 4.1: teasers count with the hub blocks (see `teasers`), and images are checked first, since the few
+    words of a gallery are mostly links. On a page known to be a `thread` of posts, headings that link elsewhere name
+    the author, and there are no teasers.
     """
     announced = [] if thread else _teasers(blocks, central)
-    terms, leading = leading_words(blocks.type, HUB, blocks.block_of_word, central, announced)
+    terms, leading = _view.leading_words(blocks.type, HUB, blocks.block_of_word, central, announced)
     if may_be_images(images, terms):
         return IMAGE
     return HUB if leading > PAGE_HUB_SHARE * terms else TOPIC
 
 
-def central_blocks(blocks: TagTree) -> NDArray[np.bool_]:
+def central_blocks(blocks: TagTree) -> Mask:
     """The blocks of the central area, found by the page's structure alone.
 
     The paper finds it "by the attributes of the content blocks in most cases". Ours: no part that is marked as
-    surroundings; of the rest the block that holds most, and most of that, as long as there is such a one.
+    surroundings; of the rest the block with the most weight, and inside it again, as long as one block dominates.
     """
-    tree = blocks.tree
-    outer = _inside(tree, _MARGINAL, MARGINAL_ROLES)[blocks.node]
+    outer = _inside(blocks.tree, _MARGINAL, MARGINAL_ROLES)[blocks.node]
     says = blocks.terms - (1 - LINK_COUNTS) * blocks.link_terms + IMAGE_COUNTS * blocks.images
-    weight = np.where(outer, 0.0, says)
-    running = np.concatenate(([0.0], np.cumsum(weight)))
+    running = np.concatenate(([0.0], np.cumsum(np.where(outer, 0.0, says))))
     end = blocks.end
     held = running[end] - running[:-1]
-    at, found = 0, 0
-    while True:
-        inside = np.flatnonzero(blocks.parent[at : end[at]] == at) + at
-        if not len(inside):
-            break
+    at = 0
+    while len(inside := np.flatnonzero(blocks.parent[at : end[at]] == at) + at):
         heaviest = int(inside[np.argmax(held[inside])])
-        if held[heaviest] < CENTRAL_SHARE * held[found] or held[heaviest] == 0:
+        if held[heaviest] < CENTRAL_SHARE * held[at] or held[heaviest] == 0:
             break
-        at = found = heaviest
+        at = heaviest
     inner = np.zeros(len(blocks), np.bool_)
-    inner[found : end[found]] = True
+    inner[at : end[at]] = True
     return inner & ~outer
 
 
-def guiding_nodes(tree: PageTree) -> NDArray[np.bool_]:
-    """The nodes in parts that tag or role mark as leading through the site: menus, heads and feet of pages."""
+def guiding_nodes(tree: PageTree) -> Mask:
+    """The nodes in parts that tag or role mark as leading through the site: menus, page headers and footers."""
     return _inside(tree, _GUIDING, GUIDING_ROLES)
 
 
-def _inside(tree: PageTree, tags: NDArray[np.bool_], names: frozenset[str]) -> NDArray[np.bool_]:
-    """The nodes in elements that have one of these tags or roles."""
-    return inside_marked(
-        tree.tag,
-        tree.parent,
-        tags,
-        tree.attr_node,
-        tree.attr_name,
-        ATTRIBUTE_CODE["role"],
-        tree.attr_start,
-        tree.attr_text,
-        names,
-    )
+def _inside(tree: PageTree, tags: Mask, roles: frozenset[str]) -> Mask:
+    role = ATTRIBUTE_CODE["role"]
+    attributes = tree.attr_node, tree.attr_name, role, tree.attr_start, tree.attr_text
+    return _view.inside_marked(tree.tag, tree.parent, tags, *attributes, roles)
 
 
-def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The words that stand under a heading which links elsewhere, those of the heading among them.
+def teasers(blocks: TagTree, central: Mask) -> Mask:
+    """The words under a heading that links elsewhere, and the heading's own.
 
-    Only headings with a word of the central area under them are looked at.
-
-    Lists of today give each entry some sentences: for 4.1 alone they would be topic pages. What stands under a heading
-    ends at the next of its rank or above.
+    Only headings with a word of the central area under them count. Modern lists give each entry some sentences: by 4.1
+    alone they would be topic pages. The text under a heading ends at the next heading of its rank or above.
     """
     found = np.zeros(len(blocks.word_key), np.bool_)
     for start, end in _teasers(blocks, central):
@@ -412,20 +345,18 @@ def teasers(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return found
 
 
-def _teasers(blocks: TagTree, central: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where the words of each teaser begin and end."""
+def _teasers(blocks: TagTree, central: Mask) -> list[tuple[int, int]]:
     tree = blocks.tree
-    linked = linked_headings(
+    counts = blocks.terms, blocks.link_terms, blocks.word_start
+    rules = LINKED_HEADING, TEASER_TERMS
+    linked = _view.linked_headings(
         tree.tag,
         _LEVEL,
         blocks.node,
         tree.text_start,
-        blocks.terms,
-        blocks.link_terms,
-        blocks.word_start,
+        *counts,
         central,
-        LINKED_HEADING,
-        TEASER_TERMS,
+        *rules,
         tree.end,
         blocks.in_link,
         TAG_CODE["a"],
@@ -436,8 +367,7 @@ def _teasers(blocks: TagTree, central: NDArray[np.bool_]) -> list[tuple[int, int
 def _leads_elsewhere(tree: PageTree, link: int) -> bool:
     """Whether the link of a heading points at another page of the site.
 
-    A heading's link to itself does not; one to another site is a source or an offer, and what is told of it stands
-    here.
+    A link to the page itself does not; one to another site is a source or an offer, described on this page.
     """
     href = (tree.attribute(link, "href") or "").partition("#")[0] if link >= 0 else ""
     target = tree.resolve(href) if href else None
@@ -446,53 +376,57 @@ def _leads_elsewhere(tree: PageTree, link: int) -> bool:
     return bool(target) and _host(target) == _host(tree.url)
 
 
-def _host(address: str) -> str:
-    return address.partition("://")[2].partition("/")[0].removeprefix("www.").lower()
+def _host(url: str) -> str:
+    return url.partition("://")[2].partition("/")[0].removeprefix("www.").lower()
 
+
+# Cleaning by the type of the page (4.2)
 
 METHOD = "docview"
 
 
 def clean(tree: PageTree) -> Verdict:
-    """Method `docview` (4.2): keep the topic blocks of a topic page, the central area of a hub, and the images of an
-    image page with their text.
+    """Method `docview`: keep the topic blocks of a topic page, the central area of a hub, and the images of an image
+    page with their text.
 
     What is kept stays in its place, so two pages of one template give two topic content pages of one template.
     """
     blocks = TagTree.of(tree)
     central = central_blocks(blocks)
     found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()))
+    images = None
     if found == TOPIC:
-        reasons = np.array([TOPIC_BLOCK_REASON, HUB_BLOCK_REASON, IMAGE_BLOCK_REASON])[blocks.type]
-        kept, removed, images = TOPIC_BLOCK_REASON, HUB_BLOCK_REASON, None
+        kept, removed = reasons.TOPIC_BLOCK_REASON, reasons.HUB_BLOCK_REASON
+        reason = np.array([kept, removed, reasons.IMAGE_BLOCK_REASON])[blocks.type]
     else:
+        kept, removed = reasons.CENTRAL_REASON, reasons.MARGINAL_REASON
         keep = central if found == HUB else _around_images(blocks, central)
-        reasons = np.where(keep, CENTRAL_REASON, MARGINAL_REASON)
-        kept, removed = CENTRAL_REASON, MARGINAL_REASON
-        images = _and_above(tree, shown_images(tree), keep[blocks.of_node]) if found == IMAGE else None
+        reason = np.where(keep, kept, removed)
+        if found == IMAGE:
+            images = _and_above(tree, shown_images(tree), keep[blocks.of_node])
     none = np.zeros(0, np.float32)
-    verdict = keep_by_reason(tree, METHOD, reasons[blocks.of_run], (kept,), removed, none, add=images)
+    verdict = keep_by_reason(tree, METHOD, reason[blocks.of_run], (kept,), removed, none, add=images)
     kept_words = verdict.keep_runs[blocks.word_run]
     inside = blocks.around(blocks.block_of_word[kept_words])
-    weight = block_weights(blocks.parent, block_force(blocks, kept_words), inside)
-    return replace(verdict, score=verdict.keep.astype(np.float32), weight=weight[blocks.of_node].astype(np.float32))
+    weight = block_weights(blocks.parent, block_force(blocks, kept_words), inside)[blocks.of_node]
+    return replace(verdict, score=verdict.keep.astype(np.float32), weight=weight.astype(np.float32))
 
 
-def _around_images(blocks: TagTree, central: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _around_images(blocks: TagTree, central: Mask) -> Mask:
     """The central blocks with images, and the text around each: blocks with the same parent, and in or below them."""
     pictured = np.flatnonzero(central & (blocks.images > 0))
     near = np.zeros(len(blocks), np.bool_)
     near[pictured] = True
     near[blocks.parent[pictured[blocks.parent[pictured] >= 0]]] = True
     beside = near | np.append(False, near[blocks.parent[1:]])
-    found: NDArray[np.bool_] = central & (near | (beside & (blocks.type != HUB)))
+    found: Mask = central & (near | (beside & (blocks.type != HUB)))
     return found
 
 
-def _and_above(tree: PageTree, nodes: NDArray[np.int64], allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Some of the allowed nodes and all that stand around them."""
+def _and_above(tree: PageTree, nodes: NDArray[np.int64], allowed: Mask) -> Mask:
+    """Those of the nodes that are allowed, and all nodes around them."""
     counts = np.zeros(len(tree) + 1, np.int64)
     counts[nodes[allowed[nodes]] + 1] = 1
     running = np.cumsum(counts)
-    found: NDArray[np.bool_] = running[tree.end] > running[: len(tree)]
+    found: Mask = running[tree.end] > running[: len(tree)]
     return found

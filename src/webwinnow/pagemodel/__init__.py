@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webwinnow.pagemodel.evidence import PageContext, PageEvidence
-from webwinnow.pagemodel.models import Favor, PageModel, PageScores, PostModel, best_cut, expected_f
+from webwinnow.pagemodel.models import Favor, PageModel, PageScores, PostModel, best_cut
 from webwinnow.pagemodel.reading import GENRES
 
 __all__ = [
@@ -15,5 +15,4 @@ __all__ = [
     "PageScores",
     "PostModel",
     "best_cut",
-    "expected_f",
 ]

@@ -1,4 +1,13 @@
-"""`Forest`: boosted oblivious trees as read-only arrays, and the scores they give."""
+"""The trained models of one page, whose weights ship with the package: `PageModel` and `PostModel`.
+
+In the page model a linear model over hashed words and class names scores each block. That score, features of the block,
+its place and its page, and the page's genre go through a forest; a second forest also sees the first one's scores of
+the blocks around. Trained by `make train`; see CARD.md.
+
+The post model recognises what readers wrote: comments, replies, reviews, forum posts. The names of the elements around
+a block (tags, classes, ids, roles, schema.org types) give it a score. Posts come in lists, so the scores of the blocks
+around it, of those in the same list above all, count too. Words do not: readers write about anything, in any language.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +60,9 @@ def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Forest:
-    """Trees whose levels each ask one question: `feature[t, d]` above `border[t, d]`? The answers number the leaf.
+    """Boosted oblivious trees. Each level has one test, `feature[t, d] > border[t, d]`; the results number the leaf.
 
-    `leaves` has one column of leaves a tree, or for several outputs (`outputs`) one such array each.
+    `leaves[k, t]` are the leaves of tree t for output k.
     """
 
     feature: NDArray[np.int16]
@@ -75,7 +84,7 @@ class Forest:
         return scores
 
     def fits(self, features: int) -> bool:
-        """Whether the arrays belong together and ask only for features that there are."""
+        """Whether the arrays fit together and test only features that exist."""
         if not (self.feature.ndim == self.border.ndim == 2 and self.leaves.ndim == 3 and self.bias.ndim == 1):
             return False
         trees, levels = self.feature.shape
@@ -95,22 +104,14 @@ BETA: dict[Favor | None, float] = {None: 1.0, "precision": 0.5, "recall": 2.0}
 """The beta of F-beta (van Rijsbergen 1979, chapter 7): recall counts beta times as much as precision."""
 
 
-def expected_f(
-    keep: NDArray[np.bool_], probability: NDArray[np.float64], words: NDArray[np.int32], beta: float = 1.0
-) -> float:
-    """F-beta of the expected counts: (1 + b2) TP / (kept + b2 content), with TP = sum of p w over what is kept."""
-    hoped = probability * words
-    below = float(words[keep].sum()) + beta * beta * float(hoped.sum())
-    return (1.0 + beta * beta) * float(hoped[keep].sum()) / below if below > 0.0 else 0.0
-
-
 def best_cut(
     probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
 ) -> tuple[float, float]:
-    """The lowest probability that stays, and the expected F of the page then.
+    """The lowest probability to keep, and the expected F-beta of the page then: (1 + b2) TP / (kept + b2 content), with
+    TP = sum of p w over what is kept.
 
-    Of all sets of blocks the one with the highest `expected_f` holds those above some probability (the ratio of two
-    sums is highest where each part lies above the ratio), so only those sets are tried. Ties go to the shorter text.
+    Of all sets of blocks the best contains those above some probability (the ratio of two sums is highest where each
+    part is above the ratio), so only those sets are tried. Ties go to the shorter text.
     """
     return _best_cut(
         np.ascontiguousarray(probability, np.float64), np.ascontiguousarray(words, np.int32), BETA[favor] ** 2
@@ -124,10 +125,10 @@ _FORESTS = ("genre", "first", "second")
 _FOREST_PARTS = ("feature", "border", "leaves", "bias")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class PageScores:
-    """What the page model says: for each block that says something (`reading.said`) the calibrated probability of being
-    main content, and for the page the probability of each of `GENRES`. `features` is what the second forest saw.
+    """For each block with text (`reading.said`) the calibrated probability of being main content, and for the page the
+    probability of each of `GENRES`. `features` is the input of the second forest.
     """
 
     reading: Reading
@@ -136,20 +137,15 @@ class PageScores:
     features: NDArray[np.float32]
 
     @property
-    def words(self) -> NDArray[np.int32]:
-        """Words of each block."""
-        return self.reading.words
-
-    @property
     def genre(self) -> str | None:
-        """The likeliest genre; None for a page that says nothing."""
+        """The most probable genre; None for a page without text."""
         return GENRES[int(np.argmax(self.genre_probability))] if len(self.probability) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageModel:
-    """The weights. `calibration` and `confidence` are knots (x ascending, y) of what training measured on held-out
-    pages: the second forest's logit against the share of content, the expected F1 against the F1 that came out.
+    """The weights. `calibration` and `confidence` are knots (x ascending, y) measured on held-out pages: the second
+    forest's logit against the share of content, the expected F1 against the actual F1.
     """
 
     linear: Linear
@@ -164,18 +160,15 @@ class PageModel:
 
     @classmethod
     def load(cls, path: Path | None = None) -> PageModel:
-        """The weights of a file, or those that ship with the package, which are read once."""
+        """The weights of a file, or the shipped ones, which are read once."""
         return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def score(self, page: PageTree | Reading) -> PageScores:
         """Score each block of a page, given as its tree or as read already."""
         reading = page if isinstance(page, Reading) else read(page)
         if not len(reading.said):
-            none = np.zeros(0)
-            empty = np.zeros((len(FEATURES) + len(GENRES) + len(CONTEXTS), 0), np.float32)
-            return PageScores(
-                reading=reading, probability=none, genre_probability=np.zeros(len(GENRES)), features=empty
-            )
+            features = np.zeros((len(FEATURES) + len(GENRES) + len(CONTEXTS), 0), np.float32)
+            return PageScores(reading, np.zeros(0), np.zeros(len(GENRES)), features)
         features = block_features(reading, *linear_scores(reading, self.linear))
         genres = self.genre_probability(reading, features)
         wide = np.empty((len(FEATURES) + len(GENRES) + len(CONTEXTS), features.shape[1]), np.float32)
@@ -184,7 +177,7 @@ class PageModel:
         given = sigmoid(self.first.logits(wide))
         wide[-len(CONTEXTS) :] = context_features(reading, given)
         probability = np.round(np.interp(self.second.logits(wide), *self.calibration), 6)
-        return PageScores(reading=reading, probability=probability, genre_probability=genres, features=wide)
+        return PageScores(reading, probability, genres, wide)
 
     def genre_probability(self, reading: Reading, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """The probability of each of `GENRES`."""
@@ -195,7 +188,7 @@ class PageModel:
         return found
 
     def genre_scores(self, reading: Reading) -> NDArray[np.float64]:
-        """What the linear model of genres says: tokens of the head and of the names of elements."""
+        """Scores of the linear model of genres: tokens of the head and of the names of elements."""
         head = head_tokens(reading.blocks.tree.head)
         names, sums = distinct_sums(reading.node_ids, self.genre_names)
         said = self.genre_head[head].sum(axis=0, dtype=np.int64) / np.sqrt(max(len(head), 1))
@@ -203,19 +196,14 @@ class PageModel:
         scores: NDArray[np.float64] = said / LINEAR_SCALE
         return scores
 
-    def expected_quality(self, probability: NDArray[np.float64], words: NDArray[np.int32]) -> float:
-        """The word F1 that pages with such probabilities had in training, where the cut is chosen for F1."""
-        _, expected = best_cut(probability, words)
-        return round(float(np.interp(expected, *self.confidence)), 6)
-
     def cut(self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None) -> float:
-        """The lowest probability that stays."""
+        """The lowest probability to keep."""
         return best_cut(probability, words, favor)[0]
 
     def judged(
         self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
     ) -> tuple[float, float]:
-        """`cut` and `expected_quality` in one, for a page is ranked once where nothing is favored."""
+        """The lowest probability to keep, and the confidence: the F1 of such pages in training, cut for F1."""
         lowest, expected = best_cut(probability, words)
         quality = round(float(np.interp(expected, *self.confidence)), 6)
         return lowest if favor is None else self.cut(probability, words, favor), quality
@@ -275,7 +263,7 @@ class PageModel:
 
 
 def _are_knots(knots: NDArray[Any]) -> bool:
-    """Two rows, x ascending and y between 0 and 1."""
+    """Whether an array has two rows, x ascending and y between 0 and 1."""
     return (
         knots.ndim == 2
         and len(knots) == 2
@@ -298,14 +286,14 @@ def _shipped() -> PageModel:
 POSTS_FORMAT = ModelFormat("post model", 2, "install webwinnow again or run `make train`")
 POSTS_SHIPPED = Path(__file__).with_name("posts.npz")
 POST_ABOVE = 0.7
-"""Blocks that are likelier are posts. On pages of other domains 0.98 of the words found so were posts, and 0.80 of
+"""Blocks above this probability are posts. On pages of other domains 0.98 of the words found so were posts, and 0.80 of
 the words of posts were found (benchmarks/post_quality.py)."""
 POOLED: tuple[str, ...] = tuple("own around list near in_list siblings".split())
-"""What the score of a block, the mean scores around it, and its list tell, in the order of `pooling`."""
+"""A block's score, the mean scores around it, and its list, in the order of `pooling`."""
 SUREST = 8.0
-"""Scores count up to this, and down to its negative: one name does not decide for its neighbours."""
-HEARD = 40
-"""Words of a block that count in a mean at most."""
+"""Scores are clipped to plus or minus this: one name does not decide for its neighbours."""
+MOST_WEIGHT = 40
+"""The most words of a block that count in a mean."""
 NEAR = 3
 """Blocks to each side that are near."""
 _TABLES = ("near", "mid", "far")
@@ -315,7 +303,7 @@ def pooled(reading: Reading, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """One row for each of `POOLED`: a block's own score and the means of the scores around it, by words."""
     first, last, _, item, _, same, _ = reading.places
     parent, blocks = reading.blocks.tree.parent, len(own)
-    weight = np.minimum(reading.words, HEARD).astype(np.float64)
+    weight = np.minimum(reading.words, MOST_WEIGHT).astype(np.float64)
     heard, said = np.zeros(blocks + 1), np.zeros(blocks + 1)
     np.cumsum(weight, out=heard[1:])
     np.cumsum(weight * own, out=said[1:])
@@ -342,7 +330,7 @@ def pooled(reading: Reading, own: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PostModel:
-    """The weights: of names, by where they stand (see `Linear`), and `pooling`, one for each of `POOLED` and a bias."""
+    """The weights: of names, by their place (see `Linear`), and `pooling`, one for each of `POOLED` and a bias."""
 
     near: NDArray[np.int16]
     mid: NDArray[np.int16]
@@ -353,11 +341,11 @@ class PostModel:
 
     @classmethod
     def load(cls, path: Path | None = None) -> PostModel:
-        """The weights of a file, or those that ship with the package, which are read once."""
+        """The weights of a file, or the shipped ones, which are read once."""
         return _shipped_posts() if path is None else cls.from_bytes(POSTS_FORMAT.load(path), str(path))
 
     def probability(self, reading: Reading) -> NDArray[np.float64]:
-        """How likely each block is a reader's post. A page none of whose blocks is one by its own names has none."""
+        """The probability that each block is a post. Without a post by its own names a page has none."""
         own = self.scores(reading)
         if not (own > 0.0).any():
             return sigmoid(own)
@@ -367,7 +355,7 @@ class PostModel:
         return sigmoid(logit)
 
     def scores(self, reading: Reading) -> NDArray[np.float64]:
-        """What the names around each block say, as log odds."""
+        """The score of the names around each block, as log odds."""
         said = name_scores(reading, self.near, self.mid, self.far).sum(axis=0)
         scores: NDArray[np.float64] = np.clip(said / LINEAR_SCALE + self.bias, -SUREST, SUREST)
         return scores

@@ -1,4 +1,4 @@
-"""What the page model sees: a page read once into counts, tokens and places, and the features made from them."""
+"""`Reading`: a page read once into counts, tokens and places, and the page model's features."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from webwinnow._nodes import nearest
 from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import _scoring
-from webwinnow.pagemodel.featureschema import COUNTS, MARK, TOKEN_BITS, WORD_BITS
+from webwinnow.pagemodel.featureschema import COUNTS, MARK, WORD_BITS
 from webwinnow.pagetree import Head, PageTree
 
 GENRES: tuple[str, ...] = tuple("article collection documentation forum listing product service".split())
 HEAD_BITS, HEADING_BITS = 12, 14
-"""Bits that what the head says, and the words of headings, are hashed into."""
+"""Bits that tokens of the head, and the words of headings, are hashed into."""
 LINEAR_SCALE = 4096.0
 """Weights of the linear models are integers over this."""
 _WORDS = COUNTS.index("words")
-_TELLING = np.zeros(256, np.bool_)
-_TELLING[[ATTRIBUTE_CODE[name] for name in ("class", "id", "role", "itemprop", "itemtype")]] = True
+_NAMING = np.zeros(256, np.bool_)
+_NAMING[[ATTRIBUTE_CODE[name] for name in ("class", "id", "role", "itemprop", "itemtype")]] = True
 _LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _level in range(1, 7):
     _LEVEL[TAG_CODE[f"h{_level}"]] = _level
 _TYPE = re.compile(r'"@type"\s*:\s*"([\w:/.]{1,40})"')
-_TOLD = re.compile(r'"(?:description|articleBody|text|reviewBody)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
-_NOTHING_TOLD = np.zeros(0, np.uint8)
-_TELLING_METAS = frozenset(("og:type", "generator", "twitter:card", "application-name"))
+_SUMMARIES = re.compile(r'"(?:description|articleBody|text|reviewBody)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
+_NO_SHINGLES = np.zeros(0, np.uint8)
+_GENRE_METAS = frozenset(("og:type", "generator", "twitter:card", "application-name"))
 _LETTERS = re.compile(r"[a-z.]+")
-_LONGEST_TOLD = 60
-"""Characters of a meta that the genre hears."""
+_LONGEST_META = 60
+"""Characters of a meta that are read for the genre."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reading:
-    """A page read for the model; row k of an array over blocks is the k-th that says something, `said[k]` of `blocks`.
+    """A page read for the model; row k of an array over blocks is the k-th with text, `said[k]` of `blocks`.
 
     `places` and `group` are what `_scoring.outline` gives, `heading[k]` is the row of the last heading before (-1 for
     none), `near[k]` the innermost element around the block's first run.
@@ -71,7 +71,7 @@ def read(tree: PageTree, blocks: Blocks | None = None) -> Reading:
     blocks = cut(tree) if blocks is None else blocks
     marks = _scoring.node_marks(tree.tag, tree.parent)
     run_marks = marks[tree.run_owner]
-    told = _told_by(tree.head)
+    summaries = _summaries(tree.head)
     said, counts, text_key, word_ids, word_offsets = _scoring.block_words(
         tree.text,
         tree.run_start,
@@ -80,7 +80,7 @@ def read(tree: PageTree, blocks: Blocks | None = None) -> Reading:
         (run_marks & MARK["strong"]) != 0,
         _scoring.word_keys(tree.head.title),
         _scoring.word_keys(_description(tree.head)),
-        _scoring.shingle_map(told) if told else _NOTHING_TOLD,
+        _scoring.shingle_map(summaries) if summaries else _NO_SHINGLES,
     )
     owner = blocks.owner[said]
     first_runs = blocks.first_run[said]
@@ -88,7 +88,7 @@ def read(tree: PageTree, blocks: Blocks | None = None) -> Reading:
         tree.parent, tree.style, tree.text_start, tree.text_end, owner, tree.run_start[first_runs]
     )
     node_ids, node_offsets = _scoring.node_tokens(
-        tree.tag, tree.attr_node, _TELLING[tree.attr_name], tree.attr_start, tree.attr_text
+        tree.tag, tree.attr_node, _NAMING[tree.attr_name], tree.attr_start, tree.attr_text
     )
     node_level = _LEVEL[np.minimum(tree.tag, CUSTOM_TAG)]
     heads = nearest(tree.parent, node_level > 0)[owner]
@@ -119,16 +119,16 @@ def _description(head: Head) -> str:
     return head.meta("description", "og:description", "dc.description", "twitter:description") or ""
 
 
-def _told_by(head: Head) -> str:
-    """What the head tells of the content: its description, and the longer texts of its JSON-LD."""
-    texts = [_description(head), *(text for script in head.json_ld for text in _TOLD.findall(script))]
+def _summaries(head: Head) -> str:
+    """The summaries of the content in the head: its description, and the longer texts of its JSON-LD."""
+    texts = [_description(head), *(text for script in head.json_ld for text in _SUMMARIES.findall(script))]
     return "\n".join(texts).strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Linear:
-    """A linear model over hashed tokens, by where they stand: the block's words, the names of its own elements, of the
-    two elements around them, of those further out, and the words of the heading before.
+    """A linear model over hashed tokens, by their place: the block's words, the names of its own elements, of the two
+    elements around them, of those further out, and the words of the heading before.
     """
 
     words: NDArray[np.int16]
@@ -140,9 +140,9 @@ class Linear:
 
 
 def linear_scores(reading: Reading, linear: Linear) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Five rows (all, words, near, mid, far) of what the linear model says of each block, and of it as a heading.
+    """Five rows (all, words, near, mid, far) of the linear model's scores of each block, and its score as a heading.
 
-    The tokens of each part weigh 1 / sqrt(how many there are).
+    The tokens of each part weigh 1 / sqrt(their number).
     """
     word_root = np.sqrt(np.maximum(np.diff(reading.word_offsets), 1))
     scores = np.empty((5, len(reading.owner)))
@@ -161,8 +161,8 @@ def linear_scores(reading: Reading, linear: Linear) -> tuple[NDArray[np.float64]
 def name_scores(
     reading: Reading, near: NDArray[np.int16], mid: NDArray[np.int16], far: NDArray[np.int16]
 ) -> NDArray[np.float64]:
-    """Three rows of what tables of weights say of the names around each block: of its own elements, of the two around
-    them, of those further out. The tokens of each part weigh 1 / sqrt(how many there are).
+    """Three rows of scores of the names around each block: of its own elements, of the two around them, of those
+    further out. The tokens of each part weigh 1 / sqrt(their number).
     """
     parent, owner = reading.blocks.tree.parent, reading.owner
     ids, offsets = reading.node_ids, reading.node_offsets
@@ -204,7 +204,7 @@ def block_features(
 
 
 def context_features(reading: Reading, probability: NDArray[np.float64]) -> NDArray[np.float32]:
-    """What the blocks around each block were given by the first forest, one row for each of `CONTEXTS`."""
+    """The first forest's scores of the blocks around each block, one row for each of `CONTEXTS`."""
     words = reading.words.astype(np.float64)
     order = np.argsort(-probability, kind="stable")
     rank = np.empty(len(words))
@@ -237,17 +237,11 @@ def page_features(features: NDArray[np.float32], words: NDArray[np.int32]) -> ND
 
 
 def head_tokens(head: Head) -> NDArray[np.int64]:
-    """Hashed tokens of what the head says of the page's kind: types of JSON-LD, names of metas, a few contents."""
-    told = {f"ld:{kind.lower()}" for script in head.json_ld for kind in _TYPE.findall(script)}
+    """Hashed tokens of the head that show the page's genre: types of JSON-LD, names of metas, a few contents."""
+    tokens = {f"ld:{kind.lower()}" for script in head.json_ld for kind in _TYPE.findall(script)}
     for name, content in head.metas:
-        told.add(f"meta:{name[:_LONGEST_TOLD]}")
-        if name in _TELLING_METAS:
-            told.update(f"{name}:{word}" for word in _LETTERS.findall(content.lower()[:_LONGEST_TOLD]))
-    hashed = {xxh3_64_intdigest(token.encode("utf-8", "replace")) >> (64 - HEAD_BITS) for token in told}
+        tokens.add(f"meta:{name[:_LONGEST_META]}")
+        if name in _GENRE_METAS:
+            tokens.update(f"{name}:{word}" for word in _LETTERS.findall(content.lower()[:_LONGEST_META]))
+    hashed = {xxh3_64_intdigest(token.encode("utf-8", "replace")) >> (64 - HEAD_BITS) for token in tokens}
     return np.array(sorted(hashed), np.int64)
-
-
-def page_tokens(reading: Reading) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct tokens of the head, and those of the names of elements."""
-    names = np.flatnonzero(np.bincount(reading.node_ids, minlength=1 << TOKEN_BITS))
-    return head_tokens(reading.blocks.tree.head), names
