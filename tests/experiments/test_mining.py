@@ -211,7 +211,7 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     first = mining_html(mining_experiment(data, told, keep=kept))
     count = len(list(kept.iterdir()))
     assert count > 6
-    monkeypatch.setattr("webwinnow.experiments.mining.miningrun.mine", None)  # nothing is mined again
+    monkeypatch.setattr("webwinnow.experiments.mining.minejobs.mine", None)  # nothing is mined again
     assert mining_html(mining_experiment(data, told, keep=kept)) == first
     assert len(list(kept.iterdir())) == count
     monkeypatch.undo()

@@ -29,9 +29,15 @@ from webwinnow.experiments.sites import (
 )
 from webwinnow.experiments.sites.labelledsites import Clock, SiteAnswer, read_sites
 from webwinnow.experiments.sites.likelihood import Curve, random_curves
-from webwinnow.experiments.sites.pruned import RuleReading, rule_names
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SizeResults, accuracy_of
-from webwinnow.experiments.sites.sitetrials import each_left_out, folds, random_splits, sizes_of
+from webwinnow.experiments.sites.sitetrials import (
+    RuleReading,
+    each_left_out,
+    folds,
+    random_splits,
+    rule_names,
+    sizes_of,
+)
 from webwinnow.io.tablefiles import TableFile
 
 TOPICS = {"physics": "quark proton neutron lepton boson photon", "cooking": "flour butter oven dough yeast sugar"}

@@ -65,12 +65,10 @@ class CrawlRun:
 
     @property
     def pages(self) -> int:
-        """Pages of all sites."""
         return sum(site.pages for site in self.sites)
 
     @property
     def errors(self) -> tuple[SiteCrawl, ...]:
-        """Sites with a wrong topic."""
         return tuple(site for site in self.sites if site.topic != site.label)
 
     @property
@@ -80,7 +78,6 @@ class CrawlRun:
 
     @property
     def seconds(self) -> float:
-        """Seconds of crawling and classifying."""
         return self.crawling + self.classifying
 
 

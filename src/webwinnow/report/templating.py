@@ -63,7 +63,7 @@ def summary_page(
     remarks: Sequence[str] = (),
 ) -> str:
     """Render a page of figures, remarks and sections; a sequence of sections is shown side by side."""
-    values = {"title": title, "command": command, "lead": lead, "sections": sections}
+    values: dict[str, Any] = {"title": title, "command": command, "lead": lead, "sections": sections}
     return render_page("summary.html.j2", asset("summary.css"), figures=figures or {}, remarks=remarks, **values)
 
 

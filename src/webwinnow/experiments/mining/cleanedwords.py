@@ -15,10 +15,10 @@ from webwinnow._words import word_spans
 from webwinnow.cleaner import Cleaner
 from webwinnow.collection.pagestore import CollectionStore, stored_tree
 from webwinnow.errors import SettingsError
-from webwinnow.experiments.answercache import AnswerCache, cache_key
-from webwinnow.experiments.jobpool import JobPool
+from webwinnow.experiments.jobpool import AnswerCache, JobPool, cache_key
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
+from webwinnow.progress import Progress
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagefeatures import feature_names
 from webwinnow.site.styletree import Keys
@@ -143,15 +143,16 @@ def clean_sites(
     sites: Sequence[str | None],
     pool: JobPool,
     cache: AnswerCache,
-    on_progress: Callable[[int], None],
+    progress: Progress,
 ) -> MethodRows:
-    """Clean the pages of a store, site by site, with every method; `on_progress` gets the number of pages done.
+    """Clean the pages of a store, site by site, with every method.
 
     `sites` has one name for each row of the collection; the store has pages by the number of their row.
     """
     rows: dict[str, dict[int, PageWordCounts]] = {method.letter: {} for method in methods}
     read = np.zeros(len(sites), np.bool_)
-    done = 0
+    done, total = 0, store.page_count()
+    progress("clean", 0, total)
 
     def add(job: SiteJob, letter: str, found: SiteWords) -> None:
         for number, (page, _) in enumerate(job.pages):
@@ -179,7 +180,7 @@ def clean_sites(
             add(job, letter, found)
             cache.put_arrays(job.key(letter), start=found.start, words=found.words, values=found.values)
         done += len(job.pages)
-        on_progress(done)
+        progress("clean", done, total)
     matrices = _matrices(rows, len(sites))
     for method in methods:
         if method.weighting == PLUS:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.experiments.answercache import cache_key
+from webwinnow.experiments.jobpool import cache_key
 from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.mining.classifiers import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
@@ -57,41 +57,30 @@ class ClusterRun(NamedTuple):
 
 
 class TaskFile(NamedTuple):
-    """The rows of one task and method in a file (an `.npz` of scipy), with the class and the site of each row.
-
-    `content` is a digest of the rows.
-    """
+    """The rows of one task and method in a file, with the class and the site of each; `content` is a digest of it."""
 
     task: int
     letter: str
-    folder: str
-    content: str = ""
+    path: str
+    content: str
 
     @classmethod
     def save(cls, number: int, letter: str, folder: Path, rows: Any, task: LabelledTask) -> TaskFile:
         """Write the rows."""
-        from scipy import sparse  # noqa: PLC0415 (an optional extra)
-
-        parts = (rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64), task.label, task.site)
-        file = cls(number, letter, str(folder), cache_key(*(np.ascontiguousarray(part).tobytes() for part in parts)))
-        sparse.save_npz(file._rows, rows, compressed=False)
-        np.savez(file._about, allow_pickle=False, label=task.label, site=task.site)
-        return file
+        indices, indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+        arrays = {"data": rows.data, "indices": indices, "indptr": indptr, "label": task.label, "site": task.site}
+        digest = cache_key(*(np.ascontiguousarray(array).tobytes() for array in arrays.values()))
+        path = folder / f"{number}-{letter}.npz"
+        np.savez(path, allow_pickle=False, shape=rows.shape, **arrays)
+        return cls(number, letter, str(path), digest)
 
     def load(self) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
         """Read rows, classes and sites."""
         from scipy import sparse  # noqa: PLC0415 (an optional extra)
 
-        with np.load(self._about, allow_pickle=False) as about:
-            return sparse.load_npz(self._rows).tocsr(), about["label"], about["site"]
-
-    @property
-    def _rows(self) -> Path:
-        return Path(self.folder) / f"{self.task}-{self.letter}.npz"
-
-    @property
-    def _about(self) -> Path:
-        return Path(self.folder) / f"{self.task}-pages.npz"
+        with np.load(self.path, allow_pickle=False) as saved:
+            cells = (saved["data"], saved["indices"], saved["indptr"])
+            return sparse.csr_matrix(cells, shape=tuple(saved["shape"])), saved["label"], saved["site"]
 
 
 class PairJob(NamedTuple):
@@ -103,13 +92,7 @@ class PairJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """Its share of the progress."""
         return len(self.pairs)
-
-    @staticmethod
-    def restore(known: Any) -> list[PairTrial]:
-        """Restore a cached answer."""
-        return [PairTrial(trial[0], SitePair(*trial[1]), *trial[2:]) for trial in known]
 
     def work(self) -> list[PairTrial]:
         """Train each pair once; configurations 2 and 3 differ only in the test pages."""
@@ -127,13 +110,7 @@ class ClusterJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """Its share of the progress."""
         return self.runs
-
-    @staticmethod
-    def restore(known: Any) -> list[ClusterRun]:
-        """Restore a cached answer."""
-        return [ClusterRun(*run) for run in known]
 
     def work(self) -> list[ClusterRun]:
         """Cluster into as many clusters as there are classes (5.4)."""
@@ -158,13 +135,7 @@ class NeighbourJob(NamedTuple):
 
     @property
     def trials(self) -> int:
-        """Its share of the progress."""
         return 1
-
-    @staticmethod
-    def restore(known: Any) -> tuple[str, list[tuple[float, float, float]]]:
-        """Restore a cached answer."""
-        return known[0], [(p, r, f) for p, r, f in known[1]]
 
     def work(self) -> tuple[str, list[tuple[float, float, float]]]:
         """Return the unit of the folds, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""

@@ -127,7 +127,8 @@ def _counts(task: LabelledTask) -> dict[str, Any]:
 
 def _pairs(task: TaskResults, configuration: int, measure: str) -> tuple[list[Row], int]:
     """One of Tables 5-5 to 5-16, and the number of its total rows."""
-    classes, rows, counts = task.task.classes, [], []
+    classes, counts = task.task.classes, []
+    rows: list[Row] = []
     by_pair: list[list[float | None]] = []
     for pair in task.class_pairs(configuration):
         found = [task.average(letter, configuration, pair) for letter in task.letters]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +50,6 @@ class ClusterStatistics:
 
     @classmethod
     def of(cls, runs: Sequence[ClusterRun]) -> ClusterStatistics:
-        """Compute the statistics of some runs."""
         found = [run.f for run in runs]
         return cls(
             runs=len(found),
@@ -82,7 +81,6 @@ class TaskResults:
 
     @property
     def letters(self) -> list[str]:
-        """The letters of the methods."""
         return [method.letter for method in self.methods]
 
     @property
@@ -139,7 +137,6 @@ class MiningResults:
 
     @property
     def letters(self) -> list[str]:
-        """The letters of the methods."""
         return [method.letter for method in self.methods]
 
 
@@ -162,20 +159,12 @@ def _averages(task: TaskResults) -> Rows:
     """Tables 5-5 to 5-16 in long form; rows without classes are over all experiments."""
     for configuration in task.configurations:
         for pair in [*task.class_pairs(configuration), None]:
-            names = (None, None) if pair is None else tuple(task.task.classes[c] for c in pair)
+            first, second = (None, None) if pair is None else (task.task.classes[c] for c in pair)
             for method in task.methods:
                 found = task.average(method.letter, configuration, pair)
                 if found is not None:
-                    yield {
-                        "configuration": configuration,
-                        "class_1": names[0],
-                        "class_2": names[1],
-                        "method": method.letter,
-                        "cleaning": method.name,
-                        "f": round(found.f, DECIMALS),
-                        "accuracy": round(found.accuracy, DECIMALS),
-                        "experiments": found.experiments,
-                    }
+                    classes = {"configuration": configuration, "class_1": first, "class_2": second}
+                    yield classes | _named(method) | _rounded(found._asdict())
 
 
 def _experiments(task: TaskResults) -> Rows:
@@ -192,8 +181,8 @@ def _experiments(task: TaskResults) -> Rows:
             "site_2": sites[one.pair.site_j],
             "train": one.train,
             "test": one.test,
-            **{f"F({letter})": round(trial.f, DECIMALS) for letter, trial in by_letter},
-            **{f"A({letter})": round(trial.accuracy, DECIMALS) for letter, trial in by_letter},
+            **_rounded({f"F({letter})": trial.f for letter, trial in by_letter}),
+            **_rounded({f"A({letter})": trial.accuracy for letter, trial in by_letter}),
         }
 
 
@@ -202,15 +191,11 @@ def _clustering(task: TaskResults) -> Rows:
     for method in task.methods:
         found = task.clustering(method.letter)
         if found is not None:
-            yield {
-                "method": method.letter,
-                "cleaning": method.name,
-                "runs": found.runs,
-                **{name: round(getattr(found, name), DECIMALS) for name in ("mean", "deviation", "least", "most")},
-                **{f"F<{bound}": count for bound, count in found.below.items()},
-                **{f"F>={bound}": count for bound, count in found.at_least.items()},
-                **{name: round(getattr(found, name), DECIMALS) for name in ("purity", "nmi")},
-            }
+            columns = asdict(found)
+            below = {f"F<{bound}": count for bound, count in columns.pop("below").items()}
+            above = {f"F>={bound}": count for bound, count in columns.pop("at_least").items()}
+            agreement = {name: columns.pop(name) for name in ("purity", "nmi")}
+            yield _named(method) | _rounded(columns | below | above | agreement)
 
 
 def _runs(task: TaskResults) -> Rows:
@@ -226,5 +211,12 @@ def _neighbours(task: TaskResults) -> Rows:
     """DocView's Figure 5."""
     for method in task.methods:
         for name, scores in zip(task.task.classes, task.neighbours[method.letter], strict=False):
-            measures = {measure: round(value, DECIMALS) for measure, value in scores._asdict().items()}
-            yield {"class": name, "method": method.letter, "cleaning": method.name} | measures
+            yield {"class": name} | _named(method) | _rounded(scores._asdict())
+
+
+def _named(method: MinedMethod) -> dict[str, Any]:
+    return {"method": method.letter, "cleaning": method.name}
+
+
+def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: round(value, DECIMALS) if isinstance(value, float) else value for name, value in values.items()}

@@ -16,27 +16,8 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.collection import CollectionSettings, ParsedCollection
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.experiments.answercache import AnswerCache
-from webwinnow.experiments.jobpool import JobPool
-from webwinnow.experiments.mining.cleanedwords import (
-    DEFAULT_METHODS,
-    MethodRows,
-    MinedMethod,
-    clean_sites,
-    mined_methods,
-    unit_rows,
-)
-from webwinnow.experiments.mining.minejobs import (
-    CONFIGURATIONS,
-    ClusterJob,
-    Job,
-    NeighbourJob,
-    PairJob,
-    TaskFile,
-    jobs_of,
-    key_of_job,
-    mine,
-)
+from webwinnow.experiments.jobpool import AnswerCache, JobPool
+from webwinnow.experiments.mining import cleanedwords, minejobs
 from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.experiments.resulttables import Notes
@@ -62,9 +43,9 @@ class MiningSettings:
 
     tasks: tuple[TaskSettings, ...]
     site: str = "site"
-    methods: tuple[str, ...] = DEFAULT_METHODS
+    methods: tuple[str, ...] = cleanedwords.DEFAULT_METHODS
     runs: int = RUNS
-    configurations: tuple[int, ...] = CONFIGURATIONS
+    configurations: tuple[int, ...] = minejobs.CONFIGURATIONS
     neighbours: bool = True
     seed: int = 0
     jobs: int = 0
@@ -75,8 +56,8 @@ class MiningSettings:
         names = [task.shown_name for task in self.tasks]
         if len(set(names)) < len(names):
             raise SettingsError(f"two tasks have one name ({', '.join(names)}): give them names, NAME: COLUMN")
-        mined_methods(self.methods)
-        unknown = set(self.configurations) - set(CONFIGURATIONS)
+        cleanedwords.mined_methods(self.methods)
+        unknown = set(self.configurations) - set(minejobs.CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
         for name in ("runs", "seed", "jobs"):
@@ -102,7 +83,7 @@ def mining_experiment(
     """
     _needs_mining()
     progress, note = on_progress or no_progress, Notes(on_problem)
-    methods, cache = mined_methods(settings.methods), AnswerCache(keep)
+    methods, cache = cleanedwords.mined_methods(settings.methods), AnswerCache(keep)
     file = TableFile(data)
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
@@ -111,9 +92,7 @@ def mining_experiment(
         raise InputError(f"{data}: no task can be mined; {reasons}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
         with _parsed(file, rows, settings, tmp, progress, note) as collection:
-            store, total = collection.store, collection.page_count
-            progress("clean", 0, total)
-            cleaned = clean_sites(store, methods, rows.sites, pool, cache, lambda done: progress("clean", done, total))
+            cleaned = cleanedwords.clean_sites(collection.store, methods, rows.sites, pool, cache, progress)
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
         found = _mine(ready, cleaned, methods, settings, Path(folder), pool, cache, progress)
@@ -199,8 +178,8 @@ def _parsed(
 
 def _mine(
     tasks: Sequence[LabelledTask],
-    cleaned: MethodRows,
-    methods: Sequence[MinedMethod],
+    cleaned: cleanedwords.MethodRows,
+    methods: Sequence[cleanedwords.MinedMethod],
     settings: MiningSettings,
     folder: Path,
     pool: JobPool,
@@ -208,14 +187,14 @@ def _mine(
     progress: Progress,
 ) -> list[TaskResults]:
     """Run all jobs of all tasks, in mixed order so that the remaining time can be estimated."""
-    jobs: list[Job] = []
+    jobs: list[minejobs.Job] = []
     emptied: dict[int, dict[str, int]] = defaultdict(dict)
     for number, task in enumerate(tasks):
         for method in methods:
-            rows = unit_rows(cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None)
+            rows = cleanedwords.unit_rows(cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None)
             emptied[number][method.letter] = int((np.diff(rows.indptr) == 0).sum())
-            file = TaskFile.save(number, method.letter, folder, rows, task)
-            jobs += jobs_of(
+            file = minejobs.TaskFile.save(number, method.letter, folder, rows, task)
+            jobs += minejobs.jobs_of(
                 task,
                 file,
                 configurations=settings.configurations,
@@ -228,22 +207,22 @@ def _mine(
     progress("mine", 0, total)
     answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
 
-    def add(job: Job, answer: Any) -> None:
+    def add(job: minejobs.Job, answer: Any) -> None:
         nonlocal done
         answers[type(job), job.file.task, job.file.letter].append(answer)
         done += job.trials
         progress("mine", done, total)
 
-    def uncached() -> Iterator[Job]:
+    def uncached() -> Iterator[minejobs.Job]:
         for job in jobs:
-            known = cache.get(key_of_job(job))
+            known = cache.get(minejobs.key_of_job(job))
             if known is None:
                 yield job
             else:
-                add(job, job.restore(known))
+                add(job, known)
 
-    for job, answer in pool.run(mine, uncached()):
-        cache.put(key_of_job(job), answer)
+    for job, answer in pool.run(minejobs.mine, uncached()):
+        cache.put(minejobs.key_of_job(job), answer)
         add(job, answer)
     return [_results(number, task, methods, answers, emptied[number]) for number, task in enumerate(tasks)]
 
@@ -251,27 +230,22 @@ def _mine(
 def _results(
     number: int,
     task: LabelledTask,
-    methods: Sequence[MinedMethod],
+    methods: Sequence[cleanedwords.MinedMethod],
     answers: dict[tuple[type, int, str], list[Any]],
     emptied: dict[str, int],
 ) -> TaskResults:
-    """Collect the answers of one task."""
-
-    def of(kind: type, letter: str) -> list[Any]:
-        return answers[kind, number, letter]
-
-    letters = [method.letter for method in methods]
-    neighbours, folds_by = {}, ""
-    for letter in letters:
-        unit, scores = of(NeighbourJob, letter)[0] if of(NeighbourJob, letter) else ("", [])
+    """Collect the answers of one task; those from the cache have lists instead of tuples."""
+    trials, runs, neighbours, folds_by = {}, {}, {}, ""
+    for letter in (method.letter for method in methods):
+        pairs, clusters, nearest = (
+            [row for answer in answers[kind, number, letter] for row in answer]
+            for kind in (minejobs.PairJob, minejobs.ClusterJob, minejobs.NeighbourJob)
+        )
+        trials[letter] = tuple(
+            sorted(minejobs.PairTrial(c, minejobs.SitePair(*pair), *scores) for c, pair, *scores in pairs)
+        )
+        runs[letter] = tuple(sorted(minejobs.ClusterRun(*run) for run in clusters))
+        unit, classes = nearest or ("", [])
+        neighbours[letter] = tuple(NeighbourScores(*scores) for scores in classes)
         folds_by = folds_by or unit
-        neighbours[letter] = tuple(NeighbourScores(*found) for found in scores)
-    return TaskResults(
-        task=task,
-        methods=tuple(methods),
-        trials={letter: tuple(sorted(t for share in of(PairJob, letter) for t in share)) for letter in letters},
-        runs={letter: tuple(sorted(r for share in of(ClusterJob, letter) for r in share)) for letter in letters},
-        neighbours=neighbours,
-        emptied=emptied,
-        folds_by=folds_by,
-    )
+    return TaskResults(task, tuple(methods), trials, runs, neighbours, emptied, folds_by)

@@ -1,6 +1,6 @@
 """Sites, section 5, on any labelled sites: the topic of whole sites by every method, denoising and pruning.
 
-file --labelledsites--> labelled sites --sitetrials, pruned, likelihood--> results --sitesfindings, sitespage--> report
+file --labelledsites--> labelled sites --sitetrials, likelihood--> results --sitesfindings, sitespage--> report
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from webwinnow.experiments import resulttables
 from webwinnow.experiments.resulttables import DECIMALS
 from webwinnow.experiments.sites.labelledsites import SiteAnswer
 from webwinnow.experiments.sites.likelihood import Curve
-from webwinnow.experiments.sites.pruned import RuleReading
+from webwinnow.experiments.sites.sitetrials import RuleReading
 from webwinnow.sitemining.measures import macro_accuracy
 
 
@@ -32,12 +32,10 @@ class SizeResults:
 
     @property
     def mean(self) -> float:
-        """The mean over the samples."""
         return mean(self.accuracies)
 
     @property
     def deviation(self) -> float:
-        """The standard deviation over the samples."""
         return pstdev(self.accuracies)
 
 
@@ -61,12 +59,10 @@ class PruningRow:
 
     @property
     def read(self) -> int:
-        """Pages read."""
         return sum(one.read for one in self.readings)
 
     @property
     def kept(self) -> int:
-        """Pages read and kept."""
         return sum(one.kept for one in self.readings)
 
     @property
@@ -102,12 +98,10 @@ class SitesResults:
 
     @property
     def pages(self) -> int:
-        """Pages of all sites."""
         return sum(count for *_, count in self.sites)
 
     @property
     def labels(self) -> dict[str, int]:
-        """Sites of each label."""
         return dict(sorted(Counter(label for _, label, _ in self.sites).items()))
 
     def accuracy(self, method: str) -> float:
@@ -121,65 +115,55 @@ class SitesResults:
 
 # CSV files
 
-Rows = Iterator[dict[str, Any]]
-
 
 def write_tables(results: SitesResults, folder: Path) -> list[Path]:
     """Write the tables that have rows into a folder."""
-    makers = (_accuracy, _sites, _denoising, _reading, _likelihood, _times)
-    return resulttables.write_tables({make.__name__[1:]: make(results) for make in makers}, folder)
+    tables = {
+        "accuracy": ("method training_sites draw accuracy", _accuracy(results)),
+        "sites": ("method site pages label found right probability", _sites(results)),
+        "denoising": ("denoising method accuracy words_taking_part pages_taking_part seconds", _denoising(results)),
+        "reading": ("way site read kept label found right", _reading(results)),
+        "likelihood": ("trees em pass nats_a_node", _likelihood(results)),
+        "times": ("stage seconds", ((stage, round(seconds, 3)) for stage, seconds in results.seconds.items())),
+    }
+    records = {
+        name: [dict(zip(columns.split(), row, strict=True)) for row in rows] for name, (columns, rows) in tables.items()
+    }
+    return resulttables.write_tables(records, folder)
+
+
+Rows = Iterator[tuple[Any, ...]]
 
 
 def _accuracy(results: SitesResults) -> Rows:
     """Figure 9: every random sample."""
     for size in results.sizes:
         for draw, value in enumerate(size.accuracies):
-            row = {"method": size.method, "training_sites": size.sites, "draw": draw}
-            yield row | {"accuracy": round(value, DECIMALS)}
+            yield size.method, size.sites, draw, round(value, DECIMALS)
 
 
 def _sites(results: SitesResults) -> Rows:
     """Every site left out once."""
     pages = {name: count for name, _, count in results.sites}
     for method, answers in results.left_out.items():
-        for answer in answers:
-            yield {
-                "method": method,
-                "site": answer.site,
-                "pages": pages[answer.site],
-                "label": answer.label,
-                "found": answer.topic,
-                "right": answer.right,
-                "probability": round(answer.probability, DECIMALS),
-            }
+        for one in answers:
+            probability = round(one.probability, DECIMALS)
+            yield method, one.site, pages[one.site], one.label, one.topic, one.right, probability
 
 
 def _denoising(results: SitesResults) -> Rows:
     for row in results.denoising:
+        used = (round(row.words, DECIMALS), round(row.pages, DECIMALS), round(row.seconds, 2))
         for method, answers in row.answers.items():
-            yield {
-                "denoising": row.choice,
-                "method": method,
-                "accuracy": round(accuracy_of(answers), DECIMALS),
-                "words_taking_part": round(row.words, DECIMALS),
-                "pages_taking_part": round(row.pages, DECIMALS),
-                "seconds": round(row.seconds, 2),
-            }
+            yield row.choice, method, round(accuracy_of(answers), DECIMALS), *used
 
 
 def _reading(results: SitesResults) -> Rows:
     """Figure 11: every site with every rule."""
     for row in results.pruning:
         for one in row.readings:
-            yield {
-                "way": row.rule,
-                "site": one.answer.site,
-                "read": one.read,
-                "kept": one.kept,
-                "label": one.answer.label,
-                "found": one.answer.topic,
-                "right": one.answer.right,
-            }
+            answer = one.answer
+            yield row.rule, answer.site, one.read, one.kept, answer.label, answer.topic, answer.right
 
 
 def _likelihood(results: SitesResults) -> Rows:
@@ -187,9 +171,4 @@ def _likelihood(results: SitesResults) -> Rows:
     for trees, curves in (("drawn", results.drawn), ("sites", results.own)):
         for curve in curves:
             for number, value in enumerate(curve.history, start=1):
-                yield {"trees": trees, "em": curve.name, "pass": number, "nats_a_node": round(value, 6)}
-
-
-def _times(results: SitesResults) -> Rows:
-    for stage, seconds in results.seconds.items():
-        yield {"stage": stage, "seconds": round(seconds, 3)}
+                yield trees, curve.name, number, round(value, 6)

@@ -14,7 +14,6 @@ from webwinnow.experiments.jobpool import JobPool
 from webwinnow.experiments.resulttables import Notes
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
 from webwinnow.experiments.sites.likelihood import random_curves, site_curves
-from webwinnow.experiments.sites.pruned import rule_names
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
 from webwinnow.experiments.sites.sitetrials import (
     SiteTrial,
@@ -23,6 +22,7 @@ from webwinnow.experiments.sites.sitetrials import (
     each_left_out,
     folds,
     random_splits,
+    rule_names,
     run_trial,
     sizes_of,
 )
@@ -197,9 +197,9 @@ class _Run:
         rows = []
         for choice in self.settings.choices:
             found = self._answers([self._trial(split, choice) for split in self.folds])
-            shares = (float(np.mean([getattr(one, name) for one in found])) for name in ("words", "pages"))
+            words, pages = (float(np.mean([getattr(one, name) for one in found])) for name in ("words", "pages"))
             seconds = sum(one.seconds.get(f"denoising: {choice}", 0.0) for one in found)
-            rows.append(DenoisingRow(choice, self._by_method(found), *shares, seconds))
+            rows.append(DenoisingRow(choice, self._by_method(found), words, pages, seconds))
         return tuple(rows)
 
     def _trial(self, split: Split, choice: Choice = "repeated", reading: str | None = None) -> SiteTrial:

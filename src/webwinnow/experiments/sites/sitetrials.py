@@ -7,21 +7,45 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer
-from webwinnow.experiments.sites.pruned import RuleReading, read_by_rules
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
+from webwinnow.sitemining.hmt.treemodel import Forest, soft_evidence
+from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
+from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import SiteTopics, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
+from webwinnow.sitemining.topics.treescale import page_observations
 
 SIZES = 4
 """Numbers of training sites that are tried, from one per topic up."""
 TESTED_SHARE = 0.25
 """Least share of sites to test on."""
 
+DEPTHS = (0, 1, 2)
+"""Links from the start page: the paper's fixed depths; its baseline reads three levels."""
+FIRST_PAGES = (5, 10, 20, 50)
+"""Pages read breadth-first without a rule, for comparison (ours)."""
+DELTAS = (1e-6, 1e-4, 1e-3, 1e-2)
+"""For the KL rule: the convergence parameter of our training, and larger ones (the paper names none)."""
+OMEGAS = (1.0, 2.0, 4.0)
+FLOOR = 1e-12
+
+Mask = NDArray[np.bool_]
 Split = tuple[tuple[int, ...], tuple[int, ...]]
 """Sites to learn from, sites to test on."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleReading:
+    """A site read by one rule: pages read, pages kept, and the topic of the kept pages."""
+
+    rule: str
+    read: int
+    kept: int
+    answer: SiteAnswer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,8 +101,8 @@ def run_trial(trial: SiteTrial) -> TrialAnswers:
             readings = tuple(read_by_rules(one, models[trial.reading], of_pages) for one in trial.tested)
     words = [site.kept[site.words.row] for site in tested]
     pages = [np.isin(np.arange(len(site)), site.page_words.row) for site in tested]
-    used = (float(np.concatenate(masks).mean()) for masks in (words, pages))
-    return TrialAnswers(by_method, *used, dict(clock.seconds), readings)
+    words_used, pages_used = (float(np.concatenate(masks).mean()) for masks in (words, pages))
+    return TrialAnswers(by_method, words_used, pages_used, dict(clock.seconds), readings)
 
 
 def _learned(name: str, training: Training, models: dict[str, SiteTopics]) -> SiteTopics:
@@ -140,3 +164,48 @@ def random_splits(labels: Sequence[str], size: int, repeats: int, rng: np.random
 def _shuffled(labels: Sequence[str], name: str, rng: np.random.Generator) -> list[int]:
     sites = [s for s, label in enumerate(labels) if label == name]
     return [sites[k] for k in rng.permutation(len(sites)).tolist()]
+
+
+# Reading fewer pages of a site (Sites 4.2, Figure 11)
+
+
+def rule_names() -> list[str]:
+    """Return the names of all rules, in the order of the report."""
+    fixed = [f"depth {depth}" for depth in DEPTHS]
+    first = [f"first {count} pages" for count in FIRST_PAGES]
+    rules = [*(f"KL, delta {delta:g}" for delta in DELTAS), *(f"variance, omega {omega:g}" for omega in OMEGAS)]
+    return ["everything", *fixed, *first, *rules]
+
+
+def read_by_rules(site: LabelledSite, model: SiteTopics, pages: HmtMethod) -> list[RuleReading]:
+    """Read one site by every rule, breadth-first through its stored links, and classify the kept pages.
+
+    A rule sees all words of a page, since repeated content is unknown while the site is read; its model of pages is
+    that of method `hmt`. The site is then classified as if the kept pages were the whole site.
+    """
+    tree = site.site.page_tree
+    parent, shown = page_observations(tree, pages.words.of_pages(site.everything.page_words))
+    forest = Forest(parent, evidence=soft_evidence(shown, floor=FLOOR))
+    pruning: list[Rule] = [*(KlRule(delta=delta) for delta in DELTAS), *(VarianceRule(omega=omega) for omega in OMEGAS)]
+    chosen = [(mask, mask) for mask in _fixed(tree)]
+    for rule in pruning:
+        found = prune(forest, pages.pages.parameters, rule)
+        chosen.append((found.read, found.kept))
+    is_page = tree.page != NOTHING
+    readings = []
+    for name, (read, kept) in zip(rule_names(), chosen, strict=True):
+        answer = SiteAnswer.of(site, model.classify(site.of_pages(kept)))
+        readings.append(RuleReading(name, int((read & is_page).sum()), int((kept & is_page).sum()), answer))
+    return readings
+
+
+def _fixed(tree: LinkTree) -> Sequence[Mask]:
+    """The nodes of everything, of fixed depths and of first pages; a virtual root does not count as a level."""
+    is_virtual = len(tree) > 0 and tree.page[0] == NOTHING
+    depth = tree.depth - int(is_virtual)
+    order = np.arange(len(tree)) - int(is_virtual)
+    return [
+        np.ones(len(tree), np.bool_),
+        *(depth <= most for most in DEPTHS),
+        *(order < count for count in FIRST_PAGES),
+    ]
