@@ -310,7 +310,7 @@ def test_empty_and_unreadable_pages_are_told_and_the_rest_is_computed(tmp_path):
     ("arguments", "message"),
     [
         (["--label", "colour"], "has no column colour; the columns are: url, html, host, topic"),
-        ([], "nothing to tell apart: give --label COLUMN, or --task"),
+        ([], "there are no classes to predict: give --label COLUMN, or --target"),
         (["--label", "topic", "--methods", "N,Q"], "there is no method 'Q' to mine with; there are: N (none)"),
         (["--label", "topic", "--configurations", "4"], "no configurations '4'"),
         (["--target", "topic", "--where", "a=b"], "--where goes with --label"),

@@ -20,7 +20,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.inspector import MOST_BYTES, _signs, share_out
-from webwinnow.report.pagetokens import CLOSE, NEXT_REGION, SHOWN_TAGS
+from webwinnow.report.shownpage import CLOSE, NEXT_REGION, SHOWN_TAGS
 from webwinnow.report.sitereport import packed
 from webwinnow.sitemodel import learn
 

@@ -27,7 +27,7 @@ from webwinnow.io import check_apart, check_output
 from webwinnow.methods import METHODS, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.report.dials import DIALS
-from webwinnow.report.pagetokens import SHOWN_TAGS
+from webwinnow.report.shownpage import SHOWN_TAGS
 from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 from webwinnow.report.templating import asset, render_page
 from webwinnow.site.learned import LearnedSite

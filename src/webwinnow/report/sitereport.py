@@ -18,8 +18,7 @@ from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import DIALS, MILLION, DialReading, keeps_more, read_dial
-from webwinnow.report.pageregions import PageRegions, words_of_runs
-from webwinnow.report.pagetokens import tokens
+from webwinnow.report.shownpage import PageRegions, tokens, words_of_runs
 from webwinnow.report.templating import shortened
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE

@@ -1,4 +1,6 @@
-"""A page as a list of tokens from which the viewer rebuilds it: known tags and plain text, nothing else.
+"""A page for the viewer: its regions, which every method treats as a whole, and tokens to rebuild it from.
+
+Tokens are known tags and plain text, nothing else.
 
 A token is the number of a tag in `SHOWN_TAGS` (an element opens), `CLOSE`, `NEXT_REGION` (the next region starts
 here), `BLANK`, or a string: text. The page's attributes, URLs, styles and scripts are left out.
@@ -7,16 +9,23 @@ here), `BLANK`, or a string: text. The page's attributes, URLs, styles and scrip
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
+from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk
-from webwinnow.report.pageregions import PageRegions
+from webwinnow.report.dials import DialReading
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.sums import block_keys
 
 SHOWN_TAGS: tuple[str, ...] = tuple(
     "div p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th pre blockquote figure "
@@ -49,6 +58,97 @@ CELL_CHARACTERS = 300
 """A table with a longer cell is a layout table: its columns would be unreadable in half a window."""
 LONGEST_ALT = 120
 _WHITE = re.compile(r"\s+")
+_WORD = re.compile(r"\w+")
+
+
+def words_of_runs(tree: PageTree) -> NDArray[np.int64]:
+    """Return the number of words of each run, hidden ones too; they add up to `count_words`."""
+    bounds = pairwise(tree.run_start.tolist())
+    return np.array([len(_WORD.findall(tree.text, a, b)) for a, b in bounds], np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PageRegions:
+    """The regions of a page in page order. `of_run[r]` is the region of run r, -1 for a run of white space only.
+
+    Each region has its `first` run, its number of `words`, the number of `pages` of the site with the text of its
+    block, and its `element` of the site style tree.
+    """
+
+    blocks: Blocks
+    of_run: NDArray[np.int32]
+    first: NDArray[np.int64]
+    words: NDArray[np.int64]
+    pages: NDArray[np.int32]
+    element: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @classmethod
+    def of(cls, tree: PageTree, model: LearnedSite, readings: list[DialReading]) -> PageRegions:
+        """Cut a page into regions: runs of one block that no reading distinguishes."""
+        blocks = cut(tree)
+        block = blocks.of_run()
+        said = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
+        starts = np.ones(len(said), np.bool_)
+        if len(said):
+            columns = [block, tree.visible[tree.run_owner]]
+            for reading in readings:
+                kind = reading.verdict.kind[tree.run_owner]
+                columns += [reading.limit, reading.kept_reason, reading.gone_reason, kind]
+            starts[1:] = np.any([column[said][1:] != column[said][:-1] for column in columns], axis=0)
+        of_run = np.full(tree.run_count, -1, np.int32)
+        of_run[said] = np.cumsum(starts) - 1
+        first = said[starts]
+        says = model.pages_that_say(block_keys(blocks)) if model.pages else np.zeros(len(blocks), np.int32)
+        element = np.full(tree.run_count, NOWHERE, np.int32)
+        if model.sst is not None:
+            element = model.noise.trace(tree).element
+        return cls(
+            blocks=blocks,
+            of_run=of_run,
+            first=first,
+            words=np.bincount(of_run[said], weights=words_of_runs(tree)[said], minlength=len(first)).astype(np.int64),
+            pages=says[block[first]],
+            element=element[first],
+        )
+
+    def xpaths(self, most: int) -> dict[str, Any]:
+        """The XPaths of the first `most` regions' blocks as steps: `step[k]` is below `up[k]`, `at` is the last."""
+        tree = self.blocks.tree
+        steps, parents = _steps(tree)
+        owners = self.blocks.owner[self.blocks.of_run()[self.first[:most]]].tolist()
+        numbered: dict[int, int] = {0: -1}
+        up: list[int] = []
+        step: list[str] = []
+        for owner in owners:
+            path = []
+            node = owner
+            while node not in numbered:
+                path.append(node)
+                node = parents[node]
+            for below in reversed(path):
+                numbered[below] = len(up)
+                up.append(numbered[parents[below]])
+                step.append(steps[below])
+        return {"up": up, "step": step, "at": [numbered[owner] for owner in owners]}
+
+
+def _steps(tree: PageTree) -> tuple[list[str], list[int]]:
+    """The step of `PageTree.xpath` and the parent of every node, in one pass."""
+    parents: list[int] = tree.parent.tolist()
+    codes: list[int] = tree.tag.tolist()
+    seen: dict[tuple[int, int], int] = {}
+    steps = [""]
+    for i in range(1, len(tree)):
+        place = (parents[i], codes[i])
+        seen[place] = seen.get(place, 0) + 1
+        steps.append(f"{tree.tag_name(i)}[{seen[place]}]" if i > 1 else tree.tag_name(i))
+    return steps, parents
+
+
+# Tokens
 
 
 def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
@@ -56,7 +156,7 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
     shown = _SHOWN[np.minimum(tree.tag, CUSTOM_TAG)].astype(np.int64)
     alts = _alts(tree)
     said = (regions.of_run >= 0) & (regions.of_run < most)
-    keep = _containing(tree, said)
+    keep = _inside(tree, said) > 0
     keep[list(alts)] = True
     last = int(np.flatnonzero(said)[-1]) if said.any() else -1
     ruled = np.flatnonzero(tree.tagged("hr", "br"))
@@ -109,13 +209,19 @@ def _alts(tree: PageTree) -> dict[int, str]:
     }
 
 
-def _containing(tree: PageTree, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The nodes that contain one of `runs`."""
-    counted = np.concatenate(([0], np.cumsum(runs)))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    held: NDArray[np.bool_] = counted[last] > counted[first]
-    return held
+def _inside(tree: PageTree, values: NDArray[Any]) -> NDArray[Any]:
+    """The sum of a value of each run over the runs inside each node."""
+    total = np.concatenate(([0], np.cumsum(values)))
+    first, last = (np.searchsorted(tree.run_start[:-1], ends) for ends in (tree.text_start, tree.text_end))
+    inside: NDArray[Any] = total[last] - total[first]
+    return inside
+
+
+def _below(tree: PageTree, nodes: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The number of these nodes in the subtree of each node."""
+    total = np.concatenate(([0], np.cumsum(nodes)))
+    below: NDArray[np.int64] = total[tree.end] - total[:-1]
+    return below
 
 
 def _in_shown_blocks(regions: PageRegions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -140,8 +246,7 @@ def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64])
 def _in_layout_tables(tree: PageTree) -> NDArray[np.bool_]:
     """The elements of layout tables: those with tables or long texts in their cells."""
     tables, cells = tree.tagged("table"), tree.tagged("td", "th")
-    counted = np.concatenate(([0], np.cumsum(tables)))
-    lays_out = tables & (counted[tree.end] - counted[:-1] > 1)
+    lays_out = tables & (_below(tree, tables) > 1)
     around = nearest(tree.parent, tables)
     long = around[cells & (tree.text_end - tree.text_start > CELL_CHARACTERS)]
     lays_out[long[long >= 0]] = True
@@ -153,20 +258,9 @@ def _in_layout_tables(tree: PageTree) -> NDArray[np.bool_]:
 def _menus(tree: PageTree, said: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The innermost lists of short links."""
     length = np.diff(tree.run_start) * said
-    linked = np.zeros(len(tree), np.bool_)
-    links = tree.tagged("a")
-    linked[links] = True
-    parents: list[int] = tree.parent.tolist()
-    in_link: list[bool] = linked.tolist()
-    for i in range(1, len(tree)):
-        in_link[i] = in_link[i] or in_link[parents[i]]
-    total = np.concatenate(([0], np.cumsum(length)))
-    of_links = np.concatenate(([0], np.cumsum(length * np.array(in_link)[tree.run_owner])))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    is_list, items = tree.tagged("ul", "ol"), np.concatenate(([0], np.cumsum(links & _containing(tree, said))))
-    lists = np.concatenate(([0], np.cumsum(is_list)))
-    count = items[tree.end] - items[:-1]
-    text, link_text = total[last] - total[first], of_links[last] - of_links[first]
-    found = is_list & (count >= MENU_LINKS) & (text <= MENU_CHARACTERS * count) & (link_text >= 0.9 * text)
-    return np.flatnonzero(found & (lists[tree.end] - lists[:-1] == 1))
+    links, lists = tree.tagged("a"), tree.tagged("ul", "ol")
+    in_link = nearest(tree.parent, links) >= 0
+    count = _below(tree, links & (_inside(tree, said) > 0))
+    text, link_text = _inside(tree, length), _inside(tree, length * in_link[tree.run_owner])
+    found = lists & (count >= MENU_LINKS) & (text <= MENU_CHARACTERS * count) & (link_text >= 0.9 * text)
+    return np.flatnonzero(found & (_below(tree, lists) == 1))
