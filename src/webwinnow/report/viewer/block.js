@@ -16,9 +16,9 @@ function judged(pane, r) {
   if (said.score[r] !== null) numbers.push(`score ${said.score[r].toFixed(3)}`);
   const limit = said.limit[r], dial = method.dial;
   if (dial && limit >= 0 && limit <= MILLION) {
-    numbers.push(dial.more ? `stays above a ${dial.name} of ${shown(limit)}` : `goes above a ${dial.name} of ${shown(limit)}`);
+    numbers.push(dial.more ? `kept above a ${dial.name} of ${shown(limit)}` : `removed above a ${dial.name} of ${shown(limit)}`);
   } else if (dial) {
-    numbers.push(isKept ? "stays at every turn of the dial" : "goes at every turn of the dial");
+    numbers.push(isKept ? "kept at every position of the dial" : "removed at every position of the dial");
   }
   return { isKept, category, reason, numbers: numbers.join(" · ") };
 }
@@ -27,7 +27,7 @@ function tell() {
   const box = $("detail"), r = pointed >= 0 ? pointed : held;
   box.classList.toggle("empty", r < 0);
   if (!page || r < 0) {
-    box.replaceChildren(make("p", "idle", "Point at a block, or press j, to read why it stayed or went. Press ? for all keys."));
+    box.replaceChildren(make("p", "idle", "Point at a block, or press j, to see why it was kept or removed. Press ? for all keys."));
     return;
   }
   const left = make("div"), right = make("div");

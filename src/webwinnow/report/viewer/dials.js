@@ -5,7 +5,7 @@ function dialOf(pane) {
   pane.dialRow.replaceChildren();
   if (!dial) {
     pane.dialRow.className = "no-dial";
-    pane.dialRow.textContent = `${method.about}; nothing to turn.`;
+    pane.dialRow.textContent = `${method.about}; it has no dial.`;
     return;
   }
   pane.dialRow.className = "dial";
@@ -132,7 +132,7 @@ function compare() {
   }
   if (shownPanes().length < 2) return;
   if (!blocks) {
-    box.append("A and B keep the same.");
+    box.append("A and B keep the same words.");
     return;
   }
   box.append(`A and B differ on ${plural(blocks, "block", "blocks")}, ${plural(words, "word", "words")}.`);

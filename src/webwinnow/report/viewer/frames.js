@@ -18,7 +18,7 @@ class Pane {
     this.choice = make("select");
     this.choice.setAttribute("aria-label", `Method ${this.letter}`);
     for (const method of index.methods) this.choice.append(new Option(method.name, method.name));
-    if (this.number === 1) this.choice.append(new Option("nothing beside", ""));
+    if (this.number === 1) this.choice.append(new Option("no second method", ""));
     this.choice.addEventListener("change", () => choose(this, this.choice.value));
     this.counts = make("p", "counts");
     top.append(this.choice, this.counts);
@@ -38,7 +38,7 @@ class Pane {
     this.viewport.id = "view-" + this.letter.toLowerCase();
     this.viewport.tabIndex = 0;
     this.viewport.setAttribute("role", "group");
-    this.viewport.setAttribute("aria-label", `The page as ${this.letter} judges it; j and k go from block to block`);
+    this.viewport.setAttribute("aria-label", `The page with the decisions of ${this.letter}; j and k go from block to block`);
     this.frame = make("iframe");
     this.frame.setAttribute("sandbox", "allow-same-origin");  // no allow-scripts: nothing in it ever runs
     this.frame.title = `The page, method ${this.letter}`;

@@ -45,7 +45,7 @@ async function openPage(number) {
   $("page-url").textContent = listed.url;
   const said = Object.values(page.methods).find((one) => one.genre);
   const facts = [plural(listed.words, "word", "words"), plural(page.words.length, "block", "blocks")];
-  if (said) facts.push(`reads like ${/^[aeiou]/.test(said.genre) ? "an" : "a"} ${said.genre}`);
+  if (said) facts.push(`looks like ${/^[aeiou]/.test(said.genre) ? "an" : "a"} ${said.genre}`);
   for (const [name, one] of Object.entries(page.methods)) if (one.confidence !== null) facts.push(`${name}: confidence ${one.confidence.toFixed(2)}`);
   if (page.left_out) facts.push(`${count(page.left_out)} more blocks are not shown`);
   $("page-facts").textContent = facts.join(" · ");

@@ -49,10 +49,10 @@ function sortsOf() {
       hue: FAMILY_HUE[kind.family] + number * HUE_STEP - 18 };
   });
   return [
-    { id: "kept", label: "Kept", sign: "✓", about: "stays in the clean page" },
-    { id: "removed", label: "Removed", sign: "×", family: "removed", about: "goes; its kind is not known" },
+    { id: "kept", label: "Kept", sign: "✓", about: "is kept in the clean page" },
+    { id: "removed", label: "Removed", sign: "×", family: "removed", about: "is removed; its kind is unknown" },
     ...kinds.slice(1),
-    { id: "hidden", label: "Hidden", sign: "H", family: "hidden", about: "goes; browsers do not show it" },
+    { id: "hidden", label: "Hidden", sign: "H", family: "hidden", about: "is removed; browsers do not show it" },
   ];
 }
 

@@ -32,7 +32,7 @@ function drawTree() {
   const roots = inside(-1);
   $("tree").replaceChildren();
   grow($("tree"), roots, 0);
-  if (!roots.length) $("tree").append(make("p", "remark", "Nothing was learned of this site: it has too few pages."));
+  if (!roots.length) $("tree").append(make("p", "remark", "Nothing was learned about this site: it has too few pages."));
   let rows = 0;
   const opened = [...roots];
   while (opened.length && rows < ROWS_OPEN) {
@@ -86,7 +86,7 @@ function itemOf(e, level) {
     says.append(texts.join(" | "));
     says.title = texts.join("\n");
   } else if (tree.children.has(e) && tree.pages[e] > 1) {
-    says.append(tree.styles[e] > 1 ? `filled in ${count(tree.styles[e])} ways` : "always filled the same way");
+    says.append(tree.styles[e] > 1 ? `${count(tree.styles[e])} different structures` : "always the same structure");
   }
   row.append(name, importance, make("div", "on-pages", `${count(tree.pages[e])} / ${count(site.learned)}`), says);
   item.append(row);
