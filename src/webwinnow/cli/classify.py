@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaner import clean_page
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
@@ -39,10 +39,10 @@ classify = typer.Typer(
 
 @classify.command()
 def train(
-    inputs: options.Inputs,
-    out: Annotated[Path, options.out("an .npz file")],
-    label: Annotated[str | None, options.label()] = None,
-    labels: options.Labels = None,
+    inputs: opt.Inputs,
+    out: Annotated[Path, opt.out("an .npz file")],
+    label: Annotated[str | None, opt.label()] = None,
+    labels: opt.Labels = None,
     classifier: Annotated[
         str,
         typer.Option(
@@ -64,19 +64,19 @@ def train(
         ),
     ] = None,
     cost: Annotated[float, typer.Option(help="svm: C, the cost of a training page on the wrong side.")] = COST,
-    weighting: options.Weighting = "cst",
-    kinds: options.Kinds = "words",
+    weighting: opt.Weighting = "cst",
+    kinds: opt.Kinds = "words",
     separator: Annotated[
         str, typer.Option(help="What separates the names of a path in a label (science/physics); '' for no paths.")
     ] = SEPARATOR,
-    report: Annotated[Path | None, options.report(", with the scores")] = None,
-    scores: Annotated[Path | None, options.writing("Also write the scores as JSON.")] = None,
-    method: options.Method = DEFAULT_METHOD,
-    site_by: options.SiteBy = "host",
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    report: Annotated[Path | None, opt.report(", with the scores")] = None,
+    scores: Annotated[Path | None, opt.writing("Also write the scores as JSON.")] = None,
+    method: opt.Method = DEFAULT_METHOD,
+    site_by: opt.SiteBy = "host",
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Learn classes from labelled pages, and measure the predictions on pages that were held out.
 
@@ -88,9 +88,7 @@ def train(
     Examples:
 
         webwinnow classify train cars.parquet --label make -o cars.npz --report cars.html
-
         webwinnow classify train crawl.warc.gz --labels labels.csv -o topics.npz --classifier knn
-
         webwinnow classify train crawl.warc.gz --labels labels.tsv -o categories.npz --classifier docview
     """
     for path in filter(None, (out, report, scores)):
@@ -106,12 +104,10 @@ def train(
         cost=cost,
         neighbours=NEIGHBOURS if neighbours is None else neighbours,
         separator=separator,
-        vectors=VectorSettings(
-            kinds=options.names_in(kinds), weighting=weighting, weights=CstWeightSettings(mapped=True)
-        ),
+        vectors=VectorSettings(kinds=opt.names_in(kinds), weighting=weighting, weights=CstWeightSettings(mapped=True)),
         seed=seed,
     )
-    run = options.parsing_settings(site_by, jobs)
+    run = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         trained = train_classes(
             inputs, settings, run, label=label, labels=labels, site_by=site_by, tmp=tmp, **progress.callbacks
@@ -174,13 +170,13 @@ def _train_categories(
 @classify.command()
 def apply(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model of webwinnow classify train.")],
-    inputs: options.Inputs,
-    out: Annotated[str, options.out("a file, or - for standard output")],
-    format: Annotated[str | None, options.format("jsonl, csv or parquet")] = None,
-    site_by: options.SiteByOfModel = None,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    inputs: opt.Inputs,
+    out: Annotated[str, opt.out("a file, or - for standard output")],
+    format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
+    site_by: opt.SiteByOfModel = None,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Predict the class of each page and its probability; one line per page, empty and failed ones too.
 
@@ -190,11 +186,10 @@ def apply(
     Examples:
 
         webwinnow classify apply cars.npz crawl.warc.gz -o classes.jsonl
-
         webwinnow classify apply topics.npz pages.parquet -o - --format csv
     """
     known = ClassModel.load(model)
-    run = options.parsing_settings(site_by or known.site_by, jobs)
+    run = opt.parsing_settings(site_by or known.site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         applied = apply_classes(known, inputs, out, run, format=format, tmp=tmp, **progress.callbacks)
     finish(_applied_summary(applied), quiet=quiet, failed=applied.failed)

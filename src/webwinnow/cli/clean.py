@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import ShownProgress, finish, shown_progress, stoppable
 from webwinnow.commands import RunSettings, run
 from webwinnow.crawl import CrawlSettings
@@ -29,49 +29,47 @@ _RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
 
 
 def clean(
-    inputs: Annotated[list[str], options.pages_argument("URLs of sites to crawl")],
-    out: Annotated[str, options.out("a file, a folder, or - for standard output")],
-    format: Annotated[str | None, options.format("jsonl, parquet, csv, markdown, html or dublin-core")] = None,
-    rejected: Annotated[str | None, options.writing("Also write what was removed, with reasons, as JSONL.")] = None,
-    also: Annotated[list[str] | None, options.writing("Add markdown or html to each record; repeatable.")] = None,
-    method: options.Method = DEFAULT_METHOD,
-    favor: options.Favoring = None,
-    task: options.Task = DEFAULT_TASK,
-    comments: options.Comments = None,
-    models: options.Models = None,
-    set_: options.Settings = None,
-    site_by: options.SiteBy = "host",
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
+    inputs: Annotated[list[str], opt.pages_argument("URLs of sites to crawl")],
+    out: Annotated[str, opt.out("a file, a folder, or - for standard output")],
+    format: Annotated[str | None, opt.format("jsonl, parquet, csv, markdown, html or dublin-core")] = None,
+    rejected: Annotated[str | None, opt.writing("Also write what was removed, with reasons, as JSONL.")] = None,
+    also: Annotated[list[str] | None, opt.writing("Add markdown or html to each record; repeatable.")] = None,
+    method: opt.Method = DEFAULT_METHOD,
+    favor: opt.Favoring = None,
+    task: opt.Task = DEFAULT_TASK,
+    comments: opt.Comments = None,
+    models: opt.Models = None,
+    set_: opt.Settings = None,
+    site_by: opt.SiteBy = "host",
+    max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     view: Annotated[
-        bool, options.writing("Fill type, keywords, abstract and relevant links; a run without them is faster.")
+        bool, opt.writing("Fill type, keywords, abstract and relevant links; a run without them is faster.")
     ] = True,
-    keywords: Annotated[int, options.writing("Keywords of a record.")] = _VIEW.keywords,
-    sentences: Annotated[int, options.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
+    keywords: Annotated[int, opt.writing("Keywords of a record.")] = _VIEW.keywords,
+    sentences: Annotated[int, opt.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
     categories: Annotated[
         Path | None,
-        options.writing(
-            "Fill the category of records with this model (webwinnow classify train --classifier docview)."
-        ),
+        opt.writing("Fill the category of records with this model (webwinnow classify train --classifier docview)."),
     ] = None,
     replicas: Annotated[
-        bool, options.writing("Find near-duplicates: replica_of names the page that a record repeats.")
+        bool, opt.writing("Find near-duplicates: replica_of names the page that a record repeats.")
     ] = True,
-    jobs: options.Jobs = _RUN.jobs,
-    resume: options.Resume = False,
-    tmp: options.Tmp = None,
-    page_seconds: options.PageSeconds = _RUN.page_seconds,
+    jobs: opt.Jobs = _RUN.jobs,
+    resume: opt.Resume = False,
+    tmp: opt.Tmp = None,
+    page_seconds: opt.PageSeconds = _RUN.page_seconds,
     worker_memory: Annotated[
-        int, options.running("Megabytes that a worker may use; a page that needs more fails.")
+        int, opt.running("Megabytes that a worker may use; a page that needs more fails.")
     ] = _RUN.worker_memory >> 20,
-    quiet: options.Quiet = False,
-    engine: options.Engine = "local",
-    address: options.Address = None,
-    pages: Annotated[int, options.most_pages(panel=options.CRAWL)] = _CRAWL.pages,
-    scope: options.Scope = _CRAWL.scope,
-    delay: options.Delay = _CRAWL.delay,
-    allow_private: options.AllowPrivate = False,
-    allow: options.Allow = None,
-    resolve: options.Resolve = None,
+    quiet: opt.Quiet = False,
+    engine: opt.Engine = "local",
+    address: opt.Address = None,
+    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _CRAWL.pages,
+    scope: opt.Scope = _CRAWL.scope,
+    delay: opt.Delay = _CRAWL.delay,
+    allow_private: opt.AllowPrivate = False,
+    allow: opt.Allow = None,
+    resolve: opt.Resolve = None,
 ) -> None:
     """Clean a crawl: one record for each page, in the order (site, input).
 
@@ -80,13 +78,9 @@ def clean(
     Examples:
 
         webwinnow clean crawl.warc.gz -o clean.jsonl
-
         webwinnow clean pages/ more.jsonl.gz -o clean.parquet --rejected removed.jsonl
-
         webwinnow clean crawl.parquet -o notes --format markdown --site-by domain
-
         webwinnow clean crawl.warc.gz -o clean.jsonl --method sst --set sst.threshold=0.9
-
         webwinnow clean https://example.org/docs/ -o docs.jsonl --pages 100
 
     A URL is crawled first (webwinnow crawl); the WARC file is kept beside the output.
@@ -94,7 +88,7 @@ def clean(
     renderings = {*(also or ()), *({format} & {"markdown", "html"})}
     settings = RunSettings(
         method=method,
-        cleaning=options.cleaning_settings(set_, favor, comments),
+        cleaning=opt.cleaning_settings(set_, favor, comments),
         models=None if models is None else str(open_models(models).path.absolute()),
         view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
         categories=None if categories is None else str(categories.absolute()),
@@ -112,9 +106,7 @@ def clean(
         CategoryModel.load(categories)  # a wrong file is reported before the run, not once for each page
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
-    crawling = CrawlSettings(
-        pages=pages, scope=scope, delay=delay, guard=options.guard_of(allow_private, allow, resolve)
-    )
+    crawling = CrawlSettings(pages=pages, scope=scope, delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
     with stoppable("the same command with --resume continues"):
         check_output(out, output_format(out, format))
         check_apart(inputs, out, rejected)
@@ -130,7 +122,7 @@ def clean(
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
-                engine=options.chosen_engine(engine, address, jobs),
+                engine=opt.chosen_engine(engine, address, jobs),
                 **progress.callbacks,
             )
     finish(summary.lines(), quiet=quiet, failed=summary.failed)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress, stoppable
 from webwinnow.crawl import CrawlSettings, FollowAll, FollowKept
 from webwinnow.crawl import crawl as crawl_sites
@@ -22,48 +22,48 @@ def crawl(
     starts: Annotated[
         list[str] | None, typer.Argument(metavar="URL...", help="Start pages: each begins a site.")
     ] = None,
-    out: Annotated[Path, options.out("a WARC file, .warc.gz or .warc")] = Path("crawl.warc.gz"),
-    pages: Annotated[int, options.most_pages(panel=options.CRAWL)] = _DEFAULTS.pages,
+    out: Annotated[Path, opt.out("a WARC file, .warc.gz or .warc")] = Path("crawl.warc.gz"),
+    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _DEFAULTS.pages,
     strategy: Annotated[
-        Strategy,
-        options.crawling("Next page: a random sample of those known, or the nearest to the start page."),
+        Strategy, opt.crawling("Next page: a random sample of those known, or the nearest to the start page.")
     ] = _DEFAULTS.strategy,
-    scope: options.Scope = _DEFAULTS.scope,
+    scope: opt.Scope = _DEFAULTS.scope,
     follow: Annotated[
         Literal["all", "kept"] | None,
-        options.crawling(
-            "Follow all links, or only those in blocks that cleaning keeps, learned on the way. [default: all]",
+        opt.crawling(
+            "Follow all links, or only those in blocks that cleaning keeps, learned on the way. [default: all]"
         ),
     ] = None,
-    depth: Annotated[int | None, options.crawling("Links away from the start page, at most.")] = _DEFAULTS.depth,
-    delay: options.Delay = _DEFAULTS.delay,
-    hosts: options.Hosts = _DEFAULTS.hosts,
-    retries: Annotated[
-        int, options.crawling("Further attempts at a page that could not be fetched.")
-    ] = _DEFAULTS.retries,
+    depth: Annotated[int | None, opt.crawling("Links away from the start page, at most.")] = _DEFAULTS.depth,
+    delay: opt.Delay = _DEFAULTS.delay,
+    hosts: opt.Hosts = _DEFAULTS.hosts,
+    retries: Annotated[int, opt.crawling("Further attempts at a page that could not be fetched.")] = _DEFAULTS.retries,
     backoff: Annotated[
-        float, options.crawling("Seconds without requests to a host after a failure, doubled with each.")
+        float, opt.crawling("Seconds without requests to a host after a failure, doubled with each.")
     ] = _DEFAULTS.backoff,
-    timeout: Annotated[float, options.crawling("Seconds of silence after which a request fails.")] = _DEFAULTS.timeout,
-    fetch_seconds: Annotated[float, options.crawling("Seconds to fetch a page, at most.")] = _DEFAULTS.page_seconds,
+    timeout: Annotated[float, opt.crawling("Seconds of silence after which a request fails.")] = _DEFAULTS.timeout,
+    page_seconds: Annotated[
+        float, opt.crawling("Seconds to fetch a page, at most.", "--fetch-seconds")
+    ] = _DEFAULTS.page_seconds,
     max_size: Annotated[
-        int, options.crawling("Bytes of a fetched page, at most, as sent and decompressed.")
+        int, opt.crawling("Bytes of a fetched page, at most, as sent and decompressed.")
     ] = _DEFAULTS.max_size,
-    total_bytes: Annotated[int | None, options.crawling("Stop after receiving this many bytes in all.")] = None,
-    robots: options.Robots = _DEFAULTS.robots,
-    user_agent: options.UserAgent = _DEFAULTS.user_agent,
-    allow_private: options.AllowPrivate = False,
-    allow: options.Allow = None,
-    resolve: options.Resolve = None,
-    log: Annotated[Path | None, options.writing("Also write the outcome of each URL, as JSONL.")] = None,
-    seed: options.Seed = _DEFAULTS.seed,
-    time: options.Time = None,
-    state: Annotated[
-        Path | None,
-        options.running("Folder that keeps the state of the crawl; beside the output if not given."),
+    max_bytes: Annotated[
+        int | None, opt.crawling("Stop after receiving this many bytes in all.", "--total-bytes")
     ] = None,
-    resume: options.Resume = False,
-    quiet: options.Quiet = False,
+    robots: opt.Robots = _DEFAULTS.robots,
+    user_agent: opt.UserAgent = _DEFAULTS.user_agent,
+    allow_private: opt.AllowPrivate = False,
+    allow: opt.Allow = None,
+    resolve: opt.Resolve = None,
+    log: Annotated[Path | None, opt.writing("Also write the outcome of each URL, as JSONL.")] = None,
+    seed: opt.Seed = _DEFAULTS.seed,
+    seconds: opt.Time = None,
+    state: Annotated[
+        Path | None, opt.running("Folder that keeps the state of the crawl; beside the output if not given.")
+    ] = None,
+    resume: opt.Resume = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Crawl sites into a WARC file: up to 500 pages of each, a random sample, below the start page, politely.
 
@@ -72,34 +72,14 @@ def crawl(
     Examples:
 
         webwinnow crawl https://example.org/docs/ -o docs.warc.gz
-
         webwinnow crawl https://a.example https://b.example -o two.warc.gz --pages 100 --strategy breadth --depth 3
-
         webwinnow crawl https://example.org/ -o site.warc.gz --follow kept --log outcomes.jsonl
-
         webwinnow crawl -o docs.warc.gz --resume
 
     With --resume, options that are not given keep their earlier values.
     """
-    settings = CrawlSettings(
-        pages=pages,
-        strategy=strategy,
-        seed=seed,
-        scope=scope,
-        depth=depth,
-        delay=delay,
-        hosts=hosts,
-        retries=retries,
-        backoff=backoff,
-        timeout=timeout,
-        page_seconds=fetch_seconds,
-        max_size=max_size,
-        max_bytes=total_bytes,
-        seconds=time,
-        robots=robots,
-        user_agent=user_agent,
-        guard=options.guard_of(allow_private, allow, resolve),
-    )
+    guard = opt.guard_of(allow_private, allow, resolve)
+    settings = CrawlSettings(**opt.fields_of(CrawlSettings, locals()))
     if resume:
         before = stored_crawl(out, state)
         settings = _resumed(settings, before.settings)

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
@@ -22,7 +22,7 @@ from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
-Data = Annotated[Path, options.reading("Labelled pages: Parquet or JSONL with url, html, a label and a site.")]
+Data = Annotated[Path, opt.reading("Labelled pages: Parquet or JSONL with url, html, a label and a site.")]
 
 experiment = typer.Typer(name="experiment", help="Run the papers' experiments on labelled pages.", no_args_is_help=True)
 
@@ -33,10 +33,10 @@ def replicas(
         Path, typer.Argument(metavar="PAIRS", help="Labelled pairs (Parquet, JSONL): page_a, page_b, replica, kind.")
     ],
     pages: Annotated[Path, typer.Argument(metavar="PAGES", help="The pages that they name, with page_id.")],
-    out: Annotated[Path, options.out("a folder for replicas.json and replicas.md")],
-    method: options.Method = DEFAULT_METHOD,
-    site_by: options.SiteBy = "host",
-    quiet: options.Quiet = False,
+    out: Annotated[Path, opt.out("a folder for replicas.json and replicas.md")],
+    method: opt.Method = DEFAULT_METHOD,
+    site_by: opt.SiteBy = "host",
+    quiet: opt.Quiet = False,
 ) -> None:
     """Hits and errors of each fingerprint, with and without cleaning (DocView 7.2, Table 2).
 
@@ -59,10 +59,10 @@ def search(
     records: Annotated[
         list[Path], typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean, with abstracts.")
     ],
-    out: Annotated[Path, options.out("a folder for search.json and search.md")],
-    queries: Annotated[int, options.running("Titles to search for, at most.", min=1)] = 1000,
-    seed: options.Seed = 0,
-    quiet: options.Quiet = False,
+    out: Annotated[Path, opt.out("a folder for search.json and search.md")],
+    queries: Annotated[int, opt.running("Titles to search for, at most.", min=1)] = 1000,
+    seed: opt.Seed = 0,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Known-item search in the abstract index, the full-text index and both (DocView 7.3, Table 3).
 
@@ -87,36 +87,35 @@ def search(
 @experiment.command()
 def mining(
     data: Data,
-    out: Annotated[Path, options.out("a folder for mining.html and the tables as CSV")],
-    label: Annotated[str | None, options.label(": its class")] = None,
+    out: Annotated[Path, opt.out("a folder for mining.html and the tables as CSV")],
+    label: Annotated[str | None, opt.label(": its class")] = None,
     where: Annotated[
-        list[str] | None,
-        options.reading("With --label: only rows with this value; repeatable.", metavar="COLUMN=VALUE"),
+        list[str] | None, opt.reading("With --label: only rows with this value; repeatable.", metavar="COLUMN=VALUE")
     ] = None,
     target: Annotated[
         list[str] | None,
-        options.reading(
+        opt.reading(
             "Classes to predict: '[NAME:] COLUMN [where COLUMN=VALUE [and ...]] [runs N]'; repeatable.",
             metavar="TARGET",
         ),
     ] = None,
-    site_column: options.SiteColumn = "site",
+    site: opt.SiteColumn = "site",
     methods: Annotated[
-        str | None, options.methods("cleaning methods by letter or name, as in N,T,S,W,C. [default: all]")
+        str | None, opt.methods("cleaning methods by letter or name, as in N,T,S,W,C. [default: all]")
     ] = None,
-    runs: Annotated[int, options.runs("0 for none")] = 800,
-    configurations: Annotated[str, options.running("Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
-    knn: Annotated[bool, options.running("Also classify with chi-square and k-NN.")] = True,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
+    runs: Annotated[int, opt.runs("0 for none")] = 800,
+    configurations: Annotated[str, opt.running("Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
+    neighbours: Annotated[bool, opt.running("Also classify with chi-square and k-NN.", "--knn/--no-knn")] = True,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
     keep: Annotated[
         Path | None,
-        options.running(
+        opt.running(
             "Folder that keeps finished work: a stopped run continues, and more methods cost only their own time."
         ),
     ] = None,
-    quiet: options.Quiet = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Mine labelled pages of several sites before and after every cleaning (thesis chapter 5; DocView, Figure 5).
 
@@ -126,7 +125,6 @@ def mining(
     Examples:
 
         webwinnow experiment mining --data pages.parquet --label topic --site-column host -o results
-
         webwinnow experiment mining --data shops.parquet -o results --target 'makes: label where kind=car' --target kind
     """
     from webwinnow.experiments.mining import (  # noqa: PLC0415 (an optional extra)
@@ -146,16 +144,12 @@ def mining(
     tasks += [TaskSettings.parse(text) for text in target or ()]
     if not tasks:
         raise SettingsError("there are no classes to predict: give --label COLUMN, or --target")
-    settings = MiningSettings(
-        tasks=tuple(tasks),
-        site=site_column,
-        methods=DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
-        runs=runs,
-        configurations=_configurations(configurations),
-        neighbours=knn,
-        seed=seed,
-        jobs=jobs,
-    )
+    parsed = {
+        "tasks": tuple(tasks),
+        "methods": DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
+        "configurations": _configurations(configurations),
+    }
+    settings = MiningSettings(**opt.fields_of(MiningSettings, locals()) | parsed)
     out.mkdir(parents=True, exist_ok=True)
     with shown_progress(quiet=quiet) as progress:
         results = mining_experiment(data, settings, command=_command_line(), tmp=tmp, keep=keep, **progress.callbacks)
@@ -172,36 +166,34 @@ def mining(
 @experiment.command()
 def sites(
     data: Data,
-    label: Annotated[str, options.label(": the topic of its site")],
-    out: Annotated[Path, options.out("a folder for sites.html and the tables as CSV")],
-    site_column: options.SiteColumn = "site",
-    pages: Annotated[int | None, options.most_pages()] = None,
+    label: Annotated[str, opt.label(": the topic of its site")],
+    out: Annotated[Path, opt.out("a folder for sites.html and the tables as CSV")],
+    site: opt.SiteColumn = "site",
+    most_pages: Annotated[int | None, opt.most_pages()] = None,
     methods: Annotated[
-        str | None, options.methods("topic methods, as in superpage,hmt,multiscale. [default: all six]")
+        str | None, opt.methods("topic methods, as in superpage,hmt,multiscale. [default: all six]")
     ] = None,
     thesaurus: Annotated[
         Path | None,
-        options.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
+        opt.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
     ] = None,
-    denoising: Annotated[bool, options.cleaning("Also compare kinds of denoising.")] = True,
-    denoise_with: Annotated[
-        str, options.cleaning(f"Cleaning method to denoise with: {', '.join(METHODS)}.")
+    denoise: Annotated[bool, opt.cleaning("Also compare kinds of denoising.", "--denoising/--no-denoising")] = True,
+    cleaning: Annotated[
+        str, opt.cleaning(f"Cleaning method to denoise with: {', '.join(METHODS)}.", "--denoise-with")
     ] = DEFAULT_METHOD,
-    reading: Annotated[bool, options.running("Also compare ways of reading fewer pages.")] = True,
-    likelihood: Annotated[bool, options.running("Also compare batch and incremental EM, pass by pass.")] = True,
-    repeats: Annotated[
-        int, options.running("Random samples of each number of training sites; 0 for none.", min=0)
-    ] = 10,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 0,
+    pruning: Annotated[bool, opt.running("Also compare ways of reading fewer pages.", "--reading/--no-reading")] = True,
+    likelihood: Annotated[bool, opt.running("Also compare batch and incremental EM, pass by pass.")] = True,
+    repeats: Annotated[int, opt.running("Random samples of each number of training sites; 0 for none.", min=0)] = 10,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 0,
     crawl: Annotated[
-        bool, options.crawling("Crawl the sites instead, with pruning and to a fixed depth.", "--crawl")
+        bool, opt.crawling("Crawl the sites instead, with pruning and to a fixed depth.", "--crawl")
     ] = False,
-    delay: options.Delay = 1.0,
-    allow_private: options.AllowPrivate = False,
-    allow: options.Allow = None,
-    resolve: options.Resolve = None,
-    quiet: options.Quiet = False,
+    delay: opt.Delay = 1.0,
+    allow_private: opt.AllowPrivate = False,
+    allow: opt.Allow = None,
+    resolve: opt.Resolve = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
 
@@ -214,13 +206,12 @@ def sites(
     Examples:
 
         webwinnow experiment sites --data sites.parquet --label topic -o results
-
         webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
     """
     out.mkdir(parents=True, exist_ok=True)
     if crawl:
-        crawling = CrawlSettings(delay=delay, guard=options.guard_of(allow_private, allow, resolve))
-        _crawl_sites(data, label, site_column, out, methods, pages, crawling, quiet=quiet)
+        crawling = CrawlSettings(delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
+        _crawl_sites(data, label, site, out, methods, most_pages, crawling, quiet=quiet)
         return
     from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
         SitesSettings,
@@ -232,21 +223,12 @@ def sites(
     from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
     from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
 
-    method_named(denoise_with)
-    settings = SitesSettings(
-        label=label,
-        site=site_column,
-        methods=tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
-        choices=CHOICES if denoising else (),
-        thesaurus=thesaurus,
-        cleaning=denoise_with,
-        repeats=repeats,
-        pruning=reading,
-        likelihood=likelihood,
-        most_pages=pages,
-        seed=seed,
-        jobs=jobs,
-    )
+    method_named(cleaning)
+    parsed = {
+        "methods": tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
+        "choices": CHOICES if denoise else (),
+    }
+    settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
     with shown_progress(quiet=quiet) as progress:
         results = sites_experiment(data, settings, command=_command_line(), **progress.callbacks)
     write_file(out / "sites.html", sites_html(results).encode())
@@ -257,7 +239,7 @@ def sites(
 def _crawl_sites(
     data: Path,
     label: str,
-    site_column: str,
+    site: str,
     out: Path,
     methods: str | None,
     pages: int | None,
@@ -277,7 +259,7 @@ def _crawl_sites(
             Path(folder),
             settings,
             label=label,
-            site=site_column,
+            site=site,
             method=methods or DEFAULT_TOPICS,
             most=SITE_PAGES if pages is None else pages,
             **progress.callbacks,

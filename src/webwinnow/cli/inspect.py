@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from webwinnow.cleaning.items import ItemModel
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.methods import DEFAULT_METHOD, METHODS, Method, method_named
 from webwinnow.parsing import ParseLimits
@@ -21,18 +21,18 @@ _DEFAULTS = ReportSettings()
 
 
 def inspect(
-    inputs: options.Inputs,
-    out: Annotated[Path, options.out("an HTML file")],
-    methods: Annotated[str, options.methods(f"{', '.join(METHODS)}; the first two are shown side by side")] = ",".join(
+    inputs: opt.Inputs,
+    out: Annotated[Path, opt.out("an HTML file")],
+    methods: Annotated[str, opt.methods(f"{', '.join(METHODS)}; the first two are shown side by side")] = ",".join(
         _DEFAULTS.methods
     ),
-    sample: Annotated[int, options.reading("Sample pages in all, divided among the sites.", min=1)] = _DEFAULTS.pages,
-    site: Annotated[list[str] | None, options.site("; repeatable")] = None,
-    site_by: options.SiteBy = "host",
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
-    jobs: options.Jobs = _DEFAULTS.jobs,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    sample: Annotated[int, opt.reading("Sample pages in all, divided among the sites.", min=1)] = _DEFAULTS.pages,
+    site: Annotated[list[str] | None, opt.site("; repeatable")] = None,
+    site_by: opt.SiteBy = "host",
+    max_bytes: opt.MaxBytes = opt.MAX_BYTES,
+    jobs: opt.Jobs = _DEFAULTS.jobs,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Show the sites of a crawl and a sample of their pages, what is kept, what is removed and why, in one HTML page.
 
@@ -42,11 +42,10 @@ def inspect(
     Examples:
 
         webwinnow inspect crawl.warc.gz -o report.html
-
         webwinnow inspect crawl.warc.gz -o report.html --methods combined,sst,repeated --site www.example.org
     """
     settings = ReportSettings(
-        methods=options.names_in(methods),
+        methods=opt.names_in(methods),
         pages=sample,
         sites=tuple(site or ()),
         site_by=SiteKey.parse(site_by),
@@ -69,7 +68,7 @@ def methods(
         Literal["link", "image", "all"] | None,
         typer.Option(help="Print the rules of method items for links, images or both instead, most frequent first."),
     ] = None,
-    as_json: options.AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """List the cleaning methods, what each does, and its settings with default and meaning.
 
@@ -78,9 +77,7 @@ def methods(
     Examples:
 
         webwinnow methods
-
         webwinnow methods sst --json
-
         webwinnow methods items --rules link
     """
     if rules is not None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import sst
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.learn import learn_sites
@@ -30,41 +30,33 @@ models = typer.Typer(name="models", help="Show, merge or pack site models.", no_
 
 
 def learn(
-    inputs: options.Inputs,
-    out: Annotated[Path, options.out("a folder, one model for each site")],
-    site_by: options.SiteBy = "host",
-    pages: Annotated[int, options.most_pages(", to learn from")] = LEARNED_PAGES,
-    set_: options.Settings = None,
+    inputs: opt.Inputs,
+    out: Annotated[Path, opt.out("a folder, one model for each site")],
+    site_by: opt.SiteBy = "host",
+    pages: Annotated[int, opt.most_pages(", to learn from")] = LEARNED_PAGES,
+    set_: opt.Settings = None,
     try_thresholds: Annotated[
-        bool,
-        options.writing("Show what each of a range of thresholds keeps of 20 pages per site.", "--try-thresholds"),
+        bool, opt.writing("Show what each of a range of thresholds keeps of 20 pages per site.", "--try-thresholds")
     ] = False,
-    sums: Annotated[bool, options.writing("Keep the sums beside each model; merging and updating need them.")] = True,
+    sums: Annotated[bool, opt.writing("Keep the sums beside each model; merging and updating need them.")] = True,
     update: Annotated[
-        bool,
-        options.writing("Add the pages as a new crawl (epoch) of sites that the folder has.", "--update"),
+        bool, opt.writing("Add the pages as a new crawl (epoch) of sites that the folder has.", "--update")
     ] = False,
-    epochs: Annotated[
-        int, options.writing("With --update: how many of the latest epochs a model joins.", min=1)
-    ] = EPOCHS,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
-    engine: options.Engine = "local",
-    address: options.Address = None,
+    epochs: Annotated[int, opt.writing("With --update: how many of the latest epochs a model joins.", min=1)] = EPOCHS,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
+    engine: opt.Engine = "local",
+    address: opt.Address = None,
 ) -> None:
     """Learn how each site of a crawl is built, and save one model per site to clean its pages with.
 
     Examples:
 
         webwinnow learn crawl.warc.gz -o models
-
         webwinnow clean new-pages.warc.gz --models models --method sst -o clean.jsonl
-
         webwinnow learn crawl.warc.gz -o models --try-thresholds
-
         webwinnow learn november.warc.gz -o models --update
-
         webwinnow learn crawl/ -o models --engine ray
     """
     if try_thresholds and engine != "local":
@@ -72,7 +64,7 @@ def learn(
     if update and not sums:
         raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
     settings = CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs, learn_pages=pages)
-    threshold = options.cleaning_settings(set_).sst.threshold
+    threshold = opt.cleaning_settings(set_).sst.threshold
 
     def show(site: str, trees: list[PageTree]) -> None:
         """Print what each of a range of thresholds keeps."""
@@ -91,7 +83,7 @@ def learn(
             tmp=tmp,
             on_sample=show if try_thresholds else None,
             update=epochs if update else None,
-            engine=options.chosen_engine(engine, address, jobs),
+            engine=opt.chosen_engine(engine, address, jobs),
             **progress.callbacks,
         )
     summary = [
@@ -109,7 +101,7 @@ def learn(
 @models.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="MODELS...", help="Folders that webwinnow learn wrote.")],
-    out: Annotated[Path, options.out("a folder, one model for each site")],
+    out: Annotated[Path, opt.out("a folder, one model for each site")],
 ) -> None:
     """Merge models learned from different pages: the result equals learning all pages at once.
 
@@ -133,7 +125,7 @@ def merge(
 @models.command()
 def pack(
     folder: Annotated[Path, typer.Argument(metavar="MODELS", help="A folder that webwinnow learn wrote.")],
-    out: Annotated[Path, options.out("a Parquet file")],
+    out: Annotated[Path, opt.out("a Parquet file")],
 ) -> None:
     """Pack the models of a folder into one Parquet file for clean --models. Sums are not packed.
 
@@ -149,8 +141,8 @@ def pack(
 @models.command()
 def show(
     path: Annotated[Path, typer.Argument(metavar="MODELS|FILE", help="A folder of models, or one model.")],
-    site: Annotated[str | None, options.site(": show its tree")] = None,
-    levels: Annotated[int, options.writing("How many levels of the tree to show.", min=0)] = SHOWN_DEPTH,
+    site: Annotated[str | None, opt.site(": show its tree")] = None,
+    levels: Annotated[int, opt.writing("How many levels of the tree to show.", min=0)] = SHOWN_DEPTH,
 ) -> None:
     """Show what a model has learned: which parts of the site repeat, which vary, on how many pages.
 
@@ -159,7 +151,6 @@ def show(
     Examples:
 
         webwinnow models show models
-
         webwinnow models show models --site www.example.org
     """
     damaged: list[str] = []

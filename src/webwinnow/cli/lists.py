@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from webwinnow.cleaner import clean_page
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.commands.templates import list_templates
 from webwinnow.errors import PageRefused
@@ -25,16 +25,16 @@ lists = typer.Typer(
 
 @lists.command()
 def templates(
-    inputs: options.Inputs,
-    out: Annotated[str, options.out("a JSONL file, or - for standard output")],
+    inputs: opt.Inputs,
+    out: Annotated[str, opt.out("a JSONL file, or - for standard output")],
     detection: Annotated[
         Literal["global", "local"],
         typer.Option(help="Whether pages with the same template must be linked with one another (global) or not."),
     ] = "global",
-    site_by: options.SiteBy = "host",
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    site_by: opt.SiteBy = "host",
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """List the templates of a collection (Bar-Yossef and Rajagopalan, 2002): pagelets that linked pages share.
 
@@ -44,11 +44,10 @@ def templates(
     Examples:
 
         webwinnow lists templates crawl.warc.gz -o templates.jsonl
-
         webwinnow clean crawl.warc.gz --method template --set template.found=templates.jsonl -o clean.jsonl
     """
     with shown_progress(quiet=quiet) as progress:
-        settings = options.parsing_settings(site_by, jobs)
+        settings = opt.parsing_settings(site_by, jobs)
         listed = list_templates(inputs, out, settings, linked=detection == "global", tmp=tmp, **progress.callbacks)
     summary = (
         f"{listed.templates:,} templates on {listed.with_templates:,} of {listed.pages:,} pages; "
@@ -59,7 +58,7 @@ def templates(
 
 @lists.command()
 def stopwords(
-    inputs: options.Inputs,
+    inputs: opt.Inputs,
     share: Annotated[
         float, typer.Option(help="A word is a stop word if at least this share of the pages uses it often.")
     ] = _STOP.min_page_share,
@@ -77,9 +76,7 @@ def stopwords(
     """
     builder = StopListBuilder(
         StopListSettings(
-            min_page_share=share,
-            min_term_frequency=often,
-            max_missed_share=min(_STOP.max_missed_share, share / 10),
+            min_page_share=share, min_term_frequency=often, max_missed_share=min(_STOP.max_missed_share, share / 10)
         )
     )
     refused = 0

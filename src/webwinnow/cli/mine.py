@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning.tasks import task_of
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.commands import RunSettings, run
 from webwinnow.commands.cluster import (
@@ -39,20 +39,20 @@ LISTED_CLUSTERS = 10
 
 
 def features(
-    inputs: options.Inputs,
-    out: Annotated[Path, options.out("an .npz file")],
-    weighting: options.Weighting = _WEIGHTING,
+    inputs: opt.Inputs,
+    out: Annotated[Path, opt.out("an .npz file")],
+    weighting: opt.Weighting = _WEIGHTING,
     mapped: Annotated[
         bool, typer.Option(help="Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")
     ] = True,
-    kinds: options.Kinds = "words",
+    kinds: opt.Kinds = "words",
     all_words: Annotated[
         bool, typer.Option("--all-words", help="Keep stop words, numbers and single letters.")
     ] = False,
-    site_by: options.SiteBy = "host",
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    site_by: opt.SiteBy = "host",
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Write the features of a collection: a sparse matrix, one row per page, weighted by the page's site.
 
@@ -64,29 +64,29 @@ def features(
         webwinnow features crawl.warc.gz -o features.npz
     """
     vectors = VectorSettings(
-        kinds=options.names_in(kinds),
+        kinds=opt.names_in(kinds),
         stop_words=not all_words,
         weighting=weighting,
         weights=CstWeightSettings(mapped=mapped),
     )
-    settings = options.parsing_settings(site_by, jobs)
+    settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         pages, columns, failed = write_features(inputs, out, settings, vectors, tmp=tmp, **progress.callbacks)
     finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)
 
 
 def links(
-    inputs: options.Inputs,
-    out: Annotated[str, options.out("a .jsonl, .csv or .parquet file, or - for standard output")],
-    every: Annotated[bool, options.writing("Write removed links too; `kept` marks the others.", "--all")] = False,
-    method: options.Method = DEFAULT_METHOD,
-    task: options.Task = STRUCTURE,
-    models: options.Models = None,
-    set_: options.Settings = None,
-    site_by: options.SiteBy = "host",
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    inputs: opt.Inputs,
+    out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    every: Annotated[bool, opt.writing("Write removed links too; `kept` marks the others.", "--all")] = False,
+    method: opt.Method = DEFAULT_METHOD,
+    task: opt.Task = STRUCTURE,
+    models: opt.Models = None,
+    set_: opt.Settings = None,
+    site_by: opt.SiteBy = "host",
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Export the link graph without the links of menus, footers and advertisements, ready for PageRank or HITS.
 
@@ -96,12 +96,11 @@ def links(
     Examples:
 
         webwinnow links crawl.warc.gz -o links.jsonl
-
         webwinnow links crawl.parquet -o links.parquet --all --site-by domain
     """
     settings = RunSettings(
         method=method,
-        cleaning=options.cleaning_settings(set_),
+        cleaning=opt.cleaning_settings(set_),
         site_by=SiteKey.parse(site_by),
         models=None if models is None else str(open_models(models).path.absolute()),
         task=task_of(task),
@@ -116,9 +115,9 @@ def links(
 
 
 def replicas(
-    inputs: Annotated[list[str], options.pages_argument("JSONL that webwinnow clean wrote")],
-    out: Annotated[str, options.out("a file, or - for standard output")],
-    format: Annotated[str | None, options.format("jsonl or parquet")] = None,
+    inputs: Annotated[list[str], opt.pages_argument("JSONL that webwinnow clean wrote")],
+    out: Annotated[str, opt.out("a file, or - for standard output")],
+    format: Annotated[str | None, opt.format("jsonl or parquet")] = None,
     fingerprint: Annotated[
         str, typer.Option(help=f"Fingerprint: {' or '.join(REPLICA_METHODS)} (MD5 of frequent words, DocView 5).")
     ] = _REPLICAS.method,
@@ -137,12 +136,12 @@ def replicas(
     interval: Annotated[
         int, typer.Option(help="published: the number of words hashed is a multiple of this.")
     ] = _REPLICAS.interval,
-    method: options.Method = DEFAULT_METHOD,
-    set_: options.Settings = None,
-    site_by: options.SiteBy = "host",
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    method: opt.Method = DEFAULT_METHOD,
+    set_: opt.Settings = None,
+    site_by: opt.SiteBy = "host",
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Find near-duplicates: one line per page, with its cluster and, unless it is the copy to keep, `replica_of`.
 
@@ -153,23 +152,15 @@ def replicas(
     Examples:
 
         webwinnow replicas crawl.warc.gz -o replicas.jsonl
-
         webwinnow replicas clean.jsonl -o replicas.jsonl --threshold 0.8
-
         webwinnow replicas crawl.parquet -o - --fingerprint published --method none
     """
     settings = RunSettings(
         method=method,
-        cleaning=options.cleaning_settings(set_),
+        cleaning=opt.cleaning_settings(set_),
         site_by=SiteKey.parse(site_by),
         jobs=jobs,
-        replicas=ReplicaSettings(
-            method=fingerprint,
-            threshold=threshold,
-            titles_apart=titles_apart,
-            percentage=percentage,
-            interval=interval,
-        ),
+        replicas=ReplicaSettings(**opt.fields_of(ReplicaSettings, locals()) | {"method": fingerprint}),
     )
     with shown_progress(quiet=quiet) as progress:
         summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)
@@ -179,28 +170,31 @@ def replicas(
 
 
 def cluster(
-    inputs: Annotated[list[str], options.pages_argument("one .npz file of webwinnow features")],
-    out: Annotated[str, options.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    inputs: Annotated[list[str], opt.pages_argument("one .npz file of webwinnow features")],
+    out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
     k: Annotated[
         int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters; suggested if not given.")
     ] = None,
-    format: Annotated[str | None, options.format("jsonl, csv or parquet")] = None,
-    report: Annotated[Path | None, options.report(", with a map; by default OUT.html, and none with -o -")] = None,
-    no_report: Annotated[bool, options.writing("Write no report.", "--no-report")] = False,
-    label: Annotated[str | None, options.label(", to compare the clusters with")] = None,
-    labels: options.Labels = None,
-    weighting: options.WeightingUnlessGiven = None,
-    site_by: options.SiteBy = "host",
-    runs: Annotated[int, options.runs("from different seeds, of which the best is kept")] = 20,
+    format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
+    report: Annotated[Path | None, opt.report(", with a map; by default OUT.html, and none with -o -")] = None,
+    no_report: Annotated[bool, opt.writing("Write no report.", "--no-report")] = False,
+    label: Annotated[str | None, opt.label(", to compare the clusters with")] = None,
+    labels: opt.Labels = None,
+    weighting: opt.WeightingUnlessGiven = None,
+    site_by: opt.SiteBy = "host",
+    runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
     start: Annotated[str, typer.Option(help="First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
     iterations: Annotated[int, typer.Option(min=1, help="Iterations of a run, at most.")] = 30,
-    mini_batch: Annotated[
-        int | None, typer.Option(min=1, help="Pages in a mini-batch. [default: none up to 50,000 pages, else 10,000]")
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            "--mini-batch", min=1, help="Pages in a mini-batch. [default: none up to 50,000 pages, else 10,000]"
+        ),
     ] = None,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Cluster pages by their words: one line per page with its cluster, and an HTML page with a map to browse.
 
@@ -210,9 +204,7 @@ def cluster(
     Examples:
 
         webwinnow cluster crawl.warc.gz -k 8 -o clusters.jsonl
-
         webwinnow features crawl.warc.gz -o f.npz; webwinnow cluster f.npz -o clusters.csv
-
         webwinnow cluster shops.parquet -k 5 -o clusters.jsonl --site-by column --label make
     """
     from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
@@ -227,17 +219,9 @@ def cluster(
         raise SettingsError("the pages of an .npz file are weighted already; leave --weighting out")
     if labels is not None and label is None:
         raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
-    settings = options.parsing_settings(site_by, jobs)
-    clusters = ClusterSettings(
-        k=k,
-        runs=runs,
-        start=start,
-        iterations=iterations,
-        batch=mini_batch,
-        seed=seed,
-        jobs=settings.workers,
-        map=page is not None,
-    )
+    settings = opt.parsing_settings(site_by, jobs)
+    given = opt.fields_of(ClusterSettings, locals())
+    clusters = ClusterSettings(**given | {"jobs": settings.workers, "map": page is not None})
     known = None if label is None else read_label_column(inputs if labels is None else [labels], label)
     vectors = VectorSettings(weighting=weighting or _WEIGHTING, weights=CstWeightSettings(mapped=True))
     with shown_progress(quiet=quiet) as progress:

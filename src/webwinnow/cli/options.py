@@ -6,6 +6,8 @@ option: `out("an .npz file")`. The help of such an option starts with the same w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,49 +43,24 @@ reading, cleaning, writing = partial(option, INPUT), partial(option, CLEANING), 
 running, crawling, computing = partial(option, RUN), partial(option, CRAWL), partial(option, CLUSTER)
 
 
+def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:
+    """A function that makes the option, given the detail of its help text that differs between commands."""
+    return lambda detail="", panel=panel: option(panel, help.format(detail), *names, **more)
+
+
+out = _detailed(OUTPUT, "Output: {}.", "--out", "-o")
+format = _detailed(OUTPUT, "Output format: {}; by default that of the output's name.", "--format", "-f")
+report = _detailed(OUTPUT, "Write a report as an HTML page{}.", "--report")
+label = _detailed(INPUT, "Column of JSONL or Parquet files with the label of a page{}.", "--label")
+most_pages = _detailed(INPUT, "Pages of each site, at most{}.", "--pages", min=1)
+site = _detailed(INPUT, "Only this site{}.", "--site")
+methods = _detailed(CLEANING, "Methods to compare, separated by commas: {}.", "--methods")
+runs = _detailed(RUN, "Runs of k-means: {}.", "--runs", min=0)
+
+
 def pages_argument(*others: str) -> Any:
     """The argument INPUT..., for pages and `others`."""
     return typer.Argument(metavar="INPUT...", help=f"{', '.join([PAGES, *others])}, or - for standard input.")
-
-
-def out(what: str) -> Any:
-    """-o, --out."""
-    return writing(f"Output: {what}.", "--out", "-o")
-
-
-def format(names: str) -> Any:
-    """-f, --format."""
-    return writing(f"Output format: {names}; by default that of the output's name.", "--format", "-f")
-
-
-def label(detail: str = "") -> Any:
-    """--label."""
-    return reading(f"Column of JSONL or Parquet files with the label of a page{detail}.")
-
-
-def most_pages(detail: str = "", panel: str = INPUT) -> Any:
-    """--pages."""
-    return option(panel, f"Pages of each site, at most{detail}.", min=1)
-
-
-def site(detail: str = "") -> Any:
-    """--site."""
-    return reading(f"Only this site{detail}.")
-
-
-def methods(names: str) -> Any:
-    """--methods."""
-    return cleaning(f"Methods to compare, separated by commas: {names}.")
-
-
-def runs(detail: str) -> Any:
-    """--runs."""
-    return running(f"Runs of k-means: {detail}.", min=0)
-
-
-def report(detail: str = "") -> Any:
-    """--report."""
-    return writing(f"Write a report as an HTML page{detail}.")
 
 
 # Input
@@ -93,11 +70,10 @@ _SITE_BY = "What makes pages one site: host, domain, prefix:N, column, all (one 
 SiteBy = Annotated[str, reading(f"{_SITE_BY}.")]
 SiteByOfModel = Annotated[str | None, reading(f"{_SITE_BY}. [default: as in training]")]
 Labels = Annotated[
-    Path | None,
-    reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet."),
+    Path | None, reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet.")
 ]
-SiteColumn = Annotated[str, reading("Column that names the site of a page.")]
-MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", min=0)]
+SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
+MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)]
 
 # Cleaning
 
@@ -141,13 +117,13 @@ AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
 
 # Run
 
-Jobs = Annotated[int, running("Worker processes; 0 for one per core.", min=0)]
+Jobs = Annotated[int, running("Worker processes; 0 for one per core.", "--jobs", min=0)]
 Tmp = Annotated[Path | None, running("Folder for temporary files; with a cluster, one that all machines share.")]
 Quiet = Annotated[bool, running("No progress and no summary.", "--quiet", "-q")]
 Seed = Annotated[int, running("Seed of random choices.", min=0)]
 Resume = Annotated[bool, running("Continue a run that was stopped.", "--resume")]
 PageSeconds = Annotated[float, running("Seconds to clean a page; one that takes longer fails.")]
-Time = Annotated[float | None, running("Stop after this many seconds; the run can be continued.")]
+Time = Annotated[float | None, running("Stop after this many seconds; the run can be continued.", "--time")]
 
 # Crawl
 
@@ -194,6 +170,11 @@ def cleaning_settings(
 def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
     return CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs)
+
+
+def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The values whose names are fields of a settings class: `CrawlSettings(**fields_of(CrawlSettings, locals()))`."""
+    return {name: values[name] for name in (field.name for field in fields(settings)) if name in values}
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import typer
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
 from webwinnow.cleanpage import CleanPage
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import printable
 from webwinnow.crawl import CrawlSettings
 from webwinnow.crawl.crawling import fetch_page
@@ -36,45 +36,41 @@ SHOWN_CAUSES = 3
 def page(
     file: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="An HTML file, a URL, or - for standard input.")],
     format: Annotated[
-        Literal["text", "markdown", "html", "json"], options.writing("Output format: one of these.", "--format", "-f")
+        Literal["text", "markdown", "html", "json"], opt.writing("Output format: one of these.", "--format", "-f")
     ] = "text",
     explain: Annotated[
-        bool, options.writing("Show on stderr, for each block, whether it is kept, its score and what caused it.")
+        bool, opt.writing("Show on stderr, for each block, whether it is kept, its score and what caused it.")
     ] = False,
-    method: options.Method = DEFAULT_METHOD,
-    favor: options.Favoring = None,
-    task: options.Task = DEFAULT_TASK,
-    comments: options.Comments = None,
-    models: options.Models = None,
-    set_: options.Settings = None,
+    method: opt.Method = DEFAULT_METHOD,
+    favor: opt.Favoring = None,
+    task: opt.Task = DEFAULT_TASK,
+    comments: opt.Comments = None,
+    models: opt.Models = None,
+    set_: opt.Settings = None,
     url: Annotated[
-        str, options.reading("URL of the page: resolves relative links, and names the site whose model is used.")
+        str, opt.reading("URL of the page: resolves relative links, and names the site whose model is used.")
     ] = "",
-    site_by: options.SiteBy = "host",
+    site_by: opt.SiteBy = "host",
     content_type: Annotated[
-        str | None, options.reading("Content-Type header that came with the page; it may name the charset.")
+        str | None, opt.reading("Content-Type header that came with the page; it may name the charset.")
     ] = None,
-    max_bytes: options.MaxBytes = options.MAX_BYTES,
-    allow_private: options.AllowPrivate = False,
-    allow: options.Allow = None,
-    resolve: options.Resolve = None,
+    max_bytes: opt.MaxBytes = opt.MAX_BYTES,
+    allow_private: opt.AllowPrivate = False,
+    allow: opt.Allow = None,
+    resolve: opt.Resolve = None,
 ) -> None:
     """Turn one page into text, Markdown, sanitised HTML or its record.
 
     Examples:
 
         webwinnow page article.html
-
         webwinnow page https://example.org/a --format markdown
-
         curl -s https://example.org/ | webwinnow page - --url https://example.org/ --format markdown
-
         webwinnow page article.html --format json | jq .title
-
         webwinnow page article.html --url https://example.org/a --models models --explain
     """
     limits = ParseLimits(max_bytes=max_bytes)
-    guard = options.guard_of(allow_private, allow, resolve)
+    guard = opt.guard_of(allow_private, allow, resolve)
     key = SiteKey.parse(site_by)
     if key.by == "column":
         raise SettingsError(
@@ -82,7 +78,7 @@ def page(
         )
     if models is not None:
         key.check_sites("cleaning with models")
-    settings = options.cleaning_settings(set_, favor, comments)
+    settings = opt.cleaning_settings(set_, favor, comments)
     cleaner = Cleaner.of(method, settings, task_of(task), kinds=explain)
     if is_web_link(file):
         fetched = fetch_page(file, CrawlSettings(guard=guard, max_size=max(1, max_bytes), retries=1))

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.tablefiles import read_records
@@ -33,20 +33,19 @@ def index(
         list[str] | None,
         typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean: JSONL, compressed or not, or Parquet."),
     ] = None,
-    out: Annotated[Path, options.out("the folder of the index, made if it does not exist")] = ...,  # type: ignore[assignment]
+    out: Annotated[Path, opt.out("the folder of the index, made if it does not exist")] = ...,  # type: ignore[assignment]
     remove: Annotated[
-        list[str] | None, options.writing("Remove a page by page_id or URL, or a site by site:NAME; repeatable.")
+        list[str] | None, opt.writing("Remove a page by page_id or URL, or a site by site:NAME; repeatable.")
     ] = None,
     with_replicas: Annotated[
-        bool, options.reading("Index pages that are near-duplicates of others too.", "--with-replicas")
+        bool, opt.reading("Index pages that are near-duplicates of others too.", "--with-replicas")
     ] = False,
-    memory: Annotated[
-        int, options.running("Megabytes that each level fills before it writes a segment.")
-    ] = _INDEX.memory // MB,
+    memory: Annotated[int, opt.running("Megabytes that each level fills before it writes a segment.")] = _INDEX.memory
+    // MB,
     commit_every: Annotated[
-        int, options.running("Pages after which the index is saved, so that a stopped run keeps them.")
+        int, opt.running("Pages after which the index is saved, so that a stopped run keeps them.")
     ] = _INDEX.commit_every,
-    quiet: options.Quiet = False,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Make a search index of clean pages, or update one.
 
@@ -56,7 +55,6 @@ def index(
     Examples:
 
         webwinnow index clean.jsonl -o index
-
         webwinnow index -o index --remove https://example.org/old --remove site:spam.example
     """
     if not inputs and not remove:
@@ -98,31 +96,27 @@ def search(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="A folder that webwinnow index made.")],
     query: Annotated[str, typer.Argument(help='Words, "phrases", and -words that must not occur.')],
     within: Annotated[
-        Within, options.reading("Search abstracts first, then full texts (two-level), or one of the two.", "--in")
+        Within, opt.reading("Search abstracts first, then full texts (two-level), or one of the two.", "--in")
     ] = "two-level",
-    site: Annotated[str | None, options.site()] = None,
-    type: Annotated[str | None, options.reading("Only topic, hub or image pages.")] = None,
-    genre: Annotated[str | None, options.reading("Only pages of this genre (article, product, ...).")] = None,
-    category: Annotated[str | None, options.reading("Only pages of this category.")] = None,
-    lang: Annotated[str | None, options.reading("Only pages in this language (en, de, ...).")] = None,
-    limit: Annotated[int, options.writing("Number of results.", "--limit", "-n", min=1)] = 10,
-    offset: Annotated[int, options.writing("Number of results to skip.", min=0)] = 0,
-    as_json: options.AsJson = False,
+    site: Annotated[str | None, opt.site()] = None,
+    type: Annotated[str | None, opt.reading("Only topic, hub or image pages.")] = None,
+    genre: Annotated[str | None, opt.reading("Only pages of this genre (article, product, ...).")] = None,
+    category: Annotated[str | None, opt.reading("Only pages of this category.")] = None,
+    lang: Annotated[str | None, opt.reading("Only pages in this language (en, de, ...).")] = None,
+    limit: Annotated[int, opt.writing("Number of results.", "--limit", "-n", min=1)] = 10,
+    offset: Annotated[int, opt.writing("Number of results to skip.", min=0)] = 0,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Search an index.
 
     Examples:
 
         webwinnow search index "frost resistant apples"
-
         webwinnow search index '"site style tree" -css' --site example.org --json | jq .url
     """
     filters = {"site": site, "type": type, "genre": genre, "category": category, "lang": lang}
     settings = SearchSettings(
-        within=within,
-        limit=limit,
-        offset=offset,
-        filters={name: value for name, value in filters.items() if value},
+        within=within, limit=limit, offset=offset, filters={name: value for name, value in filters.items() if value}
     )
     result = search_index(IndexFolder(folder), query, settings)
     if as_json:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.service.settings import ServiceSettings, is_loopback
 
@@ -16,42 +16,39 @@ TOKEN_VARIABLE = "WEBWINNOW_TOKEN"
 
 
 def serve(
-    folder: Annotated[Path, options.writing("Folder of jobs, results and models; made if it does not exist.")] = Path(
+    folder: Annotated[Path, opt.writing("Folder of jobs, results and models; made if it does not exist.")] = Path(
         "webwinnow-data"
     ),
     host: Annotated[
-        str,
-        options.running("IP address to listen on. Beyond this machine (0.0.0.0) a token is required."),
+        str, opt.running("IP address to listen on. Beyond this machine (0.0.0.0) a token is required.")
     ] = "127.0.0.1",
-    port: Annotated[int, options.running("Port to listen on.", min=0, max=65_535)] = 8765,
+    port: Annotated[int, opt.running("Port to listen on.", min=0, max=65_535)] = 8765,
     token_file: Annotated[
         Path | None,
-        options.running(f"File with the token; else ${TOKEN_VARIABLE}; else one is generated where it is required."),
+        opt.running(f"File with the token; else ${TOKEN_VARIABLE}; else one is generated where it is required."),
     ] = None,
-    name: Annotated[
-        list[str] | None, options.running("Host name by which clients call the server; repeatable.")
+    names: Annotated[
+        list[str] | None, opt.running("Host name by which clients call the server; repeatable.", "--name")
     ] = None,
     inputs: Annotated[
-        list[Path] | None,
-        options.reading("Folder on this machine whose files jobs may name; repeatable."),
+        list[Path] | None, opt.reading("Folder on this machine whose files jobs may name; repeatable.")
     ] = None,
     upload_bytes: Annotated[
-        int, options.reading("Refuse uploads that are longer than this many bytes.", min=1)
+        int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
     ] = 4_000_000_000,
-    max_bytes: options.MaxBytes = 10_000_000,
-    disk_bytes: Annotated[int, options.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
-    page_seconds: options.PageSeconds = 20.0,
-    queue: Annotated[int, options.running("Jobs that may wait; more are refused.", min=1)] = 20,
-    jobs: options.Jobs = 0,
-    fetch: Annotated[bool, options.crawling("Fetch pages by URL.")] = True,
-    allow_private: options.AllowPrivate = False,
+    page_bytes: opt.MaxBytes = 10_000_000,
+    disk_bytes: Annotated[int, opt.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
+    page_seconds: opt.PageSeconds = 20.0,
+    queued_jobs: Annotated[int, opt.running("Jobs that may wait; more are refused.", "--queue", min=1)] = 20,
+    workers: opt.Jobs = 0,
+    fetch: Annotated[bool, opt.crawling("Fetch pages by URL.")] = True,
+    allow_private: opt.AllowPrivate = False,
 ) -> None:
     """Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.
 
     Examples:
 
         webwinnow serve
-
         WEBWINNOW_TOKEN=$(openssl rand -hex 24) webwinnow serve --host 0.0.0.0 --name winnow.example.org
     """
     try:
@@ -63,22 +60,9 @@ def serve(
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
         sys.stderr.write(f"webwinnow: {host} is reached from other machines: a token is required. It is: {token}\n")
-    settings = ServiceSettings(
-        folder=folder.absolute(),
-        host=host,
-        port=port,
-        token=token,
-        names=tuple(name or ()),
-        inputs=tuple(path.absolute() for path in inputs or ()),
-        fetch=fetch,
-        allow_private=allow_private,
-        page_bytes=max_bytes,
-        upload_bytes=upload_bytes,
-        disk_bytes=disk_bytes,
-        page_seconds=page_seconds,
-        queued_jobs=queue,
-        workers=jobs,
-    )
+    folders = tuple(path.absolute() for path in inputs or ())
+    changed = {"folder": folder.absolute(), "inputs": folders, "names": tuple(names or ())}
+    settings = ServiceSettings(**opt.fields_of(ServiceSettings, locals()) | changed)
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
 
     def announce(port: int) -> None:

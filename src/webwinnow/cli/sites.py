@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cli import options
+from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress, stoppable
 from webwinnow.commands.mine import SITE_PAGES as MINED_PAGES
 from webwinnow.commands.mine import MineSettings, mine_sites
@@ -23,7 +23,7 @@ from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.storage import write_file
 
 _MINING, _READING, _CRAWL = DiscoverySettings(), ReadingSettings(), CrawlSettings()
-TopicMethod = Annotated[str, options.cleaning(f"Topic method: {', '.join(METHODS)}.", "--method")]
+TopicMethod = Annotated[str, opt.cleaning(f"Topic method: {', '.join(METHODS)}.", "--method")]
 
 sites = typer.Typer(
     name="sites", help="Learn the topics of whole sites, predict those of others, find more.", no_args_is_help=True
@@ -32,15 +32,15 @@ sites = typer.Typer(
 
 @sites.command()
 def train(
-    inputs: options.Inputs,
-    label: Annotated[str, options.label(": the topic of its site")],
-    out: Annotated[Path, options.out("an .npz file")],
+    inputs: opt.Inputs,
+    label: Annotated[str, opt.label(": the topic of its site")],
+    out: Annotated[Path, opt.out("an .npz file")],
     method: TopicMethod = DEFAULT_METHOD,
-    site_by: options.SiteBy = "host",
-    pages: Annotated[int, options.most_pages()] = SITE_PAGES,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    site_by: opt.SiteBy = "host",
+    pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Learn topics from sites whose topic is known: all pages of a site have the same label.
 
@@ -52,7 +52,7 @@ def train(
     """
     check_output(out, "jsonl")
     model = SiteTopics(method, site_by=site_by)
-    settings = options.parsing_settings(site_by, jobs)
+    settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = train_sites(inputs, model, settings, label=label, most=pages, tmp=tmp, **progress.callbacks)
     write_file(out, model.to_bytes())
@@ -66,41 +66,41 @@ def train(
 def mine(
     seeds: Annotated[
         Path,
-        options.reading(
+        opt.reading(
             "Sites with their topics: a start page and a label per line (CSV, TSV, JSONL, Parquet), or stored pages."
         ),
     ],
-    out: Annotated[Path, options.out("the folder of the run; a stopped run in it is continued")],
-    label: Annotated[str, options.label(": the topic of its site")] = "label",
+    out: Annotated[Path, opt.out("the folder of the run; a stopped run in it is continued")],
+    label: Annotated[str, opt.label(": the topic of its site")] = "label",
     topic: Annotated[
-        list[str] | None, options.reading("Topic of the seeds to look for; repeatable. [default: all]")
+        list[str] | None, opt.reading("Topic of the seeds to look for; repeatable. [default: all]")
     ] = None,
     method: TopicMethod = DEFAULT_METHOD,
-    site_by: options.SiteBy = "host",
-    pages: Annotated[int, options.most_pages()] = MINED_PAGES,
-    sites: Annotated[int, options.running("Sites to read, at most, without the seeds.", min=1)] = 500,
-    time: options.Time = None,
+    site_by: opt.SiteBy = "host",
+    pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
+    sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
+    seconds: opt.Time = None,
     search: Annotated[
-        bool, options.running("When no candidate is left, read more of the sites on topic, for their links.")
+        bool, opt.running("When no candidate is left, read more of the sites on topic, for their links.")
     ] = True,
-    fruitless: Annotated[int, options.running("Stop after this many sites off topic in a row.", min=1)] = 100,
+    fruitless: Annotated[int, opt.running("Stop after this many sites off topic in a row.", min=1)] = 100,
     confidence: Annotated[
-        float, options.running("Least probability of a site's topic.", min=0, max=1)
+        float, opt.running("Least probability of a site's topic.", min=0, max=1)
     ] = _MINING.confidence,
     distinctness: Annotated[
-        float, options.running("Least closeness of a site to its topic: 0.5 is as close as to others.", min=0, max=1)
+        float, opt.running("Least closeness of a site to its topic: 0.5 is as close as to others.", min=0, max=1)
     ] = _MINING.distinctness,
     delta: Annotated[
-        float, options.running("KL rule: least change of the topic probabilities for which a page is read.", min=0)
+        float, opt.running("KL rule: least change of the topic probabilities for which a page is read.", min=0)
     ] = _READING.delta,
-    delay: options.Delay = _CRAWL.delay,
-    hosts: options.Hosts = _CRAWL.hosts,
-    robots: options.Robots = True,
-    user_agent: options.UserAgent = _CRAWL.user_agent,
-    allow_private: options.AllowPrivate = False,
-    allow: options.Allow = None,
-    resolve: options.Resolve = None,
-    quiet: options.Quiet = False,
+    delay: opt.Delay = _CRAWL.delay,
+    hosts: opt.Hosts = _CRAWL.hosts,
+    robots: opt.Robots = True,
+    user_agent: opt.UserAgent = _CRAWL.user_agent,
+    allow_private: opt.AllowPrivate = False,
+    allow: opt.Allow = None,
+    resolve: opt.Resolve = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Find sites with the topics of some seeds: follow links between sites, read each as far as needed.
 
@@ -111,37 +111,20 @@ def mine(
     Examples:
 
         webwinnow sites mine --seeds seeds.csv -o run --sites 200 --time 3600
-
         webwinnow sites mine --seeds sites.parquet --label topic --topic databases -o run
     """
-    settings = MineSettings(
-        method=method,
-        label=label,
-        site_by=site_by,
-        mining=DiscoverySettings(
-            topics=tuple(topic or ()),
-            confidence=confidence,
-            distinctness=distinctness,
-            sites=sites,
-            fruitless=fruitless,
-            batch=hosts,
-        ),
-        reading=ReadingSettings(delta=delta),
-        pages=pages,
-        seconds=time,
-        search=search,
-    )
+    topics = tuple(topic or ())
+    mining = DiscoverySettings(**opt.fields_of(DiscoverySettings, locals()), batch=hosts)
+    reading = ReadingSettings(delta=delta)
+    settings = MineSettings(**opt.fields_of(MineSettings, locals()))
     crawling = CrawlSettings(
         delay=delay,
         hosts=hosts,
         robots=robots,
         user_agent=user_agent,
-        guard=options.guard_of(allow_private, allow, resolve),
+        guard=opt.guard_of(allow_private, allow, resolve),
     )
-    with (
-        stoppable(f"{out} has what was found; the same command continues"),
-        shown_progress(quiet=quiet) as progress,
-    ):
+    with stoppable(f"{out} has what was found; the same command continues"), shown_progress(quiet=quiet) as progress:
         run = mine_sites(seeds, out, settings, crawling, **progress.callbacks)
     html = mined_html(run, shlex.join(["webwinnow", *sys.argv[1:]]))
     write_file(out / "report.html", html.encode("utf-8", "replace"))
@@ -152,13 +135,13 @@ def mine(
 @sites.command()
 def classify(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model of webwinnow sites train.")],
-    inputs: options.Inputs,
-    out: Annotated[str, options.out("a JSONL file, or - for standard output")],
-    site_by: options.SiteByOfModel = None,
-    pages: Annotated[int, options.most_pages()] = SITE_PAGES,
-    jobs: options.Jobs = 0,
-    tmp: options.Tmp = None,
-    quiet: options.Quiet = False,
+    inputs: opt.Inputs,
+    out: Annotated[str, opt.out("a JSONL file, or - for standard output")],
+    site_by: opt.SiteByOfModel = None,
+    pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
 ) -> None:
     """Predict the topic of each site, with the probability of each topic, and the pages and blocks that decided most.
 
@@ -169,7 +152,7 @@ def classify(
         webwinnow sites classify topics.npz crawl.warc.gz -o topics.jsonl
     """
     learned = SiteTopics.load(model)
-    settings = options.parsing_settings(learned.site_by if site_by is None else site_by, jobs)
+    settings = opt.parsing_settings(learned.site_by if site_by is None else site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = classify_sites(learned, inputs, out, settings, most=pages, tmp=tmp, **progress.callbacks)
     finish([_summary(run, "classified")], quiet=quiet, failed=run.failed)
