@@ -17,7 +17,7 @@ from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.tablefiles import check_label_column, read_labels
 from webwinnow.methods import DEFAULT_METHOD
-from webwinnow.mining.classifiers import COST, KNN_FEATURES, NEIGHBOURS, SVM_FEATURES
+from webwinnow.mining.classifiers import COST, NEIGHBOURS
 from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.parsing import parse
@@ -44,30 +44,17 @@ def train(
     label: Annotated[str | None, opt.label()] = None,
     labels: opt.Labels = None,
     classifier: Annotated[
-        str,
-        typer.Option(
-            help=f"Classifier: {', '.join(METHODS)} (a linear SVM; chi-square and nearest neighbours), or {DOCVIEW} "
-            "(the content categories of DocView, for clean --categories)."
-        ),
+        str, opt.setting(f"Classifier: {', '.join(METHODS)}, or {DOCVIEW} for the categories of clean --categories.")
     ] = "svm",
     features: Annotated[
-        int | None,
-        typer.Option(
-            help=f"Features to keep, by chi-square. [default: {SVM_FEATURES:,} (svm), {KNN_FEATURES:,} (knn), "
-            f"{_DOCVIEW.features:,} ({DOCVIEW})]"
-        ),
+        int | None, opt.setting("Features to keep, by chi-square. [default: svm 100,000, others 5,000]")
     ] = None,
-    neighbours: Annotated[
-        int | None,
-        typer.Option(
-            help=f"Training pages that vote. [default: {NEIGHBOURS} (knn), {_DOCVIEW.neighbours} ({DOCVIEW})]"
-        ),
-    ] = None,
-    cost: Annotated[float, typer.Option(help="svm: C, the cost of a training page on the wrong side.")] = COST,
+    neighbours: Annotated[int, opt.setting("Training pages that vote (knn, docview).")] = NEIGHBOURS,
+    cost: Annotated[float, opt.setting("svm: C, the cost of a training page on the wrong side.")] = COST,
     weighting: opt.Weighting = "cst",
     kinds: opt.Kinds = "words",
     separator: Annotated[
-        str, typer.Option(help="What separates the names of a path in a label (science/physics); '' for no paths.")
+        str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
     ] = SEPARATOR,
     report: Annotated[Path | None, opt.report(", with the scores")] = None,
     scores: Annotated[Path | None, opt.writing("Also write the scores as JSON.")] = None,
@@ -96,13 +83,14 @@ def train(
     if classifier == DOCVIEW:
         if report is not None or scores is not None:
             raise SettingsError(f"--classifier {DOCVIEW} measures nothing; leave out --report and --scores")
-        _train_categories(inputs, out, label, labels, method, features, neighbours)
+        chosen = CategorySettings(features=_DOCVIEW.features if features is None else features, neighbours=neighbours)
+        _train_categories(inputs, out, label, labels, method, chosen)
         return
     settings = ClassifySettings(
         method=classifier,
         features=features,
         cost=cost,
-        neighbours=NEIGHBOURS if neighbours is None else neighbours,
+        neighbours=neighbours,
         separator=separator,
         vectors=VectorSettings(kinds=opt.names_in(kinds), weighting=weighting, weights=CstWeightSettings(mapped=True)),
         seed=seed,
@@ -122,13 +110,7 @@ def train(
 
 
 def _train_categories(
-    inputs: list[str],
-    out: Path,
-    label: str | None,
-    labels: Path | None,
-    method: str,
-    features: int | None,
-    neighbours: int | None,
+    inputs: list[str], out: Path, label: str | None, labels: Path | None, method: str, settings: CategorySettings
 ) -> None:
     """Learn content categories (DocView 6 and 7.1): chi-square chooses features, the nearest pages vote."""
     if (label is None) == (labels is None):
@@ -136,10 +118,6 @@ def _train_categories(
     check_apart([*inputs, *([] if labels is None else [labels])], out)
     if label is not None:
         check_label_column(inputs, label)
-    settings = CategorySettings(
-        features=_DOCVIEW.features if features is None else features,
-        neighbours=_DOCVIEW.neighbours if neighbours is None else neighbours,
-    )
     known = {} if labels is None else read_labels(labels)
     vectors: list[FeatureVector] = []
     categories: list[str] = []
@@ -147,20 +125,16 @@ def _train_categories(
     with shown_progress(quiet=True) as progress:
         for page in open_pages(inputs, on_problem=progress.note, label=label):
             category = page.label or known.get(page.page_id or "") or known.get(page.url)
-            if category is None:
-                continue
-            try:
-                tree = parse(page.body, page.url, content_type=page.content_type)
-            except PageRefused:
-                refused += 1
-                continue
-            clean = clean_page(tree, method)
-            vectors.append(features_of(tree, clean.verdict, clean.language))
-            categories.append(category)
+            if category is not None:
+                try:
+                    clean = clean_page(parse(page.body, page.url, content_type=page.content_type), method)
+                except PageRefused:
+                    refused += 1
+                    continue
+                vectors.append(features_of(clean.tree, clean.verdict, clean.language))
+                categories.append(category)
     if not vectors:
-        raise InputError(
-            f"{labels or label}: no page of the input has a label; expected its page_id or url, and a label"
-        )
+        raise InputError(f"{labels or label}: no page has a label; expected its page_id or url, and a label")
     model = CategoryModel.train(vectors, categories, settings)
     model.save(out)
     learned = f"{len(vectors)} pages, {len(model.names)} categories, {len(model.key)} features"

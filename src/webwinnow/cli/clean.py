@@ -43,13 +43,12 @@ def clean(
     site_by: opt.SiteBy = "host",
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     view: Annotated[
-        bool, opt.writing("Fill type, keywords, abstract and relevant links; a run without them is faster.")
+        bool, opt.writing("Fill type, keywords, abstract and relevant links; without, a run is faster.")
     ] = True,
     keywords: Annotated[int, opt.writing("Keywords of a record.")] = _VIEW.keywords,
     sentences: Annotated[int, opt.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
     categories: Annotated[
-        Path | None,
-        opt.writing("Fill the category of records with this model (webwinnow classify train --classifier docview)."),
+        Path | None, opt.writing("Fill category with this model (classify train --classifier docview).")
     ] = None,
     replicas: Annotated[
         bool, opt.writing("Find near-duplicates: replica_of names the page that a record repeats.")
@@ -59,7 +58,7 @@ def clean(
     tmp: opt.Tmp = None,
     page_seconds: opt.PageSeconds = _RUN.page_seconds,
     worker_memory: Annotated[
-        int, opt.running("Megabytes that a worker may use; a page that needs more fails.")
+        int, opt.running("Megabytes of a worker; a page that needs more fails.")
     ] = _RUN.worker_memory >> 20,
     quiet: opt.Quiet = False,
     engine: opt.Engine = "local",

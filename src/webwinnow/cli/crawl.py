@@ -15,53 +15,47 @@ from webwinnow.crawl import crawl as crawl_sites
 from webwinnow.crawl.crawling import stored_crawl
 from webwinnow.crawl.crawlsettings import Strategy
 
-_DEFAULTS = CrawlSettings()
+_CRAWL = CrawlSettings()
+Follow = Literal["all", "kept"]
 
 
 def crawl(
     starts: Annotated[
-        list[str] | None, typer.Argument(metavar="URL...", help="Start pages: each begins a site.")
+        list[str] | None, typer.Argument(metavar="URL...", help="Start pages, one for each site.")
     ] = None,
     out: Annotated[Path, opt.out("a WARC file, .warc.gz or .warc")] = Path("crawl.warc.gz"),
-    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _DEFAULTS.pages,
+    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _CRAWL.pages,
     strategy: Annotated[
-        Strategy, opt.crawling("Next page: a random sample of those known, or the nearest to the start page.")
-    ] = _DEFAULTS.strategy,
-    scope: opt.Scope = _DEFAULTS.scope,
+        Strategy, opt.crawling("Next page: a random known one, or the nearest to the start page.")
+    ] = _CRAWL.strategy,
+    scope: opt.Scope = _CRAWL.scope,
     follow: Annotated[
-        Literal["all", "kept"] | None,
-        opt.crawling(
-            "Follow all links, or only those in blocks that cleaning keeps, learned on the way. [default: all]"
-        ),
+        Follow | None, opt.crawling("Links to follow: all, or those in blocks that cleaning keeps. [default: all]")
     ] = None,
-    depth: Annotated[int | None, opt.crawling("Links away from the start page, at most.")] = _DEFAULTS.depth,
-    delay: opt.Delay = _DEFAULTS.delay,
-    hosts: opt.Hosts = _DEFAULTS.hosts,
-    retries: Annotated[int, opt.crawling("Further attempts at a page that could not be fetched.")] = _DEFAULTS.retries,
+    depth: Annotated[int | None, opt.crawling("Links away from the start page, at most.")] = _CRAWL.depth,
+    delay: opt.Delay = _CRAWL.delay,
+    hosts: opt.Hosts = _CRAWL.hosts,
+    retries: Annotated[int, opt.crawling("Further attempts at a page that could not be fetched.")] = _CRAWL.retries,
     backoff: Annotated[
-        float, opt.crawling("Seconds without requests to a host after a failure, doubled with each.")
-    ] = _DEFAULTS.backoff,
-    timeout: Annotated[float, opt.crawling("Seconds of silence after which a request fails.")] = _DEFAULTS.timeout,
+        float, opt.crawling("Seconds to leave a host alone after a failure, doubled with each.")
+    ] = _CRAWL.backoff,
+    timeout: Annotated[float, opt.crawling("Seconds of silence after which a request fails.")] = _CRAWL.timeout,
     page_seconds: Annotated[
         float, opt.crawling("Seconds to fetch a page, at most.", "--fetch-seconds")
-    ] = _DEFAULTS.page_seconds,
+    ] = _CRAWL.page_seconds,
     max_size: Annotated[
         int, opt.crawling("Bytes of a fetched page, at most, as sent and decompressed.")
-    ] = _DEFAULTS.max_size,
-    max_bytes: Annotated[
-        int | None, opt.crawling("Stop after receiving this many bytes in all.", "--total-bytes")
-    ] = None,
-    robots: opt.Robots = _DEFAULTS.robots,
-    user_agent: opt.UserAgent = _DEFAULTS.user_agent,
+    ] = _CRAWL.max_size,
+    max_bytes: Annotated[int | None, opt.crawling("Stop after receiving this many bytes.", "--total-bytes")] = None,
+    robots: opt.Robots = _CRAWL.robots,
+    user_agent: opt.UserAgent = _CRAWL.user_agent,
     allow_private: opt.AllowPrivate = False,
     allow: opt.Allow = None,
     resolve: opt.Resolve = None,
     log: Annotated[Path | None, opt.writing("Also write the outcome of each URL, as JSONL.")] = None,
-    seed: opt.Seed = _DEFAULTS.seed,
+    seed: opt.Seed = _CRAWL.seed,
     seconds: opt.Time = None,
-    state: Annotated[
-        Path | None, opt.running("Folder that keeps the state of the crawl; beside the output if not given.")
-    ] = None,
+    state: Annotated[Path | None, opt.running("Folder of the crawl's state; by default beside the output.")] = None,
     resume: opt.Resume = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -106,5 +100,5 @@ def _resumed(given: CrawlSettings, before: CrawlSettings) -> CrawlSettings:
     """The settings of a resumed crawl: the earlier ones, except those given now."""
     names = [field.name for field in fields(CrawlSettings)]
     return replace(
-        before, **{name: value for name in names if (value := getattr(given, name)) != getattr(_DEFAULTS, name)}
+        before, **{name: value for name in names if (value := getattr(given, name)) != getattr(_CRAWL, name)}
     )

@@ -18,7 +18,9 @@ from webwinnow.errors import SettingsError
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import cleaned_texts, read_pairs, replica_experiment
 from webwinnow.io.tablefiles import read_records
-from webwinnow.methods import DEFAULT_METHOD, METHODS, method_named
+from webwinnow.methods import DEFAULT_METHOD, method_named
+from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS
+from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
@@ -30,7 +32,7 @@ experiment = typer.Typer(name="experiment", help="Run the papers' experiments on
 @experiment.command()
 def replicas(
     pairs: Annotated[
-        Path, typer.Argument(metavar="PAIRS", help="Labelled pairs (Parquet, JSONL): page_a, page_b, replica, kind.")
+        Path, typer.Argument(metavar="PAIRS", help="Table of page_a, page_b, replica, kind (Parquet, JSONL).")
     ],
     pages: Annotated[Path, typer.Argument(metavar="PAGES", help="The pages that they name, with page_id.")],
     out: Annotated[Path, opt.out("a folder for replicas.json and replicas.md")],
@@ -56,9 +58,7 @@ def replicas(
 
 @experiment.command()
 def search(
-    records: Annotated[
-        list[Path], typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean, with abstracts.")
-    ],
+    records: Annotated[list[Path], typer.Argument(metavar="RECORDS...", help="Records of clean, with abstracts.")],
     out: Annotated[Path, opt.out("a folder for search.json and search.md")],
     queries: Annotated[int, opt.running("Titles to search for, at most.", min=1)] = 1000,
     seed: opt.Seed = 0,
@@ -90,7 +90,7 @@ def mining(
     out: Annotated[Path, opt.out("a folder for mining.html and the tables as CSV")],
     label: Annotated[str | None, opt.label(": its class")] = None,
     where: Annotated[
-        list[str] | None, opt.reading("With --label: only rows with this value; repeatable.", metavar="COLUMN=VALUE")
+        list[str] | None, opt.reading("With --label: only these rows; repeatable.", metavar="COLUMN=VALUE")
     ] = None,
     target: Annotated[
         list[str] | None,
@@ -110,10 +110,7 @@ def mining(
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     keep: Annotated[
-        Path | None,
-        opt.running(
-            "Folder that keeps finished work: a stopped run continues, and more methods cost only their own time."
-        ),
+        Path | None, opt.running("Folder that keeps finished work, so that a stopped run continues.")
     ] = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -178,17 +175,13 @@ def sites(
         opt.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
     ] = None,
     denoise: Annotated[bool, opt.cleaning("Also compare kinds of denoising.", "--denoising/--no-denoising")] = True,
-    cleaning: Annotated[
-        str, opt.cleaning(f"Cleaning method to denoise with: {', '.join(METHODS)}.", "--denoise-with")
-    ] = DEFAULT_METHOD,
+    cleaning: Annotated[str, opt.cleaning("Cleaning method to denoise with.", "--denoise-with")] = DEFAULT_METHOD,
     pruning: Annotated[bool, opt.running("Also compare ways of reading fewer pages.", "--reading/--no-reading")] = True,
     likelihood: Annotated[bool, opt.running("Also compare batch and incremental EM, pass by pass.")] = True,
     repeats: Annotated[int, opt.running("Random samples of each number of training sites; 0 for none.", min=0)] = 10,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
-    crawl: Annotated[
-        bool, opt.crawling("Crawl the sites instead, with pruning and to a fixed depth.", "--crawl")
-    ] = False,
+    crawl: Annotated[bool, opt.crawling("Crawl the sites instead, pruned and to a fixed depth.", "--crawl")] = False,
     delay: opt.Delay = 1.0,
     allow_private: opt.AllowPrivate = False,
     allow: opt.Allow = None,
@@ -210,8 +203,17 @@ def sites(
     """
     out.mkdir(parents=True, exist_ok=True)
     if crawl:
+        from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
+
+        if methods is not None and "," in methods:
+            raise SettingsError(f"--crawl takes one method, not {methods!r}")
         crawling = CrawlSettings(delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
-        _crawl_sites(data, label, site, out, methods, most_pages, crawling, quiet=quiet)
+        method, most = methods or DEFAULT_TOPICS, most_pages or SITE_PAGES
+        with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
+            found = compare_crawls(
+                data, Path(folder), crawling, label=label, site=site, method=method, most=most, **progress.callbacks
+            )
+        _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
         return
     from webwinnow.experiments.sites import (  # noqa: PLC0415 (much that the other commands do not need)
         SitesSettings,
@@ -221,11 +223,10 @@ def sites(
         write_tables,
     )
     from webwinnow.sitemining.denoising import CHOICES  # noqa: PLC0415
-    from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS  # noqa: PLC0415
 
     method_named(cleaning)
     parsed = {
-        "methods": tuple(TOPIC_METHODS) if methods is None else tuple(name.strip() for name in methods.split(",")),
+        "methods": tuple(TOPIC_METHODS) if methods is None else opt.names_in(methods),
         "choices": CHOICES if denoise else (),
     }
     settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
@@ -234,37 +235,6 @@ def sites(
     write_file(out / "sites.html", sites_html(results).encode())
     write_tables(results, out)
     finish(findings(results), quiet=quiet)
-
-
-def _crawl_sites(
-    data: Path,
-    label: str,
-    site: str,
-    out: Path,
-    methods: str | None,
-    pages: int | None,
-    settings: CrawlSettings,
-    *,
-    quiet: bool,
-) -> None:
-    """Compare the pruned crawl with one to a fixed depth."""
-    from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
-    from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS  # noqa: PLC0415
-
-    if methods is not None and "," in methods:
-        raise SettingsError(f"--crawl takes one method, not {methods!r}")
-    with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
-        found = compare_crawls(
-            data,
-            Path(folder),
-            settings,
-            label=label,
-            site=site,
-            method=methods or DEFAULT_TOPICS,
-            most=SITE_PAGES if pages is None else pages,
-            **progress.callbacks,
-        )
-    _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
 
 
 def _write_results(out: Path, name: str, results: Any, table: str, *, quiet: bool) -> None:

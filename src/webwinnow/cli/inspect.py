@@ -18,6 +18,7 @@ from webwinnow.report import ReportSettings, write_report
 from webwinnow.urls import SiteKey
 
 _DEFAULTS = ReportSettings()
+RuleKind = Literal["link", "image", "all"]
 
 
 def inspect(
@@ -65,8 +66,7 @@ def inspect(
 def methods(
     names: Annotated[list[str] | None, typer.Argument(metavar="[METHOD]...", help="Only these methods.")] = None,
     rules: Annotated[
-        Literal["link", "image", "all"] | None,
-        typer.Option(help="Print the rules of method items for links, images or both instead, most frequent first."),
+        RuleKind | None, opt.writing("Print the rules of method items for links or images instead.")
     ] = None,
     as_json: opt.AsJson = False,
 ) -> None:

@@ -36,12 +36,10 @@ def learn(
     pages: Annotated[int, opt.most_pages(", to learn from")] = LEARNED_PAGES,
     set_: opt.Settings = None,
     try_thresholds: Annotated[
-        bool, opt.writing("Show what each of a range of thresholds keeps of 20 pages per site.", "--try-thresholds")
+        bool, opt.writing("Show what several thresholds keep of 20 pages per site.", "--try-thresholds")
     ] = False,
     sums: Annotated[bool, opt.writing("Keep the sums beside each model; merging and updating need them.")] = True,
-    update: Annotated[
-        bool, opt.writing("Add the pages as a new crawl (epoch) of sites that the folder has.", "--update")
-    ] = False,
+    update: Annotated[bool, opt.writing("Add the pages as a new crawl (epoch) of known sites.", "--update")] = False,
     epochs: Annotated[int, opt.writing("With --update: how many of the latest epochs a model joins.", min=1)] = EPOCHS,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,

@@ -28,8 +28,7 @@ def templates(
     inputs: opt.Inputs,
     out: Annotated[str, opt.out("a JSONL file, or - for standard output")],
     detection: Annotated[
-        Literal["global", "local"],
-        typer.Option(help="Whether pages with the same template must be linked with one another (global) or not."),
+        Literal["global", "local"], opt.setting("Whether pages of a template must be linked (global) or not.")
     ] = "global",
     site_by: opt.SiteBy = "host",
     jobs: opt.Jobs = 0,
@@ -59,11 +58,9 @@ def templates(
 @lists.command()
 def stopwords(
     inputs: opt.Inputs,
-    share: Annotated[
-        float, typer.Option(help="A word is a stop word if at least this share of the pages uses it often.")
-    ] = _STOP.min_page_share,
+    share: Annotated[float, opt.setting("Least share of pages that use a stop word often.")] = _STOP.min_page_share,
     often: Annotated[
-        int, typer.Option(help="A page uses a word often if it has it at least this many times.")
+        int, opt.setting("A page uses a word often if it has it at least this many times.")
     ] = _STOP.min_term_frequency,
 ) -> None:
     """List the stop words of a collection (DocView 3.2): words that many pages use often, most widespread first.

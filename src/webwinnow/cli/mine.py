@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from webwinnow.cleaning.tasks import task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
@@ -42,13 +40,9 @@ def features(
     inputs: opt.Inputs,
     out: Annotated[Path, opt.out("an .npz file")],
     weighting: opt.Weighting = _WEIGHTING,
-    mapped: Annotated[
-        bool, typer.Option(help="Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")
-    ] = True,
+    mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
     kinds: opt.Kinds = "words",
-    all_words: Annotated[
-        bool, typer.Option("--all-words", help="Keep stop words, numbers and single letters.")
-    ] = False,
+    all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     site_by: opt.SiteBy = "host",
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
@@ -119,22 +113,19 @@ def replicas(
     out: Annotated[str, opt.out("a file, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl or parquet")] = None,
     fingerprint: Annotated[
-        str, typer.Option(help=f"Fingerprint: {' or '.join(REPLICA_METHODS)} (MD5 of frequent words, DocView 5).")
+        str, opt.setting(f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).")
     ] = _REPLICAS.method,
     threshold: Annotated[
-        float, typer.Option(help="modern: share of the shorter page's text that two near-duplicates have in common.")
+        float, opt.setting("modern: share of the shorter page's text that two near-duplicates have in common.")
     ] = _REPLICAS.threshold,
     titles_apart: Annotated[
-        float,
-        typer.Option(
-            help="modern: the same for pages of one site with different titles, as a share of all their text."
-        ),
+        float, opt.setting("modern: the same share for pages of one site with different titles.")
     ] = _REPLICAS.titles_apart,
     percentage: Annotated[
-        float, typer.Option(help="published: share of a page's words that is compared.")
+        float, opt.setting("published: share of a page's words that is compared.")
     ] = _REPLICAS.percentage,
     interval: Annotated[
-        int, typer.Option(help="published: the number of words hashed is a multiple of this.")
+        int, opt.setting("published: the number of words hashed is a multiple of this.")
     ] = _REPLICAS.interval,
     method: opt.Method = DEFAULT_METHOD,
     set_: opt.Settings = None,
@@ -173,7 +164,7 @@ def cluster(
     inputs: Annotated[list[str], opt.pages_argument("one .npz file of webwinnow features")],
     out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
     k: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters; suggested if not given.")
+        int | None, opt.setting("Number of clusters; suggested if not given.", "-k", "--clusters", min=1)
     ] = None,
     format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
     report: Annotated[Path | None, opt.report(", with a map; by default OUT.html, and none with -o -")] = None,
@@ -183,13 +174,10 @@ def cluster(
     weighting: opt.WeightingUnlessGiven = None,
     site_by: opt.SiteBy = "host",
     runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
-    start: Annotated[str, typer.Option(help="First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
-    iterations: Annotated[int, typer.Option(min=1, help="Iterations of a run, at most.")] = 30,
+    start: Annotated[str, opt.setting("First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
+    iterations: Annotated[int, opt.setting("Iterations of a run, at most.", min=1)] = 30,
     batch: Annotated[
-        int | None,
-        typer.Option(
-            "--mini-batch", min=1, help="Pages in a mini-batch. [default: none up to 50,000 pages, else 10,000]"
-        ),
+        int | None, opt.setting("Pages in a mini-batch, used above 50,000 pages.", "--mini-batch", min=1)
     ] = None,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,

@@ -34,11 +34,12 @@ MAX_BYTES = ParseLimits().max_bytes
 PAGES = "HTML, WARC, WACZ, JSONL or Parquet files, folders"
 
 
-def option(panel: str, help: str, *names: str, **more: Any) -> Any:
+def option(panel: str | None, help: str, *names: str, **more: Any) -> Any:
     """An option in a help panel."""
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
+setting = partial(option, None)
 reading, cleaning, writing = partial(option, INPUT), partial(option, CLEANING), partial(option, OUTPUT)
 running, crawling, computing = partial(option, RUN), partial(option, CRAWL), partial(option, CLUSTER)
 
@@ -105,11 +106,9 @@ Models = Annotated[Path | None, cleaning("Clean with the site models of this fol
 # Mining
 
 _WEIGHTING = "How features are weighted: by their site (cst), by their site and all sites (wplus), or by counts (tfidf)"
-Weighting = Annotated[str, typer.Option(help=f"{_WEIGHTING}.")]
-WeightingUnlessGiven = Annotated[
-    str | None, typer.Option(help=f"{_WEIGHTING}. [default: cst, or that of the .npz file]")
-]
-Kinds = Annotated[str, typer.Option(help=f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
+Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
+WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: cst, or that of the .npz file]")]
+Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
 
 # Output
 

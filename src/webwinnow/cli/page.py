@@ -27,6 +27,7 @@ from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey, is_web_link
 
+PageFormat = Literal["text", "markdown", "html", "json"]
 STDIN = "-"
 LONGEST_SHOWN = 70
 SHOWN_CAUSES = 3
@@ -35,9 +36,7 @@ SHOWN_CAUSES = 3
 
 def page(
     file: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="An HTML file, a URL, or - for standard input.")],
-    format: Annotated[
-        Literal["text", "markdown", "html", "json"], opt.writing("Output format: one of these.", "--format", "-f")
-    ] = "text",
+    format: Annotated[PageFormat, opt.writing("Output format: one of these.", "--format", "-f")] = "text",
     explain: Annotated[
         bool, opt.writing("Show on stderr, for each block, whether it is kept, its score and what caused it.")
     ] = False,
@@ -47,12 +46,10 @@ def page(
     comments: opt.Comments = None,
     models: opt.Models = None,
     set_: opt.Settings = None,
-    url: Annotated[
-        str, opt.reading("URL of the page: resolves relative links, and names the site whose model is used.")
-    ] = "",
+    url: Annotated[str, opt.reading("URL of the page: resolves relative links and names the page's site.")] = "",
     site_by: opt.SiteBy = "host",
     content_type: Annotated[
-        str | None, opt.reading("Content-Type header that came with the page; it may name the charset.")
+        str | None, opt.reading("Content-Type header of the page; it may name the charset.")
     ] = None,
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     allow_private: opt.AllowPrivate = False,

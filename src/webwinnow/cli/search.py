@@ -30,21 +30,18 @@ _INDEX = IndexSettings()
 
 def index(
     inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="RECORDS...", help="Records of webwinnow clean: JSONL, compressed or not, or Parquet."),
+        list[str] | None, typer.Argument(metavar="RECORDS...", help="Records of clean (JSONL, Parquet).")
     ] = None,
     out: Annotated[Path, opt.out("the folder of the index, made if it does not exist")] = ...,  # type: ignore[assignment]
     remove: Annotated[
-        list[str] | None, opt.writing("Remove a page by page_id or URL, or a site by site:NAME; repeatable.")
+        list[str] | None, opt.writing("Remove a page by page_id or URL, or site:NAME; repeatable.")
     ] = None,
     with_replicas: Annotated[
         bool, opt.reading("Index pages that are near-duplicates of others too.", "--with-replicas")
     ] = False,
     memory: Annotated[int, opt.running("Megabytes that each level fills before it writes a segment.")] = _INDEX.memory
     // MB,
-    commit_every: Annotated[
-        int, opt.running("Pages after which the index is saved, so that a stopped run keeps them.")
-    ] = _INDEX.commit_every,
+    commit_every: Annotated[int, opt.running("Pages after which the index is saved.")] = _INDEX.commit_every,
     quiet: opt.Quiet = False,
 ) -> None:
     """Make a search index of clean pages, or update one.
@@ -96,7 +93,7 @@ def search(
     folder: Annotated[Path, typer.Argument(metavar="INDEX", help="A folder that webwinnow index made.")],
     query: Annotated[str, typer.Argument(help='Words, "phrases", and -words that must not occur.')],
     within: Annotated[
-        Within, opt.reading("Search abstracts first, then full texts (two-level), or one of the two.", "--in")
+        Within, opt.reading("Search abstracts, then full texts (two-level), or one of them.", "--in")
     ] = "two-level",
     site: Annotated[str | None, opt.site()] = None,
     type: Annotated[str | None, opt.reading("Only topic, hub or image pages.")] = None,

@@ -20,19 +20,16 @@ def serve(
         "webwinnow-data"
     ),
     host: Annotated[
-        str, opt.running("IP address to listen on. Beyond this machine (0.0.0.0) a token is required.")
+        str, opt.running("IP address to listen on; beyond this machine a token is required.")
     ] = "127.0.0.1",
     port: Annotated[int, opt.running("Port to listen on.", min=0, max=65_535)] = 8765,
     token_file: Annotated[
-        Path | None,
-        opt.running(f"File with the token; else ${TOKEN_VARIABLE}; else one is generated where it is required."),
+        Path | None, opt.running(f"File with the token; by default ${TOKEN_VARIABLE}, or a generated one.")
     ] = None,
     names: Annotated[
         list[str] | None, opt.running("Host name by which clients call the server; repeatable.", "--name")
     ] = None,
-    inputs: Annotated[
-        list[Path] | None, opt.reading("Folder on this machine whose files jobs may name; repeatable.")
-    ] = None,
+    inputs: Annotated[list[Path] | None, opt.reading("Folder whose files jobs may name; repeatable.")] = None,
     upload_bytes: Annotated[
         int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
     ] = 4_000_000_000,

@@ -64,25 +64,16 @@ def train(
 
 @sites.command()
 def mine(
-    seeds: Annotated[
-        Path,
-        opt.reading(
-            "Sites with their topics: a start page and a label per line (CSV, TSV, JSONL, Parquet), or stored pages."
-        ),
-    ],
+    seeds: Annotated[Path, opt.reading("Sites with topics: a table of start pages and labels, or stored pages.")],
     out: Annotated[Path, opt.out("the folder of the run; a stopped run in it is continued")],
     label: Annotated[str, opt.label(": the topic of its site")] = "label",
-    topic: Annotated[
-        list[str] | None, opt.reading("Topic of the seeds to look for; repeatable. [default: all]")
-    ] = None,
+    topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
     sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
     seconds: opt.Time = None,
-    search: Annotated[
-        bool, opt.running("When no candidate is left, read more of the sites on topic, for their links.")
-    ] = True,
+    search: Annotated[bool, opt.running("When no candidate is left, read more of the sites on topic.")] = True,
     fruitless: Annotated[int, opt.running("Stop after this many sites off topic in a row.", min=1)] = 100,
     confidence: Annotated[
         float, opt.running("Least probability of a site's topic.", min=0, max=1)
@@ -91,7 +82,7 @@ def mine(
         float, opt.running("Least closeness of a site to its topic: 0.5 is as close as to others.", min=0, max=1)
     ] = _MINING.distinctness,
     delta: Annotated[
-        float, opt.running("KL rule: least change of the topic probabilities for which a page is read.", min=0)
+        float, opt.running("KL rule: least change of probabilities for reading on.", min=0)
     ] = _READING.delta,
     delay: opt.Delay = _CRAWL.delay,
     hosts: opt.Hosts = _CRAWL.hosts,
