@@ -474,3 +474,17 @@ def test_styles_are_the_same_in_processes_with_other_hash_seeds():
 )
 def test_numbers_and_generated_hashes_in_class_tokens_become_a_sign(written: str, canonical: str):
     assert canonical_class(written) == canonical
+
+
+def test_links_are_filtered_by_node_and_kind_and_resolved():
+    html = """<base href="/d/"><a href="x">one</a><a href="#top">up</a><map><area href="y"></map>
+    <div hidden><a href="mailto:a@b.test">mail</a><a href="x">again</a></div><a>no link</a><a href="http://[/">bad</a>"""
+    tree = parse(html, url="http://a.test/p")
+    links = tree.links()
+    assert links.href == ["x", "#top", "mailto:a@b.test", "x", "http://[/"]
+    assert [tree.tag_name(node) for node in links.node.tolist()] == ["a"] * 5
+    assert links.targets() == ["http://a.test/d/x", None, None, "http://a.test/d/x", None]
+    assert links.targets(fragments=True)[1] == "http://a.test/d/#top"
+    assert links.urls() == ["http://a.test/d/x"]
+    assert tree.links(tree.visible).href == ["x", "#top", "http://[/"]
+    assert tree.links(areas=True).urls() == ["http://a.test/d/x", "http://a.test/d/y"]

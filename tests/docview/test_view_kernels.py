@@ -80,9 +80,6 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     agree("leading_words", blocks.type, HUB, blocks.block_of_word, wanted, teasers)
     roles = tree.attr_node, tree.attr_name, ATTRIBUTE_CODE["role"], tree.attr_start, tree.attr_text
     agree("inside_marked", tree.tag, tree.parent, CONTAINER_CODES, *roles, frozenset(("menu",)))
-    links = np.array([chance.random() < 0.7 for _ in tree.tag], np.bool_)
-    attributes = tree.attr_node, tree.attr_name, ATTRIBUTE_CODE["href"], tree.attr_start, tree.attr_text
-    agree("hrefs", tree.tag, TAG_CODE["a"], links, *attributes)
 
 
 @given(pages, st.integers(1, 4), st.randoms(use_true_random=False))

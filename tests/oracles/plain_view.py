@@ -473,20 +473,3 @@ def distinct_sentences(
         if (long and (lines or sentence.endswith((".", "!", "?")))) or is_sentence(sentence):
             found.setdefault(sentence, paragraph)
     return found
-
-
-def hrefs(
-    tag: NDArray[np.uint16],
-    link: int,
-    wanted: Mask,
-    attr_node: Places,
-    attr_name: NDArray[np.uint8],
-    href: int,
-    attr_start: Places,
-    attr_text: str,
-) -> list[str]:
-    """The addresses of the wanted links as written, in page order; those of places inside the page left out."""
-    links = wanted & (tag == link)
-    at = np.flatnonzero((attr_name == href) & links[attr_node])
-    found = [attr_text[a:b] for a, b in zip(attr_start[at].tolist(), attr_start[at + 1].tolist(), strict=True)]
-    return [address for address in found if not address.startswith("#")]

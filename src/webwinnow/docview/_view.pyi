@@ -135,13 +135,3 @@ def offered_blocks(
 def distinct_sentences(
     ended: list[tuple[int, str]], is_sentence: Callable[[str], bool], least_words: int, lines: bool
 ) -> dict[str, int]: ...
-def hrefs(
-    tag: NDArray[np.uint16],
-    link: int,
-    wanted: Mask,
-    attr_node: Places,
-    attr_name: NDArray[np.uint8],
-    href: int,
-    attr_start: Places,
-    attr_text: str,
-) -> list[str]: ...

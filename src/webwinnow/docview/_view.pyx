@@ -18,7 +18,6 @@ from webwinnow._unicode cimport (
 cdef enum:
     FEW = 256  # so many fit on the stack
     BLANK = 32
-    NUMBER_SIGN = 35
     SIEVE = 256  # words of 64 bits
     FULL_STOP = 46
     SMALL_P = 112
@@ -887,26 +886,4 @@ def distinct_sentences(list ended, is_sentence, Py_ssize_t least_words, bint lin
         last = <uint32_t>PyUnicode_READ(kind, data, size - 1) if size else 0
         if words >= least_words and (lines or last == FULL_STOP or last == 33 or last == 63) or is_sentence(sentence):
             found.setdefault(sentence, paragraph)
-    return found
-
-
-def hrefs(const uint16_t[::1] tag, int link, wanted, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
-          int href, const int32_t[::1] attr_start, str attr_text):
-    """The URLs of the wanted links as written, without links into the same page."""
-    cdef const uint8_t[::1] want = bytes_of(wanted)
-    cdef Py_ssize_t k, i, start, stop, length = PyUnicode_GET_LENGTH(attr_text)
-    cdef int kind = PyUnicode_KIND(attr_text)
-    cdef void* data = PyUnicode_DATA(attr_text)
-    check_columns(want.shape[0] == tag.shape[0] and attr_name.shape[0] == attr_node.shape[0]
-                  and attr_start.shape[0] == attr_node.shape[0] + 1)
-    found = []
-    for k in range(attr_node.shape[0]):
-        if attr_name[k] != href:
-            continue
-        i = attr_node[k]
-        start, stop = attr_start[k], attr_start[k + 1]
-        if not (0 <= i < tag.shape[0] and 0 <= start <= stop <= length):
-            raise ValueError(f"attribute {k} has no valid place")
-        if tag[i] == link and want[i] and not (start < stop and PyUnicode_READ(kind, data, start) == NUMBER_SIGN):
-            found.append(PyUnicode_Substring(attr_text, start, stop))
     return found
