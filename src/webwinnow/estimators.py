@@ -34,8 +34,6 @@ except ImportError:
 
 from webwinnow.weighting import UNKNOWN_SITE, CollectionWeights
 
-__all__ = ["SiteFeatureWeighter", "SiteTextCleaner"]
-
 Page = PageRecord | PageTree | bytes | str
 
 

@@ -17,16 +17,6 @@ from webwinnow.blocks import splitting_nodes, text_of_runs
 from webwinnow.pagetree import PageTree
 from webwinnow.words import shingles, words
 
-__all__ = [
-    "Fingerprint",
-    "distance",
-    "exact_fingerprint",
-    "fingerprint",
-    "page_fingerprint",
-    "short_fingerprint",
-    "simhash",
-]
-
 SHINGLE_WORDS = 4
 """Words in a shingle of `near`. Ours, untuned; `webwinnow.replicas` has its own, measured on labelled replicas."""
 BITS = 64

@@ -19,8 +19,6 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical
 
-__all__ = ["STRUCTURE", "Edge", "page_edges"]
-
 STRUCTURE = "structure"
 """The task whose links count if no other is named."""
 LONGEST_ANCHOR = 1000

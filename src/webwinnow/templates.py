@@ -22,8 +22,6 @@ from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of
 from webwinnow.site.styletree import pair_key
 from webwinnow.site.sums import page_key
 
-__all__ = ["Collection", "Template", "TemplateList", "pagelet_text"]
-
 SHOWN_CHARACTERS = 200
 
 Keys = NDArray[np.uint64]

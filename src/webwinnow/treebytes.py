@@ -17,8 +17,6 @@ from webwinnow.errors import InputError
 from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, STYLE_VERSION, TAGS
 from webwinnow.pagetree import Head, PageTree
 
-__all__ = ["tree_from_bytes", "tree_to_bytes"]
-
 MAGIC = b"wwt1"
 ZSTD_LEVEL = 1
 """A page of `pages-wcxb` packs to 26.5 KB, at level 3 to 25.4 KB in 1.4 times the time."""

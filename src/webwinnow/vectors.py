@@ -19,16 +19,6 @@ from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
 
-__all__ = [
-    "FEATURE_KINDS",
-    "WEIGHTINGS",
-    "FeatureMatrix",
-    "VectorBuilder",
-    "VectorSettings",
-    "is_word",
-    "learn_weights",
-]
-
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf")
 DEFAULT_LANGUAGE = "en"

@@ -27,17 +27,6 @@ try:
 except ImportError:
     raise MissingExtra("the weighting wplus", "mining") from None
 
-__all__ = [
-    "CollectionWeights",
-    "damped",
-    "kinship",
-    "site_profiles",
-    "site_shifts",
-    "spread",
-    "topics_of",
-    "weigh_collection",
-]
-
 DAMPING = 8.0
 """A summed weight of this size counts log 2; far below it counts grow as they are, far above as their logarithm."""
 LEAST_SPREAD = 0.1

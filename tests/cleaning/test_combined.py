@@ -83,7 +83,7 @@ def test_favor_leans_the_cut():
 def test_evidence_comes_back_as_it_was():
     evidence = PageEvidence.of(parse(PAGES[0].body))
     again = PageEvidence.from_bytes(evidence.to_bytes())
-    for name in ("said", "words", "text", "way", "probability", "genre_probability"):
+    for name in ("said", "words", "text", "path", "probability", "genre_probability"):
         np.testing.assert_array_equal(getattr(again, name), getattr(evidence, name))
 
 

@@ -174,7 +174,7 @@ def test_what_every_page_repeats_is_noisy_and_what_differs_is_meaningful():
 
 def test_text_directly_inside_an_internal_element_is_a_leaf_of_its_own():
     site = finish(StyleTree.grow([parse("<body>loose<div><p><b>x</b></p></div>")], SST_CUT))
-    text_leaves = site.way_child[site.way_position < 0]
+    text_leaves = site.path_child[site.path_position < 0]
     assert len(text_leaves) == 1
     assert site.kind[text_leaves[0]] == LEAF
     assert site.kind[0] == INTERNAL

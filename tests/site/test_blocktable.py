@@ -84,7 +84,7 @@ def test_no_rows_make_an_empty_table():
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("way_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 9), ("whole", [-1.0] * 9)],
+    [("path_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 9), ("whole", [-1.0] * 9)],
 )
 def test_damaged_tables_are_refused(name, values):
     found = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)])).columns()

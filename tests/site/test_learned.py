@@ -97,7 +97,7 @@ def test_sums_are_not_a_model_and_a_model_is_not_sums():
         {"page_keys.npy": column([3, 1, 2], np.uint64)},
         {"sst_parent.npy": column([-1, 5], np.int32)},
         {"sst_kind.npy": column([9], np.uint8)},
-        {"sst_way_child.npy": column([1 << 40], np.int64)},
+        {"sst_path_child.npy": column([1 << 40], np.int64)},
         {"cst_feature_element.npy": column([-1], np.int64)},
         {"cst_total.npy": b""},
         {"pagelets_pages.npy": column([9], np.int32)},

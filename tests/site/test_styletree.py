@@ -113,13 +113,13 @@ def test_a_page_is_walked_along_the_ways_of_the_tree(site, page, cut):
     tree = parse(page)
     cutting = elements_of_page(tree, cut)
     places = zip(
-        finished.way_element.tolist(),
-        finished.way_sequence.tolist(),
-        finished.way_position.tolist(),
-        finished.kind[finished.way_child].tolist(),
+        finished.path_element.tolist(),
+        finished.path_sequence.tolist(),
+        finished.path_position.tolist(),
+        finished.kind[finished.path_child].tolist(),
         strict=True,
     )
-    ways = dict(zip(places, finished.way_child.tolist(), strict=True))
+    ways = dict(zip(places, finished.path_child.tolist(), strict=True))
     by_hand = [0] + [NOWHERE] * (len(tree) - 1)
     for i in np.flatnonzero(cutting.kind).tolist()[1:]:
         p = int(tree.parent[i])
@@ -227,7 +227,7 @@ def test_merging_any_split_in_any_order_gives_the_same_tree(site, cut, chance, d
     assert merged == whole
     one, other = finish(merged), finish(whole)
     assert one.parent.tolist() == other.parent.tolist()
-    assert one.way_child.tolist() == other.way_child.tolist()
+    assert one.path_child.tolist() == other.path_child.tolist()
 
 
 def test_trees_that_share_a_page_are_not_merged():

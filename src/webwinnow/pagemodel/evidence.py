@@ -25,7 +25,7 @@ _HEAD = struct.Struct("<II")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageEvidence:
-    """For each block with text: its number (`said`), words, a key of its text and of its place (`way`: the styles of
+    """For each block with text: its number (`said`), words, a key of its text and of its place (`path`: the styles of
     its element and of the two around), the probability of being main content and of being a reader's post (`post`); for
     the page the probability of each genre. `first_run` and `owner` are those of `Blocks`.
     """
@@ -33,7 +33,7 @@ class PageEvidence:
     said: NDArray[np.int32]
     words: NDArray[np.int32]
     text: NDArray[np.uint64]
-    way: NDArray[np.uint64]
+    path: NDArray[np.uint64]
     probability: NDArray[np.float64]
     post: NDArray[np.float64]
     genre_probability: NDArray[np.float64]
@@ -91,7 +91,7 @@ def _columns(said: int, blocks: int) -> dict[str, tuple[type[np.generic], int]]:
     """Type and length of each array, wide types first."""
     return {
         "text": (np.uint64, said),
-        "way": (np.uint64, said),
+        "path": (np.uint64, said),
         "probability": (np.float64, said),
         "post": (np.float64, said),
         "genre_probability": (np.float64, len(GENRES)),
@@ -151,7 +151,7 @@ class PageContext:
             said=reading.said.astype(np.int32),
             words=reading.words.astype(np.int32),
             text=reading.text_key,
-            way=path_keys(self.tree.parent, self.tree.style)[1][reading.owner],
+            path=path_keys(self.tree.parent, self.tree.style)[1][reading.owner],
             probability=scores.probability,
             post=PostModel.load().probability(reading),
             genre_probability=scores.genre_probability,

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from webwinnow.replicas._sketches import agreeing_slots, unite
 from webwinnow.replicas.sketches import SLOTS, ReplicaSettings, Sketches
 
-__all__ = ["alike", "joined", "likeness"]
-
 ROWS: Final = 3
 """Slots in a band: two pages that agree in half of their slots meet in one of 42 bands with probability 0.996."""
 BANDS: Final = SLOTS // ROWS
@@ -81,10 +79,7 @@ def _neighbours(keys: NDArray[np.uint32]) -> tuple[Places, Places]:
     place = (packed & _INDEX).astype(np.int64)
     again = np.flatnonzero(is_same) + 1
     far = again[again - start[again] > 1]
-    return (
-        np.concatenate([place[again - 1], place[start[far]]]),
-        np.concatenate([place[again], place[far]]),
-    )
+    return (np.concatenate([place[again - 1], place[start[far]]]), np.concatenate([place[again], place[far]]))
 
 
 def _join_alike(sketches: Sketches, settings: ReplicaSettings, first: Places, one: Places, other: Places) -> None:

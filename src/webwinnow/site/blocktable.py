@@ -1,8 +1,8 @@
-"""What a site's pages show of its blocks: on how many a text stands, how a place is filled, how the page model sees it.
+"""Statistics of a site's blocks: on how many pages a text occurs, and what blocks a path has.
 
-A place is a way (`PageEvidence.way`): the styles of an element and of the two around it, positions left out, so the
-items of a list share theirs. A finer place is what follows a label: a way right after a text that pages repeat
-("Height", then 6-9), told apart from the other cells of its table by that text.
+A path (`PageEvidence.path`) is the styles of an element and of the two around it, without positions, so the items of a
+list share theirs. A finer key is a path right after a text that pages repeat ("Height", then 6-9): that text
+distinguishes the value from the other cells of its table.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ LOGIT_SCALE = 1_000
 LONG_BLOCK = 25
 """Words of a block that is prose."""
 LABELLED_SHARE = 0.3
-"""A label on this share of the pages, or more, names something that the site tells; not every page has to."""
+"""A label on this share of the pages, or more, names a field of the site's records; not every page has to have it."""
 LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
-"""A block counts as a value that the site tells if it is so surely labelled, has at most so many words, and its log
-odds (thousandths; probability 0.3) do not lie below: what follows the label of a box of related stories does not."""
+"""A block counts as the value of a field if it is labelled with this certainty, has at most this many words, and has at
+least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
 
 Keys = NDArray[np.uint64]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -82,10 +82,10 @@ class BlockRows(PageRows):
     PER_PAGE: ClassVar[dict[str, int]] = {"page_genre": len(GENRES)}
 
     page_genre: NDArray[np.int64]
-    """Millionths, `len(GENRES)` a page, one page after the other."""
+    """Millionths, `len(GENRES)` values per page."""
     page: NDArray[np.int64]
     text: Keys
-    way: Keys
+    path: Keys
     words: NDArray[np.int64]
     logit: NDArray[np.int64]
 
@@ -97,7 +97,7 @@ class BlockRows(PageRows):
             page_genre=np.rint(evidence.genre_probability * 1e6).astype(np.int64),
             page=np.zeros(len(evidence), np.int64),
             text=evidence.text,
-            way=evidence.way,
+            path=evidence.path,
             words=evidence.words.astype(np.int64),
             logit=np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64),
         )
@@ -105,12 +105,12 @@ class BlockRows(PageRows):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteEvidence:
-    """What a site shows of the blocks of one page, the page itself left out. One entry a block.
+    """Evidence from the other pages of a site about each block of one page.
 
-    `share`: on which share of the other pages the text stands. `known`: 0 to 1, how well the place is known; `mean`:
+    `share`: share of the other pages with the same text. `known`: 0 to 1, how well the block's path is known; `mean`:
     the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times `known`;
-    `field`: 0 to 1, how much it is a place that each page fills once, and each otherwise.
-    `labelled`: 0 to 1, how much it is what follows a label, one value a page that differs between pages.
+    `field`: 0 to 1, how far each page has one block there, with a text of its own.
+    `labelled`: 0 to 1, how far the block is what follows a label: one value per page that differs between pages.
     """
 
     share: NDArray[np.float64]
@@ -122,31 +122,30 @@ class SiteEvidence:
 
 
 KNOWN_AT, ENOUGH = 3.0, 20.0
-"""Blocks at which a place is half known, and beyond which more do not count."""
+"""Number of blocks at which a path is half known, and above which more do not count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockTable(ArrayTable):
-    """A site's blocks, counted: texts that more than one page says; ways with their pages, blocks, blocks whose text
-    is repeated, sum of log odds; places after a label (`after_`) with their pages, blocks, pairs of blocks that say the
-    same, sum of log odds; and the site as a whole (`whole`): the mean genre of its pages, and of what may be content
-    the words of prose and the labelled values a page.
+    """Counts of a site's blocks: texts of more than one page; paths with their pages, blocks, blocks whose text is
+    repeated and sum of log odds; paths after a label (`after_`) with their pages, blocks, pairs of blocks with equal
+    text and sum of log odds; and totals of the site (`whole`).
     """
 
     text_key: Keys
     text_pages: NDArray[np.int64]
-    way_key: Keys
-    way_pages: NDArray[np.int64]
-    way_blocks: NDArray[np.int64]
-    way_fixed: NDArray[np.int64]
-    way_logit: NDArray[np.int64]
+    path_key: Keys
+    path_pages: NDArray[np.int64]
+    path_blocks: NDArray[np.int64]
+    path_fixed: NDArray[np.int64]
+    path_logit: NDArray[np.int64]
     after_key: Keys
     after_pages: NDArray[np.int64]
     after_blocks: NDArray[np.int64]
     after_same: NDArray[np.int64]
     after_logit: NDArray[np.int64]
     whole: NDArray[np.float64]
-    """Mean probability of each genre; then words of likely prose a page, likely labelled values a page."""
+    """Mean probability of each genre; then per page the words of probable prose and the probable labelled values."""
 
     @classmethod
     def of(cls, rows: BlockRows) -> BlockTable:
@@ -155,40 +154,37 @@ class BlockTable(ArrayTable):
         text, of_text = np.unique(rows.text, return_inverse=True)
         text_pages = _pages_of(of_text, rows.page, len(text), pages)
         repeated = (text_pages > 1)[of_text]
-        way, of_way = np.unique(rows.way, return_inverse=True)
-        way_pages = _pages_of(of_way, rows.page, len(way), pages)
-        way_blocks = np.bincount(of_way, minlength=len(way))
-        said_twice = text_pages > 1
+        path, of_path = np.unique(rows.path, return_inverse=True)
         places = _after_labels(rows, of_text, repeated, pages)
         on_pages, blocks, same = (
-            _looked_up(places["key"], places[name], places["of"]) for name in ("pages", "blocks", "same")
+            lookup(places["key"], places[name], places["of"]) for name in ("pages", "blocks", "same")
         )
         labelled = _labelled(on_pages, blocks, same, pages)
         return cls(
-            text_key=text[said_twice],
-            text_pages=text_pages[said_twice],
-            way_key=way,
-            way_pages=way_pages,
-            way_blocks=way_blocks,
-            way_fixed=np.bincount(of_way[repeated], minlength=len(way)),
-            way_logit=_summed(of_way, rows.logit, len(way)),
+            text_key=text[text_pages > 1],
+            text_pages=text_pages[text_pages > 1],
+            path_key=path,
+            path_pages=_pages_of(of_path, rows.page, len(path), pages),
+            path_blocks=np.bincount(of_path, minlength=len(path)),
+            path_fixed=np.bincount(of_path[repeated], minlength=len(path)),
+            path_logit=_summed(of_path, rows.logit, len(path)),
             **{f"after_{name}": found for name, found in places.items() if name != "of"},
-            whole=_whole(rows, of_way, text_pages[of_text], labelled),
+            whole=_whole(rows, of_path, text_pages[of_text], labelled),
         )
 
     def ask(self, evidence: PageEvidence, pages: int, *, learned: bool) -> SiteEvidence:
-        """What the other pages show of a page's blocks; `learned` if the page itself is among the `pages` counted."""
+        """Evidence of the other pages about a page's blocks; `learned`: the page is among the `pages` counted."""
         own = 1 if learned else 0
         others = max(pages - own, 1)
         text_pages = self.pages_that_say(evidence.text)
         copies = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
-        _, of_way = np.unique(evidence.way, return_inverse=True)
-        ways = int(of_way.max(initial=-1)) + 1
-        mine = np.bincount(of_way, minlength=ways)[of_way] * own
-        mine_fixed = np.bincount(of_way, weights=text_pages > 1, minlength=ways)[of_way] * own
-        mine_logit = _summed(of_way, np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64), ways)[of_way] * own
+        _, of_path = np.unique(evidence.path, return_inverse=True)
+        paths = int(of_path.max(initial=-1)) + 1
+        mine = np.bincount(of_path, minlength=paths)[of_path] * own
+        mine_fixed = np.bincount(of_path, weights=text_pages > 1, minlength=paths)[of_path] * own
+        mine_logit = _summed(of_path, np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64), paths)[of_path] * own
         found = {
-            name: _looked_up(self.way_key, getattr(self, f"way_{name}"), evidence.way)
+            name: lookup(self.path_key, getattr(self, f"path_{name}"), evidence.path)
             for name in ("pages", "blocks", "fixed", "logit")
         }
         blocks = np.maximum(found["blocks"] - mine, 0).astype(np.float64)
@@ -199,7 +195,7 @@ class BlockTable(ArrayTable):
         fixed = known * np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
         field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
-        after = _after(evidence.text, evidence.way, np.ones(len(evidence), np.bool_))
+        after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
         labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
         return SiteEvidence(
             share=np.minimum(copies / others, 1.0),
@@ -213,9 +209,9 @@ class BlockTable(ArrayTable):
     def _ask_labels(
         self, evidence: PageEvidence, after: Keys, others: int, own: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """How much each block is a labelled value, how well its place after the label is known, and its mean there."""
+        """How far each block is a labelled value, how well its path after the label is known, and its mean there."""
         found = {
-            name: _looked_up(self.after_key, getattr(self, f"after_{name}"), after)
+            name: lookup(self.after_key, getattr(self, f"after_{name}"), after)
             for name in ("pages", "blocks", "same", "logit")
         }
         has = found["blocks"] > 0
@@ -227,13 +223,13 @@ class BlockTable(ArrayTable):
         return labelled, counted / (counted + KNOWN_AT), mean
 
     def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
-        """On how many pages each text stands; 1 for a text that was never seen twice."""
-        return _looked_up(self.text_key, self.text_pages, text, missing=1)
+        """On how many pages each text occurs; 1 for a text that was not found on two."""
+        return lookup(self.text_key, self.text_pages, text, missing=1)
 
     @classmethod
     def of_columns(cls, columns: dict[str, Array]) -> BlockTable:
         """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        for of in ("text", "way", "after"):
+        for of in ("text", "path", "after"):
             keys = columns[f"{of}_key"]
             if any(len(columns[name]) != len(keys) for name in columns if name.startswith(f"{of}_")):
                 raise ValueError("blocks with arrays of different lengths")
@@ -247,40 +243,40 @@ class BlockTable(ArrayTable):
 
 
 def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
-    """On how many pages each item stands."""
+    """On how many pages each item occurs."""
     pairs = np.unique(item * max(pages, 1) + page)
     return np.bincount(pairs // max(pages, 1), minlength=items)
 
 
 def _summed(item: NDArray[np.int64], value: NDArray[np.int64], items: int) -> NDArray[np.int64]:
-    """The sum of the values of each item, exactly."""
     sums = np.zeros(items, np.int64)
     np.add.at(sums, item, value)
     return sums
 
 
-def _looked_up(keys: Keys, values: NDArray[np.int64], wanted: Keys, missing: int = 0) -> NDArray[np.int64]:
+def lookup(keys: Keys, values: Array, wanted: Keys, missing: float = 0) -> Array:
+    """The values of some keys, given keys ascending; `missing` for a key that is not among them."""
     if not len(keys):
-        return np.full(len(wanted), missing, np.int64)
+        return np.full(len(wanted), missing, values.dtype)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[at] == wanted, values[at], missing)
 
 
-def _after(text: Keys, way: Keys, follows: NDArray[np.bool_]) -> Keys:
-    """The key of each block's place after the text before it; `follows` is false for the first block of a page."""
+def _after(text: Keys, path: Keys, follows: NDArray[np.bool_]) -> Keys:
+    """A key of each block's path and the text before it; `follows` is false for the first block of a page."""
     before = np.zeros(len(text), np.uint64)
     before[1:] = text[:-1]
-    keys: Keys = np.where(follows, before, 0) * _ODD + way
+    keys: Keys = np.where(follows, before, 0) * _ODD + path
     return keys
 
 
 def _after_labels(
     rows: BlockRows, of_text: NDArray[np.int64], repeated: NDArray[np.bool_], pages: int
 ) -> dict[str, NDArray[Any]]:
-    """The places that follow a label on more than one page, by key; `of` is each row's key."""
+    """Counts of the paths that follow a label on more than one page, by key; `of` is each row's key."""
     first = np.ones(len(rows.page), np.bool_)
     first[1:] = rows.page[1:] != rows.page[:-1]
-    of_row = _after(rows.text, rows.way, ~first)
+    of_row = _after(rows.text, rows.path, ~first)
     labels = np.zeros(len(rows.page), np.bool_)
     labels[1:] = repeated[:-1]
     key, place = np.unique(of_row[labels & ~first], return_inverse=True)
@@ -302,7 +298,7 @@ def _after_labels(
 def _labelled(
     on_pages: NDArray[np.int64], blocks: NDArray[np.int64], same: NDArray[np.int64], pages: int
 ) -> NDArray[np.float64]:
-    """How much a place after a label holds one value a page, different between pages. `same`: equal pairs of blocks."""
+    """How far a path after a label has one value per page that differs between pages. `same`: equal pairs of blocks."""
     counted = np.clip(blocks, 0, ENOUGH)
     known = counted / (counted + KNOWN_AT)
     varied = 1 - np.clip(same / np.maximum(blocks * (blocks + 1.0), 1), 0, 1)
@@ -312,16 +308,16 @@ def _labelled(
 
 
 def _whole(
-    rows: BlockRows, of_way: NDArray[np.int64], text_pages: NDArray[np.int64], labelled: NDArray[np.float64]
+    rows: BlockRows, of_path: NDArray[np.int64], text_pages: NDArray[np.int64], labelled: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The site as a whole: mean genre; words of likely prose that no other page says, and likely labelled values.
+    """Totals of the site: mean genre; words of probable prose that no other page has; probable labelled values.
 
-    Prose comes in rows of paragraphs: a lone one (a description, a plot) is a field of a record as much as a text.
+    Prose has several paragraphs: a single one (a description, a plot) may as well be a field of a record.
     """
     pages = max(len(rows.page_key), 1)
     genre = rows.page_genre.reshape(-1, len(GENRES)).sum(axis=0) / pages / 1e6
-    _, place, times = np.unique(of_way * pages + rows.page, return_inverse=True, return_counts=True)
+    _, place, times = np.unique(of_path * pages + rows.page, return_inverse=True, return_counts=True)
     prose = (rows.words >= LONG_BLOCK) & (text_pages == 1) & (rows.logit > 0) & (times[place] > 1)
-    told = (labelled >= LABELLED_SURE) & (rows.words <= LABELLED_WORDS) & (2 * text_pages < pages)
-    told &= rows.logit >= LABELLED_LIKELY
-    return np.round(np.concatenate((genre, [rows.words[prose].sum() / pages, told.sum() / pages])), 6)
+    values = (labelled >= LABELLED_SURE) & (rows.words <= LABELLED_WORDS) & (2 * text_pages < pages)
+    values &= rows.logit >= LABELLED_LIKELY
+    return np.round(np.concatenate((genre, [rows.words[prose].sum() / pages, values.sum() / pages])), 6)

@@ -10,8 +10,6 @@ import numpy as np
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import LEAF
 
-__all__ = ["describe_model"]
-
 SHOWN_DEPTH = 8
 SHOWN_CHILDREN = 30
 

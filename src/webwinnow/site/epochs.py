@@ -1,8 +1,8 @@
-"""A site over time: each crawl of it is an epoch with sums of its own, and a model joins the last few.
+"""A site over time: each crawl is an epoch with its own sums, and a model joins the last few epochs.
 
-Sums are never scaled: an epoch counts in full until it falls out. A page that an earlier epoch has learned, word for
-word, is not learned again, since replicas would make their own content look like template. Where the new pages hardly
-know the places of the earlier ones, the site was redesigned: then what was known of it goes.
+Sums are never scaled: an epoch counts in full until it is dropped. A page that an earlier epoch learned, word for word,
+is not learned again, since replicas would make their own content look like template. If the new pages share few paths
+with the earlier ones, the site was redesigned, and the earlier epochs are dropped.
 """
 
 from __future__ import annotations
@@ -20,22 +20,20 @@ from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, SiteSums
 
-__all__ = ["EPOCHS", "FAMILIAR", "LEAST_REDESIGNED", "Epoch", "familiarity", "join_epoch"]
-
 EPOCHS: Final = 3
-"""Epochs that a model joins. Ours: a site that is crawled each month is known by a quarter of a year."""
+"""Epochs that a model joins. Ours: for a site that is crawled monthly, a quarter of a year."""
 FAMILIAR: Final = 0.5
-"""Below this share of blocks at known places a site was redesigned."""
+"""Below this share of blocks with known paths a site was redesigned."""
 LEAST_REDESIGNED: Final = 3
-"""Fewer strange pages, say one that asks who is there, tell nothing of a site: they are left out."""
+"""Fewer unfamiliar pages, for example a login page, say nothing about a site and are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What a new crawl of a site gives: the joined model, and the sums of the pages that are new.
+    """The result of a new crawl: the joined model, and the sums of the new pages.
 
-    `model` and `sums` are None if no page is new, or few are and all are strange. `familiar` is the share of blocks at
-    places that were known.
+    `model` and `sums` are None if no page is new, or the new ones are few and unfamiliar. `familiar` is the share of
+    blocks with known paths.
     """
 
     model: LearnedSite | None
@@ -45,10 +43,10 @@ class Epoch:
 
 
 def familiarity(earlier: BlockRows, new: BlockRows) -> float:
-    """The share of the new pages' blocks that stand at places (ways) of the earlier ones, as a mean over pages."""
+    """The share of the new pages' blocks whose paths the earlier pages have, as a mean over pages."""
     if not len(new.page_key) or not len(new.page):
         return 1.0
-    known = np.isin(new.way, earlier.way)
+    known = np.isin(new.path, earlier.path)
     blocks = np.bincount(new.page, minlength=len(new.page_key))
     share = np.bincount(new.page, weights=known, minlength=len(new.page_key))[blocks > 0] / blocks[blocks > 0]
     return float(share.mean())
@@ -61,7 +59,7 @@ def join_epoch(
     epochs: int = EPOCHS,
     beat: Callable[[], None] = lambda: None,
 ) -> Epoch:
-    """Join a new crawl of a site, gone through once or twice, to the sums of earlier epochs, oldest first."""
+    """Join a new crawl of a site, read once or twice, to the sums of earlier epochs, oldest first."""
     kept = list(earlier[-(epochs - 1) :]) if epochs > 1 else []
     known = {key for sums in kept for key in sums.keys}
     site, parts = earlier[-1].site, earlier[-1].parts

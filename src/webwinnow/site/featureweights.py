@@ -10,18 +10,10 @@ from numpy.typing import NDArray
 from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site._styles import Pairs, sums_by_key
-from webwinnow.site.importance import (
-    feature_entropy,
-    feature_weight,
-    leaf_importance,
-    node_importance,
-    path_importance,
-)
+from webwinnow.site.importance import feature_entropy, feature_weight, leaf_importance, node_importance, path_importance
 from webwinnow.site.mapping import SiteMap
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import INTERNAL, LEAF, Keys, PageElements, elements_of_page
-
-__all__ = ["INFORMATIVE", "MEANINGLESS", "CstWeightSettings", "FeatureWeights"]
 
 MEANINGLESS = 0.01
 """Features of less weight are not output (m of 4.3.3; ours, the thesis names no value)."""

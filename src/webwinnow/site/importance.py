@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 
 from webwinnow.site.styletree import L_SCALE
 
-__all__ = [
-    "ATTENUATION",
-    "composite_importance",
-    "feature_entropy",
-    "feature_weight",
-    "leaf_importance",
-    "node_importance",
-    "path_importance",
-    "style_importance",
-]
-
 ATTENUATION = 0.9
 """Gamma of equation 5-2."""
 

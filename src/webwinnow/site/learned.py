@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
-from webwinnow.site.blocktable import BlockTable
+from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.noisemap import NoiseMap, choose_threshold, importance_of
 from webwinnow.site.pagelets import PageletCounts
@@ -114,10 +114,7 @@ class LearnedSite:
     def pages_that_say(self, keys: NDArray[np.uint64]) -> NDArray[np.int32]:
         """On how many learned pages each text occurs; 1 for a text that was not found on two."""
         self._part(self.has_texts or None, "counts of texts")
-        if not len(self.text_key):
-            return np.ones(len(keys), np.int32)
-        at = np.minimum(np.searchsorted(self.text_key, keys), len(self.text_key) - 1)
-        return np.where(self.text_key[at] == keys, self.text_pages[at], 1).astype(np.int32)
+        return lookup(self.text_key, self.text_pages, keys, missing=1).astype(np.int32)
 
     @property
     def block_table(self) -> BlockTable:

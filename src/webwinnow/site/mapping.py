@@ -1,6 +1,6 @@
-"""Where the parts of a page stand in a finished tree: the walk that MapSST (Figure 4-7) and MapCST (4-10) share.
+"""Map the nodes of a page to elements of a finished tree: what MapSST (Figure 4-7) and MapCST (4-10) share.
 
-A row of children that the SST does not know is laid over the children it knows, as `finish` lays known rows (ours).
+A sequence of children that the SST does not know is aligned with the children it knows, as in `finish` (ours).
 """
 
 from __future__ import annotations
@@ -14,52 +14,56 @@ from webwinnow.site._styles import Pairs, Paths
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import INTERNAL, OUTSIDE, SST_CUT, Keys, PageElements
 
-__all__ = ["NOWHERE", "SiteMap"]
-
 NOWHERE = -1
-BY_WAY = -2
-"""A node whose element is found by the way that leads to it."""
+BY_PATH = -2
+"""A node whose element is found by its path."""
 
 
 class SiteMap:
-    """The ways of a finished tree, ready to be walked."""
+    """The paths of a finished tree, indexed for mapping pages."""
 
     def __init__(self, site: SiteTree) -> None:
         self.site = site
         self.styles = Pairs(site.style_element.astype(np.uint64), site.style_sequence)
         self.first_child = np.searchsorted(site.parent, np.arange(len(site) + 1))
-        """Children of an element stand in a row, in the order of their places."""
-        columns = (site.way_element, site.way_sequence, site.way_position, site.kind[site.way_child], site.way_child)
-        self.ways = Paths(*map(np.ascontiguousarray, columns))
+        """The children of an element are consecutive, in the order of their positions."""
+        columns = (
+            site.path_element,
+            site.path_sequence,
+            site.path_position,
+            site.kind[site.path_child],
+            site.path_child,
+        )
+        self.paths = Paths(*map(np.ascontiguousarray, columns))
         self.text_leaf = np.full(len(site) + 1, NOWHERE, np.int32)
-        """The `#text` leaf of each element; the last entry serves `NOWHERE`."""
-        is_text = site.way_position < 0
-        self.text_leaf[site.way_element[is_text]] = site.way_child[is_text]
+        """The `#text` leaf of each element; the last entry is for `NOWHERE`."""
+        is_text = site.path_position < 0
+        self.text_leaf[site.path_element[is_text]] = site.path_child[is_text]
 
     def locate(self, tree: PageTree, cutting: PageElements) -> NDArray[np.int32]:
-        """The element of each node; `NOWHERE` where the page leaves the tree, and for what lies below its leaves."""
-        held = np.full(len(tree), BY_WAY, np.int32)
-        found = self.ways.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind, held)
+        """The element of each node; `NOWHERE` where the tree has none, and below its leaves."""
+        fixed = np.full(len(tree), BY_PATH, np.int32)
+        found = self.paths.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind, fixed)
         if self.site.cut != SST_CUT:
             return found
-        laid = np.zeros(len(tree), np.bool_)
+        aligned = np.zeros(len(tree), np.bool_)
         while True:
-            strays = self._strays(found, cutting, laid)
-            if not len(strays):
+            unknown = self._unknown(found, cutting, aligned)
+            if not len(unknown):
                 return found
-            for i in strays.tolist():
-                self._lay(tree, cutting, i, int(found[i]), held)
-            laid[strays] = True
-            found = self.ways.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind, held)
+            for i in unknown.tolist():
+                self._align(tree, cutting, i, int(found[i]), fixed)
+            aligned[unknown] = True
+            found = self.paths.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind, fixed)
 
-    def _strays(self, found: NDArray[np.int32], cutting: PageElements, laid: NDArray[np.bool_]) -> NDArray[np.intp]:
-        """The nodes whose element is known and whose row of children is not."""
-        known = np.flatnonzero((found != NOWHERE) & (cutting.kind == INTERNAL) & ~laid)
+    def _unknown(self, found: NDArray[np.int32], cutting: PageElements, aligned: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The nodes whose element is known and whose sequence of children is not."""
+        known = np.flatnonzero((found != NOWHERE) & (cutting.kind == INTERNAL) & ~aligned)
         rows = self.styles.rows(found[known].astype(np.uint64), cutting.sequence[known])
         return known[rows < 0]
 
-    def _lay(self, tree: PageTree, cutting: PageElements, i: int, element: int, held: NDArray[np.int32]) -> None:
-        """Lay a row of children that the site has never shown over the children of the element."""
+    def _align(self, tree: PageTree, cutting: PageElements, i: int, element: int, fixed: NDArray[np.int32]) -> None:
+        """Align an unknown sequence of children with the children of the element."""
         children = []
         child, end = i + 1, int(tree.end[i])
         while child < end:
@@ -77,9 +81,9 @@ class SiteMap:
             tree.style[row],
             np.zeros(len(row), np.uint64),
         )
-        held[row] = np.where(places < 0, NOWHERE, known[places]) if len(known) else NOWHERE
+        fixed[row] = np.where(places < 0, NOWHERE, known[places]) if len(known) else NOWHERE
 
 
 def _of_kind(shape: Keys, kind: NDArray[np.uint8]) -> Keys:
-    """Shapes that differ where kinds do: a leaf is never taken for an internal element."""
+    """Shapes that differ by kind, so that a leaf never matches an internal element."""
     return shape ^ kind.astype(np.uint64)

@@ -211,10 +211,7 @@ class ModelTable:
         found = sorted((LearnedSite.load(file).site, file) for file in folder.models())
         kinds: dict[str, pa.DataType] = {"site": pa.large_string(), "model": pa.large_binary()}
         schema = pa.schema(kinds)
-        with (
-            atomic_file(path) as file,
-            pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out,
-        ):
+        with atomic_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out:
             for at in range(0, len(found), GROUP_MODELS):
                 rows = found[at : at + GROUP_MODELS]
                 columns = {"site": [site for site, _ in rows], "model": [file.read_bytes() for _, file in rows]}

@@ -1,4 +1,4 @@
-"""Noise in a site style tree (thesis 4.2.2 to 4.2.5): importance, noisy and meaningful elements, pages laid over it."""
+"""Noise in a site style tree (thesis 4.2.2 to 4.2.5): importance, noisy and meaningful elements, mapping of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEPT_MARKS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Importance:
-    """CompImp of each element, which elements hold a feature at or below them, and H(a) of each feature row."""
+    """CompImp of each element, which elements have a feature at or below them, and H(a) of each feature row."""
 
     composite: NDArray[np.float64]
     speaks: NDArray[np.bool_]
@@ -60,16 +60,16 @@ def importance_of(site: SiteTree) -> Importance:
     for i in range(len(site) - 1, 0, -1):
         speaks[site.parent[i]] |= speaks[i]
     styles = np.searchsorted(site.style_element, np.arange(len(site) + 1))
-    ways = np.searchsorted(site.way_element, np.arange(len(site) + 1))
+    paths = np.searchsorted(site.path_element, np.arange(len(site) + 1))
     for i in range(len(site) - 1, -1, -1):
         if site.kind[i] != INTERNAL:
             continue
         counts = site.style_count[styles[i] : styles[i + 1]]
         sequences = site.style_sequence[styles[i] : styles[i + 1]]
-        ways_down = slice(int(ways[i]), int(ways[i + 1]))
-        in_style = site.way_position[ways_down] >= 0
-        children = site.way_child[ways_down][in_style]
-        children_in = site.way_sequence[ways_down][in_style]
+        down = slice(int(paths[i]), int(paths[i + 1]))
+        in_style = site.path_position[down] >= 0
+        children = site.path_child[down][in_style]
+        children_in = site.path_sequence[down][in_style]
         of_styles = np.array(
             [
                 style_importance(composite[below], speaks[below])
@@ -113,10 +113,10 @@ def noisy_from(site: SiteTree, importance: Importance) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mapped:
-    """A page laid over a site's noise (MapSST, Figure 4-7): what was found for each run and node.
+    """A page mapped to a site style tree (MapSST, Figure 4-7).
 
-    `element`: that of each node, `NOWHERE` where the page leaves the tree. `noisy`, `unmatched` and `dull` say
-    of each run that what decides on it is noisy, that it is not in the tree, that all its words are locally noisy.
+    `element`: the element of each node, `NOWHERE` where the tree has none. For each text run, `noisy`: its deciding
+    element is noisy; `unmatched`: it is not in the tree; `dull`: all its words are locally noisy.
     """
 
     element: NDArray[np.int32]
@@ -127,8 +127,8 @@ class Mapped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traced:
-    """For each run of a page the last element on the way to it that the tree knows (or `NOWHERE`), and the lowest
-    threshold at which the run is noisy, infinity where it never is.
+    """For each text run of a page the lowest known element on its path (or `NOWHERE`), and the lowest threshold at
+    which the run is noisy, infinity where it never is.
     """
 
     element: NDArray[np.int32]
@@ -136,7 +136,7 @@ class Traced:
 
 
 class NoiseMap:
-    """A finished SST with its importance, ready to lay pages over at any threshold."""
+    """A finished SST with its importance, for mapping pages at any threshold."""
 
     def __init__(self, site: SiteTree) -> None:
         self.site = site
@@ -148,7 +148,7 @@ class NoiseMap:
         self.noisy_from = noisy_from(site, self.importance)
 
     def marked(self, threshold: float) -> Marks:
-        """The marks at a threshold; those of a few thresholds are kept."""
+        """The marks at a threshold; those of recent thresholds are cached."""
         if threshold not in self.marks:
             if len(self.marks) >= KEPT_MARKS:
                 self.marks.clear()
@@ -156,10 +156,10 @@ class NoiseMap:
         return self.marks[threshold]
 
     def lay(self, tree: PageTree, threshold: float) -> Mapped:
-        """MapSST: the highest element on the way down to a run that is noisy or meaningful decides on it.
+        """MapSST: the highest noisy or meaningful element on the path to a run decides about it.
 
-        So does the first node that the tree does not know: what stands there is possibly meaningful. The `#text` leaf
-        of an element decides on the text directly inside.
+        So does the first node that is not in the tree, whose contents may be meaningful. The `#text` leaf of an element
+        decides about the text directly inside.
         """
         marks = self.marked(threshold)
         cutting = elements_of_page(tree, self.site.cut)
@@ -175,15 +175,15 @@ class NoiseMap:
         return Mapped(element, is_noisy, unmatched, self._dull_runs(tree, leaf))
 
     def trace(self, tree: PageTree) -> Traced:
-        """What `lay` would say of a page's runs at every threshold at once.
+        """The results of `lay` for all thresholds at once.
 
-        Where a noisy element stands on the way down to a run, none there is meaningful (it would hold nothing noisy),
-        so the run is noisy from the lowest threshold on at which one of the way is.
+        No element on a path with a noisy one is meaningful, since a meaningful element has nothing noisy below. So a
+        run is noisy from the lowest threshold at which one of its path is.
         """
         cutting = elements_of_page(tree, self.site.cut)
         inside = cutting.kind != OUTSIDE
         element = self.map.locate(tree, cutting)
-        of_elements = np.append(self.noisy_from, np.inf)  # the last serves `NOWHERE`
+        of_elements = np.append(self.noisy_from, np.inf)  # the last entry is for `NOWHERE`
         lowest: list[float] = of_elements[element].tolist()
         for i, parent in enumerate(tree.parent[1:].tolist(), start=1):
             lowest[i] = min(lowest[i], lowest[parent])
@@ -197,7 +197,7 @@ class NoiseMap:
         )
 
     def _dull_runs(self, tree: PageTree, leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """The runs all of whose words are locally noisy in their leaf (4.2.5); those without words are not."""
+        """The runs with words, all of which are locally noisy in their leaf (4.2.5)."""
         words, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
         if not len(self.dull):
             return np.zeros(tree.run_count, np.bool_)
@@ -210,26 +210,29 @@ class NoiseMap:
 
 
 def _of(marks: NDArray[np.bool_], element: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """The marks of some elements; False where there is none."""
     found: NDArray[np.bool_] = (element != NOWHERE) & marks[element]
     return found
 
 
 LONG_TEXT = 20
-"""Features a page, on average, in a leaf that holds a long text."""
+"""Average features per page in a leaf with a long text."""
 VARIES = 0.5
 """Leaves of at most this importance are fixed text, however long; unless the site has no other."""
 LEVEL = 0.3
-"""The share of the words of long texts that lies below the level of new text."""
+"""The share of the words of long texts that is below the level of new text."""
 MARGIN = 1.6
-"""How many times further from 1 than that level the threshold lies. `LONG_TEXT`, `LEVEL` and `MARGIN` were chosen on
-`sites-news`; a wide range of them serves (`benchmarks/run.py sst` shows the thresholds around)."""
+"""How many times further from 1 than that level the threshold is. `LONG_TEXT`, `LEVEL` and `MARGIN` were chosen on
+`sites-news`; a wide range of values works (`benchmarks/run.py sst` shows the thresholds around)."""
 HIGHEST = 0.95
-"""No site's threshold lies higher: where all long texts share no word at all, they stand at 1 themselves."""
+"""The highest threshold, for sites whose long texts share no word and have importance 1 themselves."""
 
 
 def choose_threshold(site: SiteTree, importance: Importance) -> float:
-    """The importance up to which an element is noise, between 0 and `HIGHEST`."""
+    """The importance up to which an element is noise, between 0 and `HIGHEST`, from the site itself.
+
+    A site writes its long texts anew for each page. Their importance shows how far below 1 new text is on this site,
+    since its common words recur on every page; elements that are clearly further below 1 are noise.
+    """
     words = np.bincount(site.feature_element, weights=site.total, minlength=len(site))
     varies = (site.kind == LEAF) & (words > 0) & (importance.composite > 0)
     long = varies & (words >= LONG_TEXT * site.m) & (importance.composite > VARIES)

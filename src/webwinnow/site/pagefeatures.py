@@ -12,8 +12,6 @@ from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.words import image_feature, link_feature
 
-__all__ = ["PageFeatures", "feature_names", "page_features"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageFeatures:

@@ -1,7 +1,7 @@
-"""Pagelets (Bar-Yossef and Rajagopalan, WWW 2002; thesis 3.3): the parts that links cut a page into, as fingerprints.
+"""Pagelets (Bar-Yossef and Rajagopalan, WWW 2002; thesis 3.3): the parts of a page between its links, as fingerprints.
 
-A pagelet is an element none of whose children holds k or more links, inside no other pagelet. Its fingerprint is a
-sketch of shingles (Broder 1997), so that small differences leave it the same.
+A pagelet is an element outside of other pagelets none of whose children has k or more links. Its fingerprint is a
+sketch of shingles (Broder 1997), which small differences do not change.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import topmost
 from webwinnow.pagetree import PageTree
+from webwinnow.site.blocktable import lookup
 from webwinnow.site.pagefeatures import page_features
 from webwinnow.site.styletree import pair_key
 from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import SHINGLE_SIZE
 
 PAGELET_LINKS = 3
-"""k: a child with so many links is too much for one pagelet (thesis 5.3; the authors have the same)."""
+"""k: an element with a child of so many links is not a pagelet (thesis 5.3, as the authors)."""
 SKETCH_HASHES = 4
-"""Smallest hashes that two pagelets must share to count as the same: with resemblance r they do so with r^4. Ours. With
-one, a story that shares a third of its shingles with others goes in a third of all cases (attribute recall on ten sites
-of sites-swde 0.78; with 4 0.93, with 8 0.95); with many, menus that differ in a link stay (word F1 on sites-news 0.820,
-0.795, 0.783)."""
+"""Smallest hashes that two pagelets must share to count as equal, which happens with probability r^4 for resemblance r.
+Ours. With 1, a story that shares a third of its shingles with others is removed in a third of all cases (attribute
+recall on ten sites of sites-swde 0.78; with 4 0.93, with 8 0.95); with more, menus that differ in one link are kept
+(word F1 on sites-news 0.820, 0.795, 0.783)."""
 TEMPLATE_PAGES = 2
 """Pages that must have a pagelet before it is a template: the authors take every group of more than one."""
 
@@ -34,9 +35,9 @@ _SEEDS = np.arange(1, SKETCH_HASHES + 1, dtype=np.uint64) * np.uint64(0x9E3779B9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pagelets:
-    """The pagelets of one page: `around[i]` is the pagelet that node i stands in, or -1.
+    """The pagelets of one page: `around[i]` is the pagelet around node i, or -1.
 
-    `node` and `fingerprint` name those that say something, in page order.
+    `node` and `fingerprint` are those of the pagelets with words, links or images, in page order.
     """
 
     around: NDArray[np.int32]
@@ -52,14 +53,14 @@ class Pagelets:
 
 
 def pagelets_of(tree: PageTree, links: int = PAGELET_LINKS) -> Pagelets:
-    """Cut a page into pagelets. Text directly inside an element too full for a pagelet belongs to none."""
+    """Split a page into pagelets. Text directly inside an element with too many links belongs to none."""
     around = topmost(tree.parent, _small(tree, links))
     node, fingerprint = _fingerprints(tree, around)
     return Pagelets(around, node, fingerprint)
 
 
 def _small(tree: PageTree, links: int) -> NDArray[np.bool_]:
-    """The elements none of whose children holds so many visible links. The virtual root is none."""
+    """The elements none of whose children has so many visible links, without the virtual root."""
     is_link = np.zeros(len(tree), np.bool_)
     is_link[tree.links(tree.visible, areas=True).node] = True
     before = np.concatenate(([0], np.cumsum(is_link)))
@@ -71,7 +72,7 @@ def _small(tree: PageTree, links: int) -> NDArray[np.bool_]:
 
 
 def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np.int32], Keys]:
-    """The pagelets with words, links or pictures, and the sketch of each: the words in page order, then the others."""
+    """The pagelets with words, links or images, and the sketch of each: words in page order, then the others."""
     found = page_features(tree)
     of = around[found.owner]
     order = np.argsort(of, kind="stable")
@@ -99,7 +100,7 @@ def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageletCounts(ArrayTable):
-    """On how many pages of a site each pagelet stands, by fingerprint, ascending."""
+    """On how many pages of a site each pagelet occurs, by fingerprint, ascending."""
 
     key: Keys
     pages: NDArray[np.int32]
@@ -120,8 +121,5 @@ class PageletCounts(ArrayTable):
         return PageletCounts(key=self.key[often], pages=self.pages[often])
 
     def pages_with(self, fingerprint: Keys) -> NDArray[np.int32]:
-        """On how many pages each of some pagelets stands; 0 for one that is not counted."""
-        if not len(self.key):
-            return np.zeros(len(fingerprint), np.int32)
-        at = np.minimum(np.searchsorted(self.key, fingerprint), len(self.key) - 1)
-        return np.where(self.key[at] == fingerprint, self.pages[at], 0).astype(np.int32)
+        """On how many pages each pagelet occurs; 0 for one that is not counted."""
+        return lookup(self.key, self.pages, fingerprint).astype(np.int32)

@@ -1,7 +1,7 @@
 """Content blocks by tables and the entropy of their words (Lin and Ho, KDD 2002; thesis 3.2, equations 4-1 and 4-2).
 
-A block is a table without the tables inside it; what stands in no table is a block of its own. Today's pages part
-themselves by sectioning elements instead: the segmentation `sections` takes these too.
+A block is a table without the tables inside it; everything outside of tables is one more block. Today's pages use
+sectioning elements instead: the segmentation `sections` splits by these too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest
 from webwinnow._words import name_hash, word_spans
 from webwinnow.pagetree import PageTree
-from webwinnow.site.blocktable import PageRows
+from webwinnow.site.blocktable import PageRows, lookup
 from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import stop_words
 
@@ -23,13 +23,13 @@ SEGMENTATIONS: dict[str, tuple[str, ...]] = {
     "tables": ("table",),
     "sections": ("table", *"article aside footer header main nav section".split()),
 }
-"""What parts a page: the authors' tables, or also the sectioning elements and landmarks of HTML."""
+"""What splits a page: the authors' tables, or also the sectioning elements and landmarks of HTML."""
 STEPS = tuple(round(0.1 * k, 1) for k in range(11))
 """The thresholds tried, ascending (thesis 3.2, step 3)."""
 MOST_FEATURES, LITTLE_GAIN = 0.5, 0.01
-"""The boundary is looked for once this share of the features is in; a step that brings less than this share more is
-past it. Ours: the thesis says "greedy" and no more. Seen on sites-news, where a step without any gain does a little
-worse (word F1 0.692 against 0.703), and where not waiting for half of the features does far worse (0.632)."""
+"""The threshold is the first step that includes this share of the features and after which a step adds less than this
+share. Ours: the thesis only says "greedy". On sites-news, requiring no gain at all is a little worse (word F1 0.692
+against 0.703), and not waiting for half of the features far worse (0.632)."""
 DEFAULT_LANGUAGE = "en"
 
 Keys = NDArray[np.uint64]
@@ -37,12 +37,12 @@ Entropies = NDArray[np.float64]
 
 
 def segments_of(tree: PageTree, by: str) -> NDArray[np.int32]:
-    """For each node the block that it stands in: the nearest parting element, or 0, the rest of the page."""
+    """For each node its block: the nearest splitting element around it, or 0, the rest of the page."""
     return np.maximum(nearest(tree.parent, tree.tagged(*SEGMENTATIONS[by])), 0)
 
 
 def terms_of(tree: PageTree) -> tuple[Keys, NDArray[np.int32]]:
-    """The visible words that are no stop words of the page's language, as hashes, and the node that holds each.
+    """The visible words that are not stop words of the page's language, as hashes, and the node of each.
 
     The authors also stem; we do not, since pages come in all languages.
     """
@@ -61,8 +61,8 @@ def feature_entropies(
 ) -> tuple[Keys, Entropies]:
     """The features, ascending, and the entropy H(F) of each over `pages` pages (4-1).
 
-    `count` is how often a feature stands on a page; w_ij = count_ij / (sum of count_i over the pages), and the base of
-    the logarithm is the number of pages, so H lies between 0 (one page has it) and 1 (all pages alike).
+    `count` is how often a feature occurs on a page; w_ij = count_ij / (sum of count_i over the pages), and the base of
+    the logarithm is the number of pages, so H is between 0 (one page has it) and 1 (all pages have it equally often).
     """
     order = np.lexsort((page, feature))
     feature, page, count = feature[order], page[order], count[order]
@@ -79,20 +79,17 @@ def feature_entropies(
 
 
 def block_entropies(block: NDArray[np.int64], entropy: Entropies, blocks: int) -> Entropies:
-    """H(CB) of each block (4-2): the mean entropy of its features, `block` naming the block of each.
-
-    A block without features tells nothing apart: 1.
-    """
+    """H(CB) of each block (4-2): the mean entropy of its features; 1 for a block without features."""
     features = np.bincount(block, minlength=blocks)
     mean = np.bincount(block, weights=entropy, minlength=blocks) / np.maximum(features, 1)
     return np.where(features > 0, np.round(mean, 6), 1.0)
 
 
 def greedy_threshold(feature: NDArray[np.int64], entropy: Entropies) -> float:
-    """The block entropy up to which blocks are informative, of a row from 0 to 1 in steps of 0.1.
+    """The block entropy up to which blocks are informative, from 0 to 1 in steps of 0.1.
 
-    `feature` numbers the features, `entropy` is that of the block each stands in. A higher threshold lets in more
-    blocks and with them features; where a step hardly brings new ones, informative blocks end and redundant ones begin.
+    `feature` numbers the features, `entropy` is that of each one's block. A higher threshold includes more blocks and
+    features; where a step adds hardly any features, the informative blocks end and the redundant ones begin.
     """
     if not len(feature):
         return STEPS[-1]
@@ -108,8 +105,8 @@ def greedy_threshold(feature: NDArray[np.int64], entropy: Entropies) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SegmentRows(PageRows):
-    """The features of some pages: row r says that block `tables[r]` (`sections[r]`) of page `page_key[page[r]]` has a
-    feature so many times.
+    """The features of some pages: block `tables[r]` (`sections[r]`) of page `page_key[page[r]]` has `feature[r]`
+    `count[r]` times.
     """
 
     page: NDArray[np.int32]
@@ -145,7 +142,7 @@ class SegmentRows(PageRows):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SegmentTable(ArrayTable):
-    """The entropy of each feature that more than one page has, features ascending; a threshold a segmentation."""
+    """The entropy of each feature of more than one page, features ascending; one threshold per segmentation."""
 
     feature: Keys
     entropy: Entropies
@@ -153,7 +150,7 @@ class SegmentTable(ArrayTable):
 
     @classmethod
     def of(cls, rows: SegmentRows) -> SegmentTable:
-        """Reckon entropies (4-1, 4-2) and thresholds from the rows of a site."""
+        """Compute entropies (4-1, 4-2) and thresholds from the rows of a site."""
         pages = len(rows.page_key)
         feature, entropy = feature_entropies(rows.feature, rows.page, rows.count, pages)
         at = np.searchsorted(feature, rows.feature)
@@ -164,22 +161,18 @@ class SegmentTable(ArrayTable):
             of_block, term = np.divmod(pair, max(len(feature), 1))
             of_blocks = block_entropies(of_block, entropy[term], block)
             thresholds.append(greedy_threshold(term, of_blocks[of_block]))
-        said_twice = entropy > 0
-        return cls(feature=feature[said_twice], entropy=entropy[said_twice], threshold=np.array(thresholds))
+        return cls(feature=feature[entropy > 0], entropy=entropy[entropy > 0], threshold=np.array(thresholds))
 
     def entropy_of(self, feature: Keys) -> Entropies:
-        """The entropy of some features; 0 for one that is not known."""
-        if not len(self.feature):
-            return np.zeros(len(feature))
-        at = np.minimum(np.searchsorted(self.feature, feature), len(self.feature) - 1)
-        return np.where(self.feature[at] == feature, self.entropy[at], 0.0)
+        """The entropy of some features; 0 for an unknown one."""
+        return lookup(self.feature, self.entropy, feature)
 
     def threshold_of(self, by: str) -> float:
         """The site's threshold for a segmentation."""
         return float(self.threshold[list(SEGMENTATIONS).index(by)])
 
     def block_entropy(self, tree: PageTree, by: str) -> tuple[NDArray[np.int32], Entropies]:
-        """For each node of a page the block it stands in, and for each block, by its node, H(CB) (4-2)."""
+        """For each node of a page its block, and for each block, by its node, H(CB) (4-2)."""
         block = segments_of(tree, by)
         feature, owner = terms_of(tree)
         known, at = np.unique(feature, return_inverse=True)

@@ -1,13 +1,13 @@
-"""From a raw style tree to a finished one: style nodes folded, alike elements joined (thesis 4.2.5, 4.3.1 step 3).
+"""Finish a raw style tree: fold style nodes and join similar elements (thesis 4.2.5, 4.3.1 step 3).
 
-Top-down, once, deterministic. Elements that stand at the same position of the same style of the same (joined) element
-are one. Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= 0.85)
-overlap by a Jaccard of at least 0.85 are joined, highest Jaccard first, ties by place. The SST's enhancement 1 never
-puts two tag nodes of one page into one element; step 3 of the CST may.
+Top-down, once, deterministic. Elements at the same position of the same style of the same (joined) element are one.
+Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= 0.85) have a
+Jaccard index of at least 0.85 are joined, highest first, ties by place. The SST's enhancement 1 never puts two tag
+nodes of one page into one element; step 3 of the CST may.
 
-Ours, in the SST only: before that, the styles of one element are laid over one another (`Rows`), and children that fall
-on the same place are one element. Without it one class name on BODY, or one more box in a row, parts a site's pages
-into trees that share nothing (experiment: `benchmarks/run.py sst`).
+Ours, in the SST only: before that, the child sequences of an element are aligned (`_AlignedRows`), and children at the
+same place are one element. Without it one class name on BODY, or one more box in a row, splits a site's pages into
+trees that share nothing (experiment: `benchmarks/run.py sst`).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, 
 from webwinnow.storage import ArrayTable, is_within
 
 CHARACTERISTIC = 0.85
-"""Gamma of the thesis: a feature on so many of an element's tag nodes is characteristic."""
+"""Gamma of the thesis: a feature of this share of an element's tag nodes is characteristic."""
 JACCARD = 0.85
-"""Lambda of the thesis: elements whose characteristic features overlap so far are alike."""
+"""Lambda of the thesis: elements whose characteristic features have this Jaccard index are joined."""
 LEAST_UNEQUAL = 6
-"""Smaller sets are either equal or overlap by less than `JACCARD`: 6 of 7 is the first overlap that suffices."""
+"""Smaller sets are equal or have an index below `JACCARD`: 6 of 7 is the first that reaches it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteTree(ArrayTable):
-    """A finished tree; elements in an order that puts parents before children, 0 is the root.
+    """A finished tree; parents are before their children, and 0 is the root.
 
-    `ways` leads down: (element, sequence, position) to the child; a `#text` leaf stands at (element, 0, -1). Features
-    are those of the leaves.
+    `path_` leads down: (element, sequence, position) to the child; a `#text` leaf is at (element, 0, -1). Features are
+    those of the leaves.
     """
 
     cut: int
@@ -53,10 +53,10 @@ class SiteTree(ArrayTable):
     style_element: NDArray[np.int64]
     style_sequence: Keys
     style_count: Counts
-    way_element: NDArray[np.int64]
-    way_sequence: Keys
-    way_position: NDArray[np.int32]
-    way_child: NDArray[np.int64]
+    path_element: NDArray[np.int64]
+    path_sequence: Keys
+    path_position: NDArray[np.int32]
+    path_child: NDArray[np.int64]
     feature_element: NDArray[np.int64]
     feature: Keys
     df: Counts
@@ -70,7 +70,7 @@ class SiteTree(ArrayTable):
     def of_columns(cls, cut: int, columns: dict[str, NDArray[Any]]) -> SiteTree:
         """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
         size = len(columns["parent"])
-        for first in ("parent", "style_element", "way_element", "feature_element"):
+        for first in ("parent", "style_element", "path_element", "feature_element"):
             if len({len(columns[name]) for name in _TABLES[first]}) != 1:
                 raise ValueError("a tree with arrays of different lengths")
         parent, kind, m = columns["parent"], columns["kind"], columns["m"]
@@ -79,13 +79,13 @@ class SiteTree(ArrayTable):
             raise ValueError("a tree with parents out of order")
         if not np.isin(kind, (INTERNAL, LEAF)).all() or not np.all(m > 0):
             raise ValueError("a tree with elements of unknown kind or on no page")
-        for name in ("style_element", "way_element", "feature_element", "way_child"):
+        for name in ("style_element", "path_element", "feature_element", "path_child"):
             if not is_within(columns[name], size):
                 raise ValueError("a tree with indexes out of range")
-        for name in ("style_element", "way_element", "feature_element"):
+        for name in ("style_element", "path_element", "feature_element"):
             if np.any(np.diff(columns[name]) < 0):
                 raise ValueError("a tree with rows out of order")
-        if np.any(parent[columns["way_child"]] != columns["way_element"]):
+        if np.any(parent[columns["path_child"]] != columns["path_element"]):
             raise ValueError("a tree with paths that do not lead down")
         counted = m[columns["feature_element"]]
         if not (
@@ -100,7 +100,7 @@ class SiteTree(ArrayTable):
 _TABLES = {
     "parent": ("parent", "style", "shape", "kind", "m"),
     "style_element": ("style_element", "style_sequence", "style_count"),
-    "way_element": ("way_element", "way_sequence", "way_position", "way_child"),
+    "path_element": ("path_element", "path_sequence", "path_position", "path_child"),
     "feature_element": ("feature_element", "feature", "df", "total", "entropy_sum"),
 }
 
@@ -114,16 +114,16 @@ class _Group:
     shape: int
     kind: int
     place: tuple[int, int]
-    """Where the first stands, for order and ties."""
+    """Sequence and position of the first, for order and ties."""
     m: int
-    ways: frozenset[int]
+    sequences: frozenset[int]
     features: dict[int, int] = field(default_factory=dict)
     """df by feature, filled when the group may be joined."""
     characteristic: frozenset[int] = frozenset()
 
 
 def finish(tree: StyleTree) -> SiteTree:
-    """Finish a raw tree; what the cut says about joining holds (`SST_CUT`, `CST_CUT`)."""
+    """Finish a raw tree by the rules of its cut (`SST_CUT`, `CST_CUT`)."""
     return _Finisher(tree).finished()
 
 
@@ -143,18 +143,17 @@ class _Finisher:
         self.styles: list[int] = tree.style.tolist()
         self.shapes: list[int] = tree.shape.tolist()
         self.contents: list[int] = _content_keys(tree, element, self.order).tolist()
-        self.sequences: list[int] = tree.way.tolist()
+        self.sequences: list[int] = tree.sequence.tolist()
         self.positions: list[int] = tree.position.tolist()
         self.kinds: list[int] = tree.kind.tolist()
         self.m: list[int] = tree.m.tolist()
 
     def _raw_elements(self, keys: Keys) -> NDArray[np.int64]:
-        """The raw elements of some keys."""
         return self.raw.rows(keys, np.zeros(len(keys), np.uint64))
 
     def finished(self) -> SiteTree:
         group_of = np.full(len(self.keys), -1, np.int64)
-        parents, groups = [-1], [self._root()]
+        parents, groups = [-1], [self._group([self.at[int(ROOT_KEY)]], (0, 0))]
         next_group = 0
         while next_group < len(groups):
             group_of[groups[next_group].members] = next_group
@@ -167,19 +166,13 @@ class _Finisher:
             raise ModelError("a raw style tree has elements that its root does not lead to; learn the site again")
         return self._columns(group_of, parents, groups)
 
-    def _root(self) -> _Group:
-        i = self.at[int(ROOT_KEY)]
-        return self._group([i], (0, 0))
-
     def _group(self, members: list[int], place: tuple[int, int]) -> _Group:
-        """Raw elements of one kind as one; the first gives its style."""
-        first = members[0]
-        ways = frozenset(self.sequences[i] for i in members)
+        """Raw elements of one kind as one element with the style of the first."""
+        first, sequences = members[0], frozenset(self.sequences[i] for i in members)
         m = sum(self.m[i] for i in members)
-        return _Group(members, self.styles[first], self.shapes[first], self.kinds[first], place, m, ways)
+        return _Group(members, self.styles[first], self.shapes[first], self.kinds[first], place, m, sequences)
 
     def _children_of(self, group: _Group) -> list[_Group]:
-        """The initial child elements, then joined where alike."""
         rows: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for member in group.members:
             for i in self.children[self.keys[member]]:
@@ -202,34 +195,34 @@ class _Finisher:
         ]
 
     def _aligned(self, rows: dict[int, dict[int, list[int]]]) -> list[tuple[tuple[int, int], list[int]]]:
-        """Children by their place when all sequences are laid over one another, the most frequent first."""
+        """Children by their place when all sequences are aligned, the most frequent first."""
         texts = rows.pop(0, {}).get(-1, [])
         if len(rows) < 2:
             return [((0, -1), texts)] * bool(texts) + [
                 ((0, position), row[position]) for row in rows.values() for position in sorted(row)
             ]
         frequent = {sequence: sum(self.m[i] for i in next(iter(row.values()))) for sequence, row in rows.items()}
-        laid = _Rows()
+        aligned = _AlignedRows()
         for sequence in sorted(rows, key=lambda sequence: (-frequent[sequence], sequence)):
             children = [rows[sequence][position] for position in sorted(rows[sequence])]
-            faces = [min(child, key=lambda i: (-self.m[i], self.keys[i])) for child in children]
-            laid.lay(
+            chosen = [min(child, key=lambda i: (-self.m[i], self.keys[i])) for child in children]
+            aligned.add(
                 children,
-                np.array([self.shapes[i] for i in faces], np.uint64),
-                np.array([self.styles[i] for i in faces], np.uint64),
-                np.array([self.contents[i] for i in faces], np.uint64),
+                np.array([self.shapes[i] for i in chosen], np.uint64),
+                np.array([self.styles[i] for i in chosen], np.uint64),
+                np.array([self.contents[i] for i in chosen], np.uint64),
             )
-        slots = [((0, place), members) for place, members in enumerate(laid.members)]
+        slots = [((0, place), members) for place, members in enumerate(aligned.members)]
         return [((0, -1), texts), *slots] if texts else slots
 
     def _joined(self, groups: list[_Group]) -> list[_Group]:
-        """Join groups of one tag and attributes that are alike, until no two are."""
-        if len(groups) == 1 or (self.one_a_page and frozenset.intersection(*(group.ways for group in groups))):
+        """Join similar groups of one tag and attributes, until no two are similar."""
+        if len(groups) == 1 or (self.one_a_page and frozenset.intersection(*(group.sequences for group in groups))):
             return groups
         for group in groups:
             self._characterise(group)
         groups = self._join_equal(groups)
-        alike = _Alike(groups)
+        alike = _Similar(groups)
         while (pair := alike.closest()) is not None:
             one, other = alike.groups[pair[0]], alike.groups[pair[1]]
             if self._may_join(one, other):
@@ -237,7 +230,7 @@ class _Finisher:
         return alike.left()
 
     def _join_equal(self, groups: list[_Group]) -> list[_Group]:
-        """Join those whose characteristic features are the same: the set of the union is the same again."""
+        """Join groups with equal characteristic features, which the union has again."""
         unions: dict[frozenset[int], list[_Group]] = defaultdict(list)
         left: list[_Group] = []
         for group in groups:
@@ -254,8 +247,8 @@ class _Finisher:
         return left + [union for known in unions.values() for union in known]
 
     def _may_join(self, one: _Group, other: _Group) -> bool:
-        """In the SST elements of one style node are on the same pages, and may not become one."""
-        return not self.one_a_page or not one.ways & other.ways
+        """In the SST, elements of one style node are on the same pages and may not be joined."""
+        return not self.one_a_page or not one.sequences & other.sequences
 
     def _characterise(self, group: _Group) -> None:
         features: dict[int, int] = {}
@@ -280,7 +273,7 @@ class _Finisher:
             first.kind,
             first.place,
             m,
-            first.ways | second.ways,
+            first.sequences | second.sequences,
             features,
             frozenset(feature for feature, df in features.items() if df >= CHARACTERISTIC * m),
         )
@@ -288,8 +281,11 @@ class _Finisher:
     def _columns(self, group_of: NDArray[np.int64], parents: list[int], groups: list[_Group]) -> SiteTree:
         tree = self.tree
         below = np.flatnonzero(tree.parent != 0)
-        ways = _distinct(
-            group_of[self._raw_elements(tree.parent[below])], tree.way[below], tree.position[below], group_of[below]
+        paths = _distinct(
+            group_of[self._raw_elements(tree.parent[below])],
+            tree.sequence[below],
+            tree.position[below],
+            group_of[below],
         )
         style_element, style_sequence, (style_count,) = _summed(
             group_of[self._raw_elements(tree.style_element)], tree.style_sequence, [tree.style_m]
@@ -311,10 +307,10 @@ class _Finisher:
             style_element=style_element,
             style_sequence=style_sequence,
             style_count=style_count,
-            way_element=ways[0],
-            way_sequence=ways[1],
-            way_position=ways[2],
-            way_child=ways[3],
+            path_element=paths[0],
+            path_sequence=paths[1],
+            path_position=paths[2],
+            path_child=paths[3],
             feature_element=feature_element,
             feature=feature,
             df=df,
@@ -324,7 +320,7 @@ class _Finisher:
 
 
 def _distinct(*columns: NDArray[Any]) -> list[NDArray[Any]]:
-    """The distinct rows of a table, in order."""
+    """The distinct rows of a table, sorted."""
     order = np.lexsort(columns[::-1])
     ordered = [column[order] for column in columns]
     first = np.ones(len(order), np.bool_)
@@ -333,7 +329,7 @@ def _distinct(*columns: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def _summed(element: NDArray[np.int64], key: Keys, sums: list[Counts]) -> tuple[NDArray[np.int64], Keys, list[Counts]]:
-    """Rows by (element, key), equal ones added up."""
+    """Rows sorted by (element, key), equal ones added up."""
     if not len(element):
         return element, key, sums
     order = np.lexsort((key, element))
@@ -353,15 +349,15 @@ def _content_keys(tree: StyleTree, element: NDArray[np.int64], order: NDArray[np
     return keys
 
 
-class _Rows:
-    """Rows of children laid over one another: at each place the members that fell on it."""
+class _AlignedRows:
+    """Aligned sequences of children: the members at each place."""
 
     def __init__(self) -> None:
         self.members: list[list[int]] = []
         self.columns = [np.zeros(0, np.uint64)] * 3
 
-    def lay(self, children: list[list[int]], shape: Keys, style: Keys, content: Keys) -> None:
-        """Lay one more row over the others; children without a counterpart get a place of their own."""
+    def add(self, children: list[list[int]], shape: Keys, style: Keys, content: Keys) -> None:
+        """Align one more sequence; children without a counterpart get a new place."""
         if not self.members:
             self.members, self.columns = children, [shape, style, content]
             return
@@ -386,11 +382,11 @@ class _Rows:
                 self.members.insert(place + shift, children[k])
 
 
-class _Alike:
-    """Finds the closest pair of sets that overlap enough, by an index of their rarest features (prefix filtering).
+class _Similar:
+    """Finds the most similar pair of sets by an index of their rarest features (prefix filtering).
 
-    Two sets with a Jaccard of at least t share one of the first |s| - ceil(t |s|) + 1 features of each, in any one
-    order of all features; rare ones first keeps the lists short.
+    Two sets with a Jaccard index of at least t share one of the first |s| - ceil(t |s|) + 1 features of each, in any
+    order of all features; rare ones first keep the lists short.
     """
 
     def __init__(self, groups: list[_Group]) -> None:
@@ -406,7 +402,7 @@ class _Alike:
             self._enter(number)
 
     def closest(self) -> tuple[int, int] | None:
-        """Numbers of the pair with the highest Jaccard that has not been asked for, ties by place."""
+        """Numbers of the next pair by descending Jaccard index, ties by place."""
         while self.heap:
             *_, one, other = heappop(self.heap)
             if one in self.groups and other in self.groups:
@@ -414,14 +410,12 @@ class _Alike:
         return None
 
     def replace(self, one: int, other: int, union: _Group) -> None:
-        """Put the union of two in their place."""
         del self.groups[one], self.groups[other]
         self.groups[self.next_number] = union
         self.next_number += 1
         self._enter(self.next_number - 1)
 
     def left(self) -> list[_Group]:
-        """The groups that remain."""
         return list(self.groups.values())
 
     def _enter(self, number: int) -> None:

@@ -1,6 +1,6 @@
 """The style tree of a site as integer sums (thesis 4.2.1, 4.3.1): grown page by page, merged exactly in any order.
 
-An element is known by its key, a hash of the way that leads to it: the presentation style (the sequence of child
+An element is known by its key, a hash of its path: the presentation style (the sequence of child
 styles) and the position at each level. One page holds one tag node of a key at most, so `m` counts pages. Per element
 the tree keeps how many tag nodes use each presentation style, and for each feature in how many tag nodes it occurs
 (`df`); at the leaves also F = sum of f_j and L = sum of round(2^32 f_j log2 f_j) over the pages j. From these
@@ -89,8 +89,8 @@ class StyleTree(ArrayTable):
     key: Keys
     parent: Keys
     """Key of the element above; 0 for the root."""
-    way: Keys
-    """Sequence of the parent's style that the element stands in."""
+    sequence: Keys
+    """Sequence of the parent's style that contains the element."""
     style: Keys
     """Style hash of the element itself: (TAG, Attr); 0 for a `#text` leaf."""
     shape: Keys
@@ -105,7 +105,7 @@ class StyleTree(ArrayTable):
     feature: Keys
     df: Counts
     total: Counts
-    """F, 0 where the element is no leaf."""
+    """F, 0 where the element is not a leaf."""
     entropy_sum: Counts
     """L, in units of 2^-32."""
 
@@ -161,13 +161,13 @@ class StyleTree(ArrayTable):
     __hash__ = None  # type: ignore[assignment]
 
 
-_ELEMENT_COLUMNS = ("key", "parent", "way", "style", "shape", "position", "kind", "m")
+_ELEMENT_COLUMNS = ("key", "parent", "sequence", "style", "shape", "position", "kind", "m")
 _STYLE_COLUMNS = ("style_element", "style_sequence", "style_m")
 _FEATURE_COLUMNS = ("feature_element", "feature", "df", "total", "entropy_sum")
 
 
 class Grower:
-    """Grows the style trees of several cuts at once: what a page says is read once."""
+    """Grows the style trees of several cuts at once, so that the features of a page are computed once."""
 
     def __init__(self, *cuts: int) -> None:
         self.pages: list[int] = []
