@@ -1,4 +1,4 @@
-"""`CleanPage`: a page, the verdict on it, and what can be read off the two: text, Markdown, HTML, the record."""
+"""`CleanPage`: a page and the verdict on it, and what follows from the two: text, Markdown, HTML, the record."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ OUTPUTS = ("text", "markdown", "html")
 
 
 class Decision(NamedTuple):
-    """What was decided on one block of text, and why."""
+    """The decision on one block of text, and its reason."""
 
     kept: bool
     reason: str
     xpath: str
     text: str
     score: float | None = None
-    """What decided, where the method has degrees: the probability of being main content."""
+    """The probability of being main content, where the method has one."""
     kind: str | None = None
-    """What the block is for (`cleaning.kinds.KINDS`): posts, or the kind of what went if kinds were asked for."""
+    """The kind of the block (`cleaning.kinds.KINDS`): posts, or, if kinds were recognised, that of removed text."""
     because: tuple[Cause, ...] = ()
-    """What moved the score, strongest first; told if it was asked for, by methods that can."""
+    """The causes of the score, strongest first, if explained."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +82,7 @@ class CleanPage:
 
     @property
     def outcome(self) -> Outcome:
-        """`Kept`, or `Dropped` for a page without anything to read."""
+        """`Kept`, or `Dropped` for a page without text."""
         return self._outcome(self.kept_words)
 
     def _outcome(self, kept_words: int) -> Outcome:
@@ -94,7 +94,7 @@ class CleanPage:
         return Dropped("no main content" if without else "nothing left to read")
 
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
-        """Block by block, in page order, what was decided; `explain` adds what moved each score, and takes longer."""
+        """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer."""
         page = PageContext(self.tree, blocks=self.blocks)
         explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
         causes = {} if explained is None else explained(page, self.model)
@@ -118,8 +118,8 @@ class CleanPage:
 
     def _kind(self, node: int) -> str | None:
         kind, sure = int(self.verdict.kind[node]), self.verdict.kind_score
-        told = kind != KIND_CODE["content"] or (sure is not None and sure[node] > 0)
-        return KINDS[kind].name if told else None
+        known = kind != KIND_CODE["content"] or (sure is not None and sure[node] > 0)
+        return KINDS[kind].name if known else None
 
     @property
     def view(self) -> DocView:
@@ -128,12 +128,12 @@ class CleanPage:
 
     @property
     def language(self) -> str | None:
-        """The language of the page: declared, or else found in what is kept."""
+        """The language of the page: declared, or else detected in what is kept."""
         return metadata(self.tree).language or language_of(self.text)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with settings and a model of categories."""
-        text, _ = self._parted()
+        text, _ = self._texts()
         return self._view(metadata(self.tree), text, settings, categories)
 
     def _view(
@@ -150,12 +150,12 @@ class CleanPage:
         categories: CategoryModel | None = None,
         view: bool = True,
     ) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without what only the run knows: `page_id`, `site`.
+        """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
 
-        Without its `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
         """
         about = metadata(self.tree)
-        text, comments = self._parted()
+        text, comments = self._texts()
         seen = self._view(about, text, settings, categories) if view else None
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
@@ -194,22 +194,22 @@ class CleanPage:
             record["comments"] = comments
         return record
 
-    def _parted(self) -> tuple[str, str | None]:
-        """The text of the main content, and that of readers' posts where they stay beside it."""
+    def _texts(self) -> tuple[str, str | None]:
+        """The text of the main content, and that of readers' posts where they are kept beside it."""
         posts = self.verdict.post_runs
         if posts is None:
             return self.text, None
-        parts = (self.verdict.keep_runs & ~posts, posts)
-        content, comments = (to_text(self.tree, keep_around(self.tree, runs), runs) for runs in parts)
+        masks = (self.verdict.keep_runs & ~posts, posts)
+        content, comments = (to_text(self.tree, keep_around(self.tree, runs), runs) for runs in masks)
         return content, comments
 
     @property
     def kept_words(self) -> int:
-        """How many words stay."""
+        """Number of kept words."""
         kept = self.verdict.keep_runs & self.verdict.keep[self.tree.run_owner]
         return count_words(self.tree.text, self.tree.run_start, kept)
 
     @property
     def all_words(self) -> int:
-        """How many words the page shows."""
+        """Number of visible words."""
         return count_words(self.tree.text, self.tree.run_start, self.tree.visible[self.tree.run_owner])

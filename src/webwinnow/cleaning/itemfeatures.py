@@ -1,9 +1,9 @@
-"""What links and pictures are judged by (thesis 3.1): AdEater (Kushmerick, Agents 1999) for pictures, nepotistic links
+"""Features of links and pictures (thesis 3.1): AdEater (Kushmerick, Agents 1999) for pictures, nepotistic links
 (Davison, AAAI workshop 2000) for links.
 
-An item has numbers, and words: of its own text, of the page's address (`base`), of where it leads (`dest`) and, for a
-picture, of its file's address (`src`) and its alternative text (`alt`). As in AdEater a phrase is one word or two
-neighbours joined by `+`, and a trait is whether the item has the phrase: `dest:click`, `alt:click+here`.
+An item has numbers, and words: of its own text, of the page's URL (`base`), of its target (`dest`) and, for a picture,
+of its file's URL (`src`) and its alternative text (`alt`). As in AdEater a phrase is one word or two neighbours joined
+by `+`, and a trait is whether the item has the phrase: `dest:click`, `alt:click+here`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, resolve_web
 
-__all__ = ["IMAGE_NUMBERS", "ITEM_KINDS", "LINK_NUMBERS", "UNKNOWN", "Items", "items_of"]
-
 ITEM_KINDS = ("link", "image")
 IMAGE_NUMBERS = ("height", "width", "aspect ratio", "file on this site", "in a link", "link to this site")
 LINK_NUMBERS = (
@@ -37,10 +35,10 @@ LINK_NUMBERS = (
     "links on the page",
 )
 UNKNOWN = -1.0
-"""What a number is that the page does not tell."""
+"""The value of a number that the page does not state."""
 LONGEST_SIZE = 100_000.0
 LONGEST_TEXT = 300
-"""Characters of a text or address that are read for words."""
+"""Characters of a text or URL that are read for words."""
 
 _URL_WORD = re.compile(r"[a-z]{2,}")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -50,14 +48,14 @@ _HOST, _DOMAIN = SiteKey(by="host"), SiteKey(by="domain")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """The items of one kind on a page: the node of each, a row of numbers (`numbers` names them), its phrases."""
+    """The items of one kind on a page: the node of each, its numbers and its phrases."""
 
     node: NDArray[np.int32]
     numbers: NDArray[np.float32]
     phrases: list[frozenset[str]]
 
     def columns(self, names: tuple[str, ...], kind: str) -> NDArray[np.float32]:
-        """A row an item, a column a trait: numbers by name, phrases as 0 or 1."""
+        """One row per item, one column per trait: numbers by name, phrases as 0 or 1."""
         known = IMAGE_NUMBERS if kind == "image" else LINK_NUMBERS
         found = np.zeros((len(self.node), len(names)), np.float32)
         place = {}
@@ -73,27 +71,24 @@ class Items:
 
 
 def items_of(tree: PageTree, kind: str, among: Iterable[str] | None = None) -> Items:
-    """The visible links with an address, or the visible pictures, of a page, in page order.
-
-    `among`: the phrases that are asked for, where not all are.
-    """
-    base = _Address.of(tree.url)
+    """The visible links with a URL, or the visible pictures, of a page, in page order; `among` limits the phrases."""
+    base = _Url.of(tree.url)
     wanted = None if among is None else frozenset(among)
     of_page = frozenset(_phrases(base=_url_words(base.url)))
     of_page = of_page if wanted is None else of_page & wanted
     rows, phrases, nodes = [], [], []
-    for node, numbers, said in _links(tree, base) if kind == "link" else _images(tree, base):
+    for node, numbers, words in _links(tree, base) if kind == "link" else _images(tree, base):
         nodes.append(node)
         rows.append(numbers)
-        own = frozenset(said) if wanted is None else wanted.intersection(said)
+        own = frozenset(words) if wanted is None else wanted.intersection(words)
         phrases.append(of_page | own if own else of_page)
     width = len(LINK_NUMBERS if kind == "link" else IMAGE_NUMBERS)
     return Items(np.array(nodes, np.int32), np.array(rows, np.float32).reshape(-1, width), phrases)
 
 
 @dataclass(frozen=True, slots=True)
-class _Address:
-    """A page's or item's address in the parts that are compared."""
+class _Url:
+    """The parts of a URL that are compared."""
 
     url: str
     host: str
@@ -101,7 +96,7 @@ class _Address:
     folders: list[str]
 
     @classmethod
-    def of(cls, url: str) -> _Address:
+    def of(cls, url: str) -> _Url:
         page = PageRecord(url=url, body=b"")
         path = url.partition("?")[0].partition("#")[0].split("/")
         return cls(url, _HOST.of(page), _DOMAIN.of(page), [folder for folder in path[3:-1] if folder])
@@ -110,13 +105,13 @@ class _Address:
 Row = tuple[int, list[float], Iterator[str]]
 
 
-def _links(tree: PageTree, base: _Address) -> Iterator[Row]:
+def _links(tree: PageTree, base: _Url) -> Iterator[Row]:
     links = tree.links(tree.visible)
     pictures = np.concatenate(([0], np.cumsum(tree.tagged("img"))))
-    address = _known(tree)
+    read = _known(tree)
     for node, href in zip(links.node.tolist(), links.href, strict=True):
         end = int(tree.end[node])
-        target = address(href)
+        target = read(href)
         words = _WORD.findall(tree[node].text[:LONGEST_TEXT].lower())
         numbers = [
             float(len(words)),
@@ -132,20 +127,20 @@ def _links(tree: PageTree, base: _Address) -> Iterator[Row]:
         yield node, numbers, _phrases(text=words, dest=_url_words(href))
 
 
-def _images(tree: PageTree, base: _Address) -> Iterator[Row]:
+def _images(tree: PageTree, base: _Url) -> Iterator[Row]:
     values = {
         name: dict(zip(*_plain(tree, name), strict=True)) for name in ("src", "data-src", "alt", "height", "width")
     }
     links = tree.links()
     hrefs = dict(zip(links.node.tolist(), links.href, strict=True))
-    bears = np.zeros(len(tree), np.bool_)
-    bears[links.node] = True
-    link = nearest(tree.parent, bears)
-    address = _known(tree)
+    linked = np.zeros(len(tree), np.bool_)
+    linked[links.node] = True
+    link = nearest(tree.parent, linked)
+    read = _known(tree)
     for node in np.flatnonzero(tree.tagged("img") & tree.visible).tolist():
         source = values["src"].get(node) or values["data-src"].get(node) or ""
         href = hrefs[int(link[node])] if link[node] >= 0 else None
-        file, target = address(source), None if href is None else address(href)
+        file, target = read(source), None if href is None else read(href)
         height, width = _size(values["height"].get(node)), _size(values["width"].get(node))
         numbers = [
             height,
@@ -171,17 +166,17 @@ def _plain(tree: PageTree, name: str) -> tuple[list[int], list[str]]:
     return nodes.tolist(), values
 
 
-def _known(tree: PageTree) -> Callable[[str], _Address | None]:
-    """Addresses by how they are written; each is resolved once."""
-    seen: dict[str, _Address | None] = {}
+def _known(tree: PageTree) -> Callable[[str], _Url | None]:
+    """Parsed URLs by how they are written; each is resolved once."""
+    seen: dict[str, _Url | None] = {}
 
-    def address(written: str) -> _Address | None:
+    def read(written: str) -> _Url | None:
         if written not in seen:
             target = resolve_web(tree.base, written)
-            seen[written] = None if target is None else _Address.of(target)
+            seen[written] = None if target is None else _Url.of(target)
         return seen[written]
 
-    return address
+    return read
 
 
 def _page(url: str) -> str:
@@ -189,7 +184,7 @@ def _page(url: str) -> str:
 
 
 def _shared(one: list[str], other: list[str]) -> int:
-    """How many folders two paths have in common from the start."""
+    """The number of leading folders that two paths share."""
     shared = 0
     while shared < min(len(one), len(other)) and one[shared] == other[shared]:
         shared += 1

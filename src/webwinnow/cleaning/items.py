@@ -1,6 +1,6 @@
 """Method `items`: drop links and pictures that decision trees call noisy (AdEater, nepotistic links; thesis 3.1).
 
-All other text stays: the method knows no other kind of noise.
+All other text is kept: the method knows no other kind of noise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webwinnow.storage import ModelFormat
 FORMAT = ModelFormat("item model", 2, "install webwinnow again or run tools/train_items.py")
 SHIPPED = Path(__file__).with_name("itemtrees.npz")
 NOISY = 0.5
-"""Share of noisy items in a leaf from which its items are called noisy."""
+"""Items of a leaf with a larger share of noisy items are noisy."""
 LEAF = -1
 _PARTS = {
     "trait": np.int16,
@@ -38,9 +38,9 @@ _PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemTree:
-    """A decision tree: node i asks whether trait `names[trait[i]]` is at most `border[i]`, and goes to `low[i]` or
-    `high[i]`; a leaf has trait -1. `noisy` is the share of noisy items among those that came by in training, `items`
-    how many did.
+    """A decision tree: node i tests whether trait `names[trait[i]]` is at most `border[i]`, and leads to `low[i]` or
+    `high[i]`; a leaf has trait -1. `items` is the number of training items that reached a node, `noisy` the share of
+    noisy ones among them.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class ItemTree:
     items: NDArray[np.int32]
 
     def leaf_of(self, items: Items) -> NDArray[np.int64]:
-        """The leaf that each item comes to."""
+        """The leaf that each item reaches."""
         columns = items.columns(self.names, self.kind)
         at = np.zeros(len(columns), np.int64)
         rows = np.arange(len(columns))
@@ -65,11 +65,11 @@ class ItemTree:
             at = np.where(inner, np.where(is_low, self.low[at], self.high[at]), at)
 
     def noisy_share(self, items: Items) -> NDArray[np.float32]:
-        """For each item how likely it is noisy."""
+        """The probability that each item is noisy."""
         return self.noisy[self.leaf_of(items)] if len(items.node) else np.zeros(0, np.float32)
 
     def rules(self) -> Iterator[str]:
-        """The tree as rules, one a leaf, those of most items first."""
+        """The tree as rules, one per leaf, those of most items first."""
         conditions: dict[int, tuple[str, ...]] = {0: ()}
         leaves = []
         for i in range(len(self.trait)):
@@ -80,14 +80,14 @@ class ItemTree:
             conditions[int(self.low[i])] = (*conditions[i], _condition(name, border, above=False))
             conditions[int(self.high[i])] = (*conditions[i], _condition(name, border, above=True))
         for i in sorted(leaves, key=lambda i: (-int(self.items[i]), i)):
-            told = "noisy" if self.noisy[i] > NOISY else "not noisy"
+            verdict = "noisy" if self.noisy[i] > NOISY else "not noisy"
             yield (
-                f"If {' and '.join(conditions[i]) or 'anything'}, then the {self.kind} is {told} "
+                f"If {' and '.join(conditions[i]) or 'anything'}, then the {self.kind} is {verdict} "
                 f"({self.noisy[i]:.0%} of {int(self.items[i]):,} are noisy)."
             )
 
     def fits(self) -> bool:
-        """Whether the arrays belong together, and every way through them ends."""
+        """Whether the arrays fit together, and every path through them ends."""
         count = len(self.trait)
         inner = np.flatnonzero(self.trait != LEAF)
         children = np.concatenate((self.low[inner], self.high[inner]))
@@ -108,14 +108,14 @@ class ItemTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemModel:
-    """A tree for each kind of item, and what is known of their training."""
+    """A tree for each kind of item, and metadata on their training."""
 
     trees: dict[str, ItemTree]
     about: dict[str, Any]
 
     @classmethod
     def load(cls, path: Path | None = None) -> ItemModel:
-        """The trees of a file, or those that ship with the package, which are read once."""
+        """The trees of a file, or the shipped ones, which are read once."""
         return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
 
     def to_bytes(self) -> bytes:
@@ -143,7 +143,7 @@ class ItemModel:
 
 
 def _condition(name: str, border: float, *, above: bool) -> str:
-    """A question and its answer in words. Phrases and yes-or-no numbers lie at 0 or 1."""
+    """A test and its result in words. Phrases and yes-or-no numbers are 0 or 1."""
     place, colon, phrase = name.partition(":")
     if colon and name not in (*IMAGE_NUMBERS, *LINK_NUMBERS):
         return f"{place} {'contains' if above else 'does not contain'} {phrase!r}"

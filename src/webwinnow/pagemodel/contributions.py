@@ -1,8 +1,8 @@
-"""What pushed the page model's score of a block up or down: one group of features after the other is made unknown.
+"""How much each group of features contributed to the page model's score of a block.
 
 A group's features are set, on all blocks of the page, to those of a typical block of content, and then to those of a
-typical block of noise; what the score loses on average of the two is what the group had to say, for the block itself
-and through its neighbours. This costs many scorings, so it is done only where somebody wants an explanation.
+typical block of noise. The contribution is the mean loss of score, for the block itself and through its neighbours.
+This needs many scorings, so it is done only for explanations.
 """
 
 from __future__ import annotations
@@ -19,18 +19,15 @@ from webwinnow.pagemodel.models import PageModel, PageScores, sigmoid
 from webwinnow.pagemodel.reading import GENRES, context_features
 from webwinnow.storage import read_arrays
 
-__all__ = ["GROUPS", "TYPICAL", "WIDTH", "pushes"]
-
 TYPICAL = Path(__file__).with_name("typical.npz")
 """The median features of blocks of content (first row) and of noise (second) in training; made by `make train`."""
 WIDTH = len(FEATURES) + len(GENRES) + len(CONTEXTS)
 _CONTEXT = len(FEATURES) + len(GENRES)
 _OWN_CONTEXTS = ("given", "rank")
-"""Contexts that speak of the block itself."""
+"""Contexts of the block itself."""
 
 
 def _group(name: str) -> str:
-    """The group that a feature belongs to."""
     if "link_share" in name or name in ("above_pictures", "above_fields"):
         return "links"
     if name.startswith("linear_") or name in ("heading_score", "heading_linear"):
@@ -58,12 +55,12 @@ _GROUP_OF = [_group(name) for name in FEATURES]
 GROUPS: dict[str, NDArray[np.int64]] = {
     name: np.array([k for k, group in enumerate(_GROUP_OF) if group == name]) for name in dict.fromkeys(_GROUP_OF)
 } | {"genre": np.arange(len(FEATURES), _CONTEXT)}
-"""Rows of `PageScores.features` by what they are about."""
+"""Rows of `PageScores.features` by subject."""
 _AROUND = np.array([_CONTEXT + k for k, name in enumerate(CONTEXTS) if name not in _OWN_CONTEXTS])
 
 
 def pushes(model: PageModel, scores: PageScores) -> dict[str, NDArray[np.float64]]:
-    """For each of `GROUPS` how far it moved each block's log odds of being main content."""
+    """For each of `GROUPS` its contribution to each block's log odds of being main content."""
     if not len(scores.probability):
         return {name: np.zeros(0) for name in GROUPS}
     whole = model.second.logits(scores.features)
@@ -77,7 +74,7 @@ def pushes(model: PageModel, scores: PageScores) -> dict[str, NDArray[np.float64
 def _without(
     model: PageModel, scores: PageScores, rows: NDArray[np.int64], values: NDArray[np.float32], *, around: bool
 ) -> NDArray[np.float64]:
-    """The second forest's score with some features set; `around` also sets what the blocks around were given."""
+    """The second forest's score with some features set; `around` also sets the first scores of the blocks around."""
     wide = scores.features.copy()
     wide[rows] = values[rows, None]
     wide[_CONTEXT:] = context_features(scores.reading, sigmoid(model.first.logits(wide)))

@@ -1,9 +1,9 @@
 """A tree and a keep mask to plain text, Markdown or sanitised HTML.
 
-The mask has one truth value a node. Text is shown if and only if the element that directly holds it is kept; what an
-element itself says (a link's target, a picture, a heading's rank, a bullet) only if that element is kept. Nothing else
-appears, everything kept does, in page order, once; words between which a block or a line break went stay apart. A
-second mask, over runs, may silence single runs of kept elements (one line among several that a `<br>` parts).
+The mask has one truth value per node. Text is shown if and only if the element that directly contains it is kept; the
+meaning of an element itself (a link's target, a picture, a heading's rank, a bullet) only if that element is kept. All
+that is kept appears once, in page order; words that a removed block or line break splits stay separate. A second mask,
+over runs, removes single runs of kept elements (one line among several that a `<br>` splits).
 """
 
 from __future__ import annotations

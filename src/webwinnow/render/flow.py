@@ -1,6 +1,6 @@
-"""A masked tree cut into what a reader takes in piece by piece: paragraphs, headings, list items, code, tables.
+"""The kept parts of a page as passages: paragraphs, headings, list items, code, tables.
 
-Text and Markdown are two ways to write the same passages down.
+Markdown is written passage by passage. Plain text, which has the same passages, is written by a compiled kernel.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passa
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 
 LONGEST_CELL = 1_000
-"""Characters, white space included: a table with a longer cell lays out a page rather than data (ours)."""
+"""Characters, white space included: a table with a longer cell is a layout table (ours)."""
 MOST_SPAN = 50
 """Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
 MOST_ADDED_CELLS = 100_000
-"""Empty cells that the spans of one page may add; then a cell counts once. Real pages stay far below."""
+"""Empty cells that the spans of one page may add; after that, spans are ignored. Real pages stay far below."""
 MOST_CONTAINERS = 20
-"""Lists and quotes within one another that are shown as such: each makes every line inside longer."""
+"""Nested lists and quotes that are shown as such: each makes every line inside longer."""
 LIMITS = (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS, MOST_CONTAINERS)
 
 # What an element does to the flow of text, by tag code.
@@ -51,27 +51,23 @@ _ROLES = {
 }
 _ROLE = np.zeros(CUSTOM_TAG, np.uint8)
 for _role, _names in _ROLES.items():
-    for _name in _names.split():
-        _ROLE[TAG_CODE[_name]] = _role
+    _ROLE[[TAG_CODE[name] for name in _names.split()]] = _role
 
-_STRONG = frozenset(TAG_CODE[tag] for tag in ("b", "strong"))
-_EMPHASIS = frozenset(TAG_CODE[tag] for tag in ("i", "em", "cite", "dfn", "var"))
-_CODE = frozenset(TAG_CODE[tag] for tag in ("code", "kbd", "samp", "tt"))
-_STRIKE = frozenset(TAG_CODE[tag] for tag in ("s", "strike", "del"))
-_LINK = TAG_CODE["a"]
-_MARKING = _STRONG | _EMPHASIS | _CODE | _STRIKE | {_LINK}
+_MARKS = {"link": "a", "strong": "b strong", "emphasis": "i em cite dfn var", "code": "code kbd samp tt"}
+_MARK_OF = {TAG_CODE[tag]: mark for mark, tags in (_MARKS | {"strike": "s strike del"}).items() for tag in tags.split()}
+"""The field of `Marks` that each tag sets."""
 _NOT_IN_DATA_CELLS = np.zeros(CUSTOM_TAG + 1, np.bool_)
-for _name in "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split():
-    _NOT_IN_DATA_CELLS[TAG_CODE[_name]] = True
+_NO_DATA = "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split()
+_NOT_IN_DATA_CELLS[[TAG_CODE[name] for name in _NO_DATA]] = True
 _SILENT = _ROLE == _LINE
-"""Tags that do nothing to plain text but part it."""
+"""Tags that only split plain text."""
 _SILENT[TAG_CODE["#root"]] = True
 _SILENT[[TAG_CODE["dt"], TAG_CODE["dd"], TAG_CODE["caption"]]] = False
 _HEARD = (_ROLE != _INLINE) & ~_SILENT
-"""Other tags that plain text minds."""
+"""Other tags that matter to plain text."""
 _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, False
-_SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARKING))
-"""Tags that rich text minds."""
+_SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARK_OF))
+"""Tags that matter to rich text."""
 _SEEN[TAG_CODE["#root"]] = True
 _SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT = 16, 32, 64, 128, 256
 TAG_DOES = (
@@ -81,7 +77,7 @@ TAG_DOES = (
     | np.where(SPLITTING_TAGS, _PARTS_BIT, 0)
     | np.where(_NOT_IN_DATA_CELLS[:CUSTOM_TAG], _NO_DATA_BIT, 0)
 ).astype(np.uint16)
-"""What each tag does to plain text, in one number for the compiled kernel (`_text.pyx`)."""
+"""The effect of each tag on plain text, in one number for the compiled kernel (`_text.pyx`)."""
 TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
 _NUMBERS = (ATTRIBUTE_CODE["start"], ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"])
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
@@ -89,7 +85,7 @@ _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highl
 
 
 def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> None:
-    """Raise `ValueError` where a mask is made for another tree."""
+    """Raise `ValueError` for a mask of another tree."""
     if len(keep) != len(tree):
         raise ValueError(f"a mask of {len(keep)} nodes for a tree of {len(tree)}")
     if runs is not None and len(runs) != tree.run_count:
@@ -99,27 +95,11 @@ def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
 def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
     """Plain text of the kept parts. Ends with a newline unless it is empty."""
     check_masks(tree, keep, runs)
-    return flowing_text(
-        tree.text,
-        tree.text_start,
-        tree.text_end,
-        tree.run_start,
-        tree.run_owner,
-        tree.run_before,
-        tree.tag,
-        tree.parent,
-        tree.end,
-        tree.flags,
-        keep,
-        np.ones(tree.run_count, np.bool_) if runs is None else runs,
-        tree.attr_text,
-        tree.attr_node,
-        tree.attr_name,
-        tree.attr_start,
-        TAG_DOES,
-        LIMITS,
-        _NUMBERS,
-    )
+    text = tree.text, tree.text_start, tree.text_end, tree.run_start, tree.run_owner, tree.run_before
+    nodes = tree.tag, tree.parent, tree.end, tree.flags
+    attributes = tree.attr_text, tree.attr_node, tree.attr_name, tree.attr_start
+    kept_runs = np.ones(tree.run_count, np.bool_) if runs is None else runs
+    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NUMBERS)
 
 
 def passages_of(
@@ -130,7 +110,7 @@ def passages_of(
 
 
 def code_language(tree: PageTree, i: int) -> str:
-    """The language that a class of a code element, its child or its parents names (`language-python`), or nothing."""
+    """The language named by a class of a code element, its child or its parents (`language-python`), or nothing."""
     around = [i, *((i + 1,) if i + 1 < int(tree.end[i]) else ()), int(tree.parent[i]), int(tree.parent[tree.parent[i]])]
     for node in around:
         match = _CODE_LANGUAGE.search(tree.attribute(node, "class") or "") if node > 0 else None
@@ -140,13 +120,13 @@ def code_language(tree: PageTree, i: int) -> str:
 
 
 class _Table:
-    """A data table while its rows are gathered; `cell` is None between cells."""
+    """A data table while its rows are collected; `cell` is None between cells."""
 
     def __init__(self) -> None:
         self.rows: list[list[list[Piece]]] = []
         self.cell: list[Piece] | None = None
         self.hanging: dict[int, int] = {}
-        """Columns that a cell above still covers, with the number of rows to go."""
+        """Columns that a cell above still covers, and the number of rows left."""
 
     def open_row(self) -> None:
         self.rows.append([])
@@ -175,7 +155,7 @@ class _Walk:
         self.keep: list[bool] = keep.tolist()
         self.rich = rich
         known = np.where(tree.tag < CUSTOM_TAG, tree.tag, TAG_CODE["span"])
-        self.minded: NDArray[np.bool_] = (_SEEN if rich else _HEARD)[known]
+        self.relevant: NDArray[np.bool_] = (_SEEN if rich else _HEARD)[known]
         self.silent: NDArray[np.bool_] | None = None if rich else _SILENT[known]
         self.tags: list[int] = tree.tag.tolist()
         self.roles: list[int] = _ROLE[known].tolist()
@@ -186,49 +166,49 @@ class _Walk:
         self.pieces: list[Piece] = []
         self.within: list[Container] = []
         self.holders: list[int] = []
-        """The list items and quotes of `within` as nodes."""
+        """The nodes of the list items and quotes in `within`."""
         self.lists: list[int | None] = []
         """Next number of each open list, None for a bulleted one."""
         self.marking: list[tuple[int, Marks]] = []
-        """Open elements that set text off, each with the marks before it."""
+        """Open elements that mark text, each with the marks before it."""
         self.marks = PLAIN
         self.table: _Table | None = None
-        """The open data table; there is one at most, for a table in a cell makes the outer one a layout table."""
+        """The open data table. There is at most one: a table in a cell makes the outer one a layout table."""
         self.added_cells = 0
         no_data = _NOT_IN_DATA_CELLS[np.minimum(tree.tag, CUSTOM_TAG)]
         self.no_data_before: list[int] = np.concatenate(([0], np.cumsum(no_data))).tolist()
-        """How many elements that data tables do not hold stand before each node."""
+        """How many elements before each node cannot be in a data table."""
         self.code = 0
-        """How many open elements keep white space."""
+        """Number of open elements that preserve white space."""
 
     def passages(self, runs: NDArray[np.bool_] | None) -> list[Passage]:
         walk(
             self.tree,
             self.mask,
-            self._worth_saying(runs),
-            self.minded,
+            self._with_text(runs),
+            self.relevant,
             self.silent,
-            opens=self._open,
-            closes=self._close,
-            says=self._say,
-            parts=self._part,
+            on_open=self._open,
+            on_close=self._close,
+            on_text=self._say,
+            on_split=self._split,
         )
         self._flush()
         return self.out
 
-    def _worth_saying(self, runs: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """Kept runs without the white space between blocks, which is half of a page's runs and says nothing."""
+    def _with_text(self, runs: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+        """Kept runs without the white space between blocks, which is half of a page's runs."""
         tree = self.tree
         check_masks(tree, self.mask, runs)
-        speaking = self.mask[tree.run_owner] if runs is None else self.mask[tree.run_owner] & runs
-        spoken = np.flatnonzero(speaking)
-        parted = np.ones(len(spoken) + 1, np.bool_)
-        if len(spoken):
-            parted[1:-1] = are_split(tree, splitting_nodes(tree), spoken)
-        blank = blank_runs(tree.text, tree.run_start)[spoken]
-        folded = (tree.flags[tree.run_owner[spoken]] & PREFORMATTED) == 0
-        speaking[spoken[blank & folded & (parted[1:] | parted[:-1])]] = False
-        return speaking
+        wanted = self.mask[tree.run_owner] if runs is None else self.mask[tree.run_owner] & runs
+        kept = np.flatnonzero(wanted)
+        parted = np.ones(len(kept) + 1, np.bool_)
+        if len(kept):
+            parted[1:-1] = are_split(tree, splitting_nodes(tree), kept)
+        blank = blank_runs(tree.text, tree.run_start)[kept]
+        folded = (tree.flags[tree.run_owner[kept]] & PREFORMATTED) == 0
+        wanted[kept[blank & folded & (parted[1:] | parted[:-1])]] = False
+        return wanted
 
     def _say(self, text: str) -> None:
         pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
@@ -236,11 +216,11 @@ class _Walk:
             return
         pieces.append(_new_piece(Piece, (text, self.marks, None)))
 
-    def _part(self, silently: bool) -> None:
+    def _split(self, silently: bool) -> None:
         if self.table is not None and self.table.cell is not None:
             self.table.cell.append(Piece(" "))
         elif self.code:
-            self._part_code(_LINE)
+            self._split_code(_LINE)
         elif silently:
             self._flush()
         elif self.pieces:
@@ -254,9 +234,9 @@ class _Walk:
                 self.pieces.append(Piece("\n"))
             else:
                 self.code += role == _PRE
-                self._part_code(role)
+                self._split_code(role)
         elif role == _INLINE:
-            if kept and self.tags[i] in _MARKING:
+            if kept and self.tags[i] in _MARK_OF:
                 self.marking.append((i, self.marks))
                 self.marks = self._marks_in(i)
         elif role == _IMAGE:
@@ -311,7 +291,7 @@ class _Walk:
             if not self.code:
                 self._flush()
             elif role != _BREAK:
-                self._part_code(role)
+                self._split_code(role)
         elif self.table is not None and role != _TABLE and (self.table.cell is not None or role == _ROW):
             self._close_in_table(role)
         elif role not in (_BREAK, _IMAGE, _RULE):
@@ -349,7 +329,7 @@ class _Walk:
         table, self.table = self.table, None
         if table is None:
             return
-        rows = [row for row in table.rows if any(map(_says_something, row))]
+        rows = [row for row in table.rows if any(map(_has_text, row))]
         if rows and max(map(len, rows)) > 1:
             self.out.append(Passage("table", rows=rows, within=tuple(self.within)))
         else:
@@ -357,19 +337,19 @@ class _Walk:
                 self.out.append(Passage("line", row[0], tuple(self.within)))
 
     def _flush(self) -> None:
-        """End the current passage, if it says anything."""
+        """End the current passage, if it has text."""
         pieces = self.pieces
         if pieces:
             self.pieces = []
-            if _says_something(pieces):
+            if _has_text(pieces):
                 if self.table is not None and self.table.rows:  # a caption behind rows
                     self._end_table()
                     self.table = _Table()
                 self.out.append(Passage(self.kind, pieces, tuple(self.within), self.level, self.language))
         self.kind, self.level, self.language = "heading" if self.heading else "line", self.heading, ""
 
-    def _part_code(self, role: int) -> None:
-        """Inside code, start a new line at a block and leave a blank between cells, unless the text has done so."""
+    def _split_code(self, role: int) -> None:
+        """Inside code, start a new line at a block and leave a blank between cells, unless there is one."""
         if role in (_INLINE, _IMAGE) or not self.pieces:
             return
         last = self.pieces[-1].text
@@ -380,19 +360,12 @@ class _Walk:
             self.pieces.append(Piece("\n"))
 
     def _marks_in(self, i: int) -> Marks:
-        """How text is set off inside node i."""
-        tag = self.tags[i]
-        if tag == _LINK:
-            href = self._attributes(i).get("href", "#")
-            marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
-        elif tag in _STRONG:
-            marks = self.marks._replace(strong=True)
-        elif tag in _EMPHASIS:
-            marks = self.marks._replace(emphasis=True)
-        elif tag in _CODE:
-            marks = self.marks._replace(code=True)
-        else:
-            marks = self.marks._replace(strike=True)
+        """The marks of text inside node i."""
+        mark = _MARK_OF[self.tags[i]]
+        if mark != "link":
+            return self.marks._replace(**{mark: True})
+        href = self._attributes(i).get("href", "#")
+        marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
         return PLAIN if marks == PLAIN else marks
 
     @cached_property
@@ -418,7 +391,7 @@ class _Walk:
         return f"{number}. "
 
     def _spans(self, i: int) -> tuple[int, int]:
-        """How many columns and rows cell i covers."""
+        """The number of columns and rows that cell i covers."""
         found = self._attributes(i)
         columns, rows = (_span(found[name]) if name in found else 1 for name in ("colspan", "rowspan"))
         added = columns * rows - 1
@@ -443,7 +416,7 @@ def _span(written: str) -> int:
     return min(max(int(written), 1), MOST_SPAN) if re.fullmatch(r"[0-9]{1,6}", written) else 1
 
 
-def _says_something(pieces: list[Piece]) -> bool:
+def _has_text(pieces: list[Piece]) -> bool:
     for piece in pieces:  # noqa: SIM110 (a plain loop takes half the time of any(), and this runs for every passage)
         if piece.image is not None or not (piece.text.isspace() or not piece.text):
             return True

@@ -1,4 +1,4 @@
-"""Kept parts as sanitised HTML in the page's own layout: inert tags, no scripts, nothing that loads but images."""
+"""Kept parts as sanitised HTML in the page's layout: inert tags, no scripts, nothing that loads but images."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _LEFT_OUT = frozenset(
     "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
     "progress".split()
 )
-"""Elements that load, run or ask for something, and those that mean nothing without them. What stands in them stays."""
+"""Elements that load, run or request something, and those without meaning outside of them. Their text is kept."""
 _LAYOUT = ("class", "align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing", "dir")
 _PLAIN = ("colspan", "rowspan", "start", "datetime", "lang", "title", "alt")
 
 
 def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
-    """A whole HTML document with the kept parts, and around them only the elements that hold the layout.
+    """An HTML document with the kept parts and only the layout elements around them.
 
-    It bears the page's title, unless nothing at all is kept.
+    It has the page's title, unless nothing at all is kept.
     """
     check_masks(tree, keep, runs)
     body = _body(tree, keep, runs)
@@ -42,26 +42,25 @@ def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | Non
     end_tags: list[str] = []
     attributes = attribute_reader(tree)
 
-    def opens(i: int) -> None:
+    def on_open(i: int) -> None:
         start, end = _tags(tree, i, attributes(i), bool(keep[i]))
         written.append(start)
         end_tags.append(end)
 
-    def closes(_: int) -> None:
-        written.append(end_tags.pop())
-
-    def says(text: str) -> None:
-        written.append(escape(text, quote=False))
-
-    def parts(_: bool) -> None:
-        written.append("\n")
-
-    walk(tree, keep, runs, opens=opens, closes=closes, says=says, parts=parts)
+    walk(
+        tree,
+        keep,
+        runs,
+        on_open=on_open,
+        on_close=lambda _: written.append(end_tags.pop()),
+        on_text=lambda text: written.append(escape(text, quote=False)),
+        on_split=lambda _: written.append("\n"),
+    )
     return "".join(written)
 
 
 def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[str, str]:
-    """Start and end tag of node i; an element that is only around something kept shows its layout and nothing else."""
+    """Start and end tag of node i; an element that is only around something kept shows its layout alone."""
     tag = tree.tag_name(i)
     if i == 0:
         return "", ""
@@ -71,12 +70,12 @@ def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[st
         tag = "div"
     elif tag in _AS_PRE:
         tag = "pre"
-    elif tag in _AS_SPAN or int(tree.tag[i]) >= CUSTOM_TAG or _is_math(tag):
+    elif tag in _AS_SPAN or int(tree.tag[i]) >= CUSTOM_TAG or tag == "math" or TAG_CODE[tag] > TAG_CODE["template"]:
         tag = "span"
     shown = [(name, found[name]) for name in _LAYOUT if name in found]
     if kept:
         shown.extend((name, found[name]) for name in _PLAIN if name in found)
-        shown.extend(_addresses(tree, tag, found))
+        shown.extend(_urls(tree, tag, found))
     if tag == "img" and not any(name == "src" for name, _ in shown):
         return "", ""
     start = "<" + tag + "".join([f' {name}="{escape(value)}"' for name, value in shown]) + ">"
@@ -85,15 +84,11 @@ def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[st
     return start, "" if tag in UNCLOSED_TAGS else f"</{tag}>"
 
 
-def _is_math(tag: str) -> bool:
-    return tag == "math" or TAG_CODE[tag] > TAG_CODE["template"]
-
-
-def _addresses(tree: PageTree, tag: str, found: dict[str, str]) -> list[tuple[str, str]]:
+def _urls(tree: PageTree, tag: str, found: dict[str, str]) -> list[tuple[str, str]]:
     if tag == "a":
-        name, address = "href", link_target(tree, found.get("href"))
+        name, url = "href", link_target(tree, found.get("href"))
     elif tag == "img":
-        name, address = "src", picture_source(tree, found.get("src"), found.get("data-src"))
+        name, url = "src", picture_source(tree, found.get("src"), found.get("data-src"))
     else:
         return []
-    return [] if address is None else [(name, address)]
+    return [] if url is None else [(name, url)]

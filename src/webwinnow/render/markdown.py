@@ -24,7 +24,7 @@ _MAY_START = frozenset("0123456789#+=:|-")
 _CLOSING_HASHES = re.compile(r"(?<=\s)#+\Z")
 _BACKSLASHED = r"\\\g<0>"
 _HARD_BREAK = "\\\n"
-_IN_ADDRESS = re.compile(r"[\s()<>\\\"`|\x00-\x1f\x7f-\x9f]")
+_IN_URL = re.compile(r"[\s()<>\\\"`|\x00-\x1f\x7f-\x9f]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _TICKS = re.compile(r"`+")
 _FENCES = re.compile(r"^[^\S\n]*(`{3,})", re.MULTILINE)
@@ -49,7 +49,7 @@ def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
 
 
 def _gap(last: Passage, passage: Passage) -> str:
-    """A blank line between passages, but none between list items; inside a quote the blank line is the quote's."""
+    """A blank line between passages, but none between list items; inside a quote the blank line is quoted."""
     if passage.kind == "definition" and last.kind in ("term", "definition"):
         return "\n"
     if last.within and _starts_item(last, passage):
@@ -61,9 +61,9 @@ def _gap(last: Passage, passage: Passage) -> str:
 
 
 def _starts_item(last: Passage, passage: Passage) -> bool:
-    """Whether a passage starts a list item that is read as one without a blank line before it.
+    """Whether a passage starts a list item that needs no blank line before it.
 
-    A number other than 1 starts a list only where no paragraph can go on: behind another number.
+    A number other than 1 starts a list only after another number, where no paragraph can continue.
     """
     marker = passage.within[-1].marker if passage.within else None
     if marker is None or passage.within[-1].opened:
@@ -115,7 +115,7 @@ def _table(rows: list[list[list[Piece]]]) -> str:
 
 
 def _inline(pieces: list[Piece]) -> str:
-    """Pieces marked up and escaped; white space folded and kept outside links and marks."""
+    """Pieces with their marks, escaped; white space is folded and outside of links and marks."""
     if all(piece.marks is PLAIN and piece.image is None and piece is not LINE_BREAK for piece in pieces):
         text = _escaped(" ".join("".join([piece.text for piece in pieces]).split()))
     else:
@@ -127,13 +127,12 @@ _BLANK = Piece(" ")
 
 
 def _spans(pieces: list[Piece]) -> list[Piece]:
-    """Neighbouring pieces of one kind as one span without outer white space; between spans blanks and line breaks.
-
-    There are no two blanks or breaks in a row, and none at the ends.
+    """Neighbouring pieces of one kind as one span without outer white space, with single blanks or line breaks between
+    spans and none at the ends.
     """
     spans: list[Piece] = []
 
-    def part(by: Piece) -> None:
+    def separate(by: Piece) -> None:
         if by is LINE_BREAK and spans and spans[-1].text == " ":
             spans.pop()
         if spans and spans[-1].text != " " and spans[-1] is not LINE_BREAK:
@@ -141,7 +140,7 @@ def _spans(pieces: list[Piece]) -> list[Piece]:
 
     for (is_break, is_image, marks), group in groupby(pieces, key=_kind):
         if is_break:
-            part(LINE_BREAK)
+            separate(LINE_BREAK)
         elif is_image:
             spans.extend(piece._replace(text=" ".join(piece.text.split())) for piece in group)
         else:
@@ -149,11 +148,11 @@ def _spans(pieces: list[Piece]) -> list[Piece]:
             blank = _BLANK if marks.link is None else Piece(" ", Marks(marks.link))
             folded = " ".join(text.split())
             if text[:1].isspace():
-                part(blank)
+                separate(blank)
             if folded:
                 spans.append(Piece(folded, marks))
                 if text[-1].isspace():
-                    part(blank)
+                    separate(blank)
     while spans and (spans[-1].text == " " or spans[-1] is LINE_BREAK):
         spans.pop()
     return spans
@@ -169,10 +168,10 @@ def _marked_up(spans: list[Piece]) -> str:
     for span, after in zip(spans, [*spans[1:], LINE_BREAK], strict=True):
         link = span.marks.link
         if span.text == " " and (link != open_link or link != after.marks.link):
-            link = None  # a blank at the edge of a link stays outside
+            link = None  # a blank at the edge of a link is outside of it
         if link != open_link:
             if open_link is not None:
-                written.append(f"]({_address(open_link)})")
+                written.append(f"]({_url(open_link)})")
             if link is not None:
                 if written and written[-1].endswith("!"):
                     written[-1] = written[-1][:-1] + "\\!"  # or the link would be a picture
@@ -181,24 +180,24 @@ def _marked_up(spans: list[Piece]) -> str:
         if span is LINE_BREAK:
             written.append(_HARD_BREAK)
         elif span.image is not None:
-            written.append(f"![{_escaped(span.text)}]({_address(span.image)})")
+            written.append(f"![{_escaped(span.text)}]({_url(span.image)})")
         elif span.text == " ":
             written.append(" ")
         else:
             before = written[-1][-1] if written else " "
             is_touching = after.image is None and after.marks.link == link
-            written.append(_set_off(span, before, after.text[0] if is_touching else " "))
+            written.append(_marked(span, before, after.text[0] if is_touching else " "))
     if open_link is not None:
-        written.append(f"]({_address(open_link)})")
+        written.append(f"]({_url(open_link)})")
     return "".join(written)
 
 
-def _set_off(span: Piece, before: str, after: str) -> str:
-    """Text with its marks around it, between the characters that it touches.
+def _marked(span: Piece, before: str, after: str) -> str:
+    """Text with its marks, between the characters `before` and `after` it.
 
-    Markdown reads `**` as a mark only where a word touches it, or nothing but blanks and punctuation does on the
-    other side. Where neither holds, outer punctuation moves out of the marks; what has none to move loses them. So
-    does what stands right behind another mark, for the two would be read as one.
+    Markdown reads `**` as a mark only next to a word, or where only blanks and punctuation are on the other side. Where
+    neither holds, outer punctuation moves out of the marks, and text without such punctuation loses them. So does text
+    right after another mark: the two would be read as one.
     """
     text, marks = span.text, span.marks
     if not any(marks[1:]):
@@ -220,14 +219,14 @@ def _set_off(span: Piece, before: str, after: str) -> str:
 
 
 def _without_outer_punctuation(text: str) -> tuple[str, str, str]:
-    """What stands before the first letter or digit, what from there to the last, and what behind."""
+    """The text before the first letter or digit, from there to the last, and after it."""
     first = next((k for k, character in enumerate(text) if character.isalnum()), len(text))
     last = next((k for k in range(len(text) - 1, first, -1) if text[k].isalnum()), first)
     return text[:first], text[first : last + 1], text[last + 1 :]
 
 
 def _frees(character: str) -> bool:
-    """Whether a mark may stand between this character and punctuation."""
+    """Whether a mark is possible between this character and punctuation."""
     return character.isspace() or character in punctuation or category(character)[0] == "P"
 
 
@@ -242,10 +241,10 @@ def _code_span(text: str) -> str:
 
 
 def _escaped_start(match: re.Match[str]) -> str:
-    """What would start a list, a heading, a table or a rule, escaped."""
+    """Escape what would start a list, a heading, a table or a rule."""
     return f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}"
 
 
-def _address(url: str) -> str:
-    escaped = _IN_ADDRESS.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8")), url)
+def _url(url: str) -> str:
+    escaped = _IN_URL.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8")), url)
     return _ENTITY.sub("&amp;", escaped)

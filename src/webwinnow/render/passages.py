@@ -1,4 +1,4 @@
-"""`Passage`: what a reader takes in as one piece, with the text in it and the lists and quotes around it."""
+"""`Passage`: a unit of reading, with its text and the lists and quotes around it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Marks(NamedTuple):
-    """How a piece of inline text is set off."""
+    """The marks of a piece of inline text."""
 
     link: str | None = None
     strong: bool = False
@@ -20,7 +20,7 @@ PLAIN = Marks()
 
 
 class Piece(NamedTuple):
-    """Inline text of one kind. `image` pieces hold the picture's description as text and its address."""
+    """Inline text of one kind. Pieces with an `image` have the picture's description as text and its URL."""
 
     text: str
     marks: Marks = PLAIN
@@ -32,7 +32,7 @@ LINE_BREAK = Piece("\n")
 
 @dataclass(slots=True)
 class Container:
-    """A quote or a list item around passages; an item's marker stands before its first passage only."""
+    """A quote or a list item around passages; an item's marker is before its first passage only."""
 
     marker: str | None
     """None for a quote."""

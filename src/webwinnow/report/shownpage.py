@@ -194,7 +194,16 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
             written.append(NEXT_REGION)
         written.append(text if preformatted[run] else _WHITE.sub(" ", text))
 
-    walk(tree, keep, spoken, opened, opens=opens, closes=closes, says=says, parts=lambda _: written.append(BLANK))
+    walk(
+        tree,
+        keep,
+        spoken,
+        opened,
+        on_open=opens,
+        on_close=closes,
+        on_text=says,
+        on_split=lambda _: written.append(BLANK),
+    )
     return written
 
 
