@@ -32,6 +32,12 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(_environment().get_template(template).render(values))
 
 
+def render_paragraphs(template: str, **values: Any) -> list[str]:
+    """Render a text template and return its paragraphs as plain text, not escaped."""
+    paragraphs = (" ".join(text.split()) for text in render(template, **values).unescape().split("\n\n"))
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
 def render_page(template: str, *styles: str, script: str = "", **values: Any) -> str:
     """Render a whole page with its policy. The first of `styles` is its own, the others are those of its frames."""
     policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "

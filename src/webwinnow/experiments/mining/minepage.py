@@ -55,7 +55,7 @@ def _summary(results: MiningResults) -> dict[str, Any]:
     letters = [letter for letter in SUMMARISED if letter in results.letters]
     rows = []
     for number, task in enumerate(results.tasks):
-        means = [None if (found := task.clustering(letter)) is None else found.mean for letter in letters]
+        means = [task.mean_f(letter) for letter in letters]
         rows.append(
             [
                 Markup('<a href="#task-{}">{}</a>').format(number, task.task.name),
@@ -70,10 +70,10 @@ def _summary(results: MiningResults) -> dict[str, Any]:
 
 def _change(task: TaskResults, letter: str) -> str:
     """F in configurations 1 and 3, and the difference."""
-    drop, third = task.drop(letter), task.average(letter, 3)
+    drop, third = task.drop(letter), task.third(letter)
     if drop is not None:
         return f"{drop[0]:.3f} → {drop[1]:.3f} ({drop[1] - drop[0]:+.3f})"
-    return MISSING if third is None else f"{MISSING} → {third.f:.3f}"
+    return MISSING if third is None else f"{MISSING} → {third:.3f}"
 
 
 def _task(task: TaskResults) -> dict[str, Any]:

@@ -114,6 +114,16 @@ class TaskResults:
         found = self.neighbours[letter]
         return statistics.fmean(scores.f for scores in found) if found else None
 
+    def mean_f(self, letter: str) -> float | None:
+        """The mean F of k-means over all runs; None if there is none."""
+        found = self.clustering(letter)
+        return None if found is None else found.mean
+
+    def third(self, letter: str) -> float | None:
+        """Mean F in configuration 3; None if there is no experiment."""
+        found = self.average(letter, 3)
+        return None if found is None else found.f
+
     def drop(self, letter: str) -> tuple[float, float] | None:
         """Mean F in configurations 1 and 3; None if one of them has no experiment."""
         first, third = self.average(letter, 1), self.average(letter, 3)
