@@ -92,7 +92,6 @@ def test_the_twins_of_key_sentences_agree(html, most, chance):
     agree("kept_and_shown", kept, keep, tree.run_owner, tree.flags, HIDDEN)
     reason = np.array([chance.randrange(3) for _ in kept], np.uint8)
     agree("offered_blocks", keep, blocks.node, kept, reason, 2, blocks.of_run)
-    agree("of_words", kept, blocks.word_run)
     agree("likely_runs", kept, likely, tree.run_owner, blocks.word_run, 0.7, 0.5)
     unit = agree("text_units", tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
     keyword = np.unique(blocks.word_key)[:5]

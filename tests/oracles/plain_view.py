@@ -403,11 +403,6 @@ def kept_and_shown(
     return kept, kept | ((flags & hidden) == 0)[run_owner]
 
 
-def of_words(runs: Mask, word_run: Places) -> Mask:
-    """Which words stand in some runs."""
-    return runs[word_run]
-
-
 def leading_words(
     kind: NDArray[np.uint8], hub: int, block_of_word: Places, central: Mask, teasers: list[tuple[int, int]]
 ) -> tuple[int, int]:

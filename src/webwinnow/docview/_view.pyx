@@ -743,17 +743,6 @@ def kept_and_shown(keep_runs, keep, const int32_t[::1] run_owner, const uint8_t[
     return kept, shown
 
 
-def of_words(runs, const int32_t[::1] word_run):
-    """Which words are in the given runs."""
-    cdef const uint8_t[::1] marked = bytes_of(runs)
-    cdef Py_ssize_t w
-    check_places(word_run, marked.shape[0])
-    cdef uint8_t[::1] out = np.empty(word_run.shape[0], np.uint8)
-    for w in range(word_run.shape[0]):
-        out[w] = marked[word_run[w]]
-    return out.base.view(np.bool_)
-
-
 def leading_words(const uint8_t[::1] kind, int hub, const int32_t[::1] block_of_word, central, list teasers):
     """The number of central words, and of those in hubs or teasers."""
     cdef const uint8_t[::1] inner = bytes_of(central)

@@ -298,7 +298,7 @@ def _kept_blocks(tree: PageTree, verdict: Verdict) -> tuple[TagTree, Mask, Mask]
     """The content blocks of a page, its kept runs and its kept words."""
     kept, shown = _view.kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
     blocks = TagTree.of(tree, shown)
-    return blocks, kept, _view.of_words(kept, blocks.word_run)
+    return blocks, kept, kept[blocks.word_run]
 
 
 def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict) -> tuple[int | None, str]:
