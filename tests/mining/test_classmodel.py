@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
 from webwinnow.mining.classifiers import ChiSquareNeighbours, LinearSVM, sparse_rows
-from webwinnow.mining.classmodel import FORMAT, METHODS, ClassModel
+from webwinnow.mining.classmodel import METHODS, ClassModel
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.storage import ModelFormat, pack_arrays
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
+FORMAT = ClassModel.file_format
 WORDS = ["gearbox", "kitten", "menu", "wheel", "whisker"]
 
 
@@ -161,13 +162,19 @@ def test_neighbours_that_do_not_fit_together_are_refused(changed):
 
 
 def test_newer_format_asks_for_an_upgrade():
-    with FORMAT.reading(saved("svm"), "m") as file, pytest.raises(ModelError, match="upgrade webwinnow"):
+    with (
+        FORMAT.reading(saved("svm"), "m") as file,
+        pytest.raises(ModelError, match="upgrade webwinnow"),
+    ):
         ClassModel.from_bytes(ModelFormat(FORMAT.kind, 99, "").pack(file.about, file.arrays))
 
 
 @pytest.mark.parametrize("header", [b"[]", b"{}", b"[" * 100_000, b'{"kind": "sites", "version": 2, "about": {}}'])
 def test_a_foreign_header_is_refused(header):
-    with FORMAT.reading(saved("svm"), "m") as file, pytest.raises(ModelError, match="not a webwinnow classifier"):
+    with (
+        FORMAT.reading(saved("svm"), "m") as file,
+        pytest.raises(ModelError, match="not a webwinnow classifier"),
+    ):
         ClassModel.from_bytes(pack_arrays(file.arrays, header))
 
 

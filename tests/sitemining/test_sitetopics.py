@@ -15,11 +15,11 @@ from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
-from webwinnow.sitemining.topics.sitetopics import FORMAT
 from webwinnow.sitemining.topics.treescale import TreeScale
 from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
 
+FORMAT = SiteTopics.file_format
 TEXTS = {
     "farming": [
         "wheat harvest field barley",

@@ -14,8 +14,7 @@ pytest.importorskip("ahocorasick_rs")
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.denoising import CHOICES, Denoiser, DenoisingSettings
-from webwinnow.sitemining.skos import LARGEST_THESAURUS, read_labels
-from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, distinctive_terms
+from webwinnow.sitemining.thesaurus import LARGEST_THESAURUS, SpelledText, Thesaurus, distinctive_terms, read_labels
 
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 <http://t.example/1> a skos:Concept ; skos:prefLabel "Magnetic field"@en, "Magnetfeld"@de ; skos:altLabel "B-field"@en .
@@ -162,11 +161,11 @@ def test_a_missing_extra_is_named():
     script = (
         "import sys; sys.modules['{0}'] = None\n"
         "from webwinnow.errors import MissingExtra\n"
-        "from webwinnow.sitemining import skos, thesaurus\n"
+        "from webwinnow.sitemining import thesaurus\n"
         "try:\n    {1}\nexcept MissingExtra as error:\n    print(error)\n"
     )
     for module, call in (
-        ("rdflib", "list(skos.read_labels(b'', 'a', xml=False))"),
+        ("rdflib", "list(thesaurus.read_labels(b'', 'a', xml=False))"),
         ("ahocorasick_rs", "thesaurus.Thesaurus(['a'])"),
     ):
         found = subprocess.run(

@@ -9,15 +9,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from webwinnow.mining.clustercount import Suggestion, suggest_k
     from webwinnow.mining.clusteredpages import (
         Cluster,
         ClusteredPages,
         ClusterSettings,
+        PageRows,
+        Suggestion,
         cluster_names,
         cluster_pages,
         cluster_terms,
         plane,
+        suggest_k,
     )
     from webwinnow.mining.clustering import (
         NO_CLUSTER,
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
         best_run,
         k_means,
     )
-    from webwinnow.mining.pagerows import PageRows
 
 __all__ = [
     "NO_CLUSTER",
@@ -52,7 +53,7 @@ __all__ = [
     "suggest_k",
 ]
 
-_MODULES = ("clustering", "clustercount", "clusteredpages", "pagerows")
+_MODULES = ("clustering", "clusteredpages")
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -100,6 +100,7 @@ def _by_page(truth: NDArray[np.int64], most: int, seed: int, why: str) -> Folds:
     return Folds(fold, count, "page", why)
 
 
+@dataclass(kw_only=True, eq=False)
 class Classifier:
     """The common base: checks, folds, held-out pages, and the slope that turns scores into probabilities.
 
@@ -108,19 +109,14 @@ class Classifier:
     fitted on the others. With fewer folds there is neither, and the slope is 1.
     """
 
-    setting_names: ClassVar[tuple[str, ...]]
+    features: int
+    folds: int = FOLDS
+    seed: int = 0
     array_types: ClassVar[dict[str, str]]
 
-    def __init__(self, *, features: int, folds: int = FOLDS, seed: int = 0) -> None:
-        if features < 1:
-            raise SettingsError(f"features is {features}: expected 1 or more")
-        self.features = features
-        self.folds = folds
-        self.seed = seed
-        self.classes_: NDArray[np.str_]
-        self.prior_: NDArray[np.float64]
-        self.columns_: NDArray[np.int64]
-        self.width_: int
+    def __post_init__(self) -> None:
+        if self.features < 1:
+            raise SettingsError(f"features is {self.features}: expected 1 or more")
         self.slope_ = 1.0
         self.folds_: Folds | None = None
         self.held_out_: NDArray[np.float64] | None = None
@@ -128,7 +124,7 @@ class Classifier:
     @property
     def settings(self) -> dict[str, Any]:
         """The arguments of the constructor."""
-        return {name: getattr(self, name) for name in self.setting_names}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def fit(self, matrix: Rows, labels: Labels, sites: Labels | None = None) -> Self:
         """Learn the classes of pages. A single class is possible: every page has it."""
@@ -212,6 +208,7 @@ class Classifier:
         raise NotImplementedError
 
 
+@dataclass(kw_only=True, eq=False)
 class LinearSVM(Classifier):
     """One hyperplane per class against all others (thesis 5.1.2), over rows of length 1.
 
@@ -221,16 +218,14 @@ class LinearSVM(Classifier):
     margin is the most probable.
     """
 
-    setting_names = ("features", "cost", "folds", "seed")
+    features: int = SVM_FEATURES
+    cost: float = COST
     array_types: ClassVar[dict[str, str]] = {"weight": "f4", "bias": "f8"}
 
-    def __init__(self, *, features: int = SVM_FEATURES, cost: float = COST, folds: int = FOLDS, seed: int = 0) -> None:
-        super().__init__(features=features, folds=folds, seed=seed)
-        if not cost > 0:
-            raise SettingsError(f"cost is {cost}: expected more than 0")
-        self.cost = cost
-        self.weight_: NDArray[np.float32]
-        self.bias_: NDArray[np.float64]
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.cost > 0:
+            raise SettingsError(f"cost is {self.cost}: expected more than 0")
 
     def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
         if len(self.classes_) == 1 or not rows.shape[1]:
@@ -265,24 +260,21 @@ class LinearSVM(Classifier):
         self.weight_, self.bias_ = arrays["weight"].reshape(shape), arrays["bias"]
 
 
+@dataclass(kw_only=True, eq=False)
 class ChiSquareNeighbours(Classifier):
     """The nearest training pages vote with their cosines, over the features with the highest chi-square.
 
     A score is a class's share of the votes. As in Yang and Liu 1999, which DocView follows; see `CategoryModel`.
     """
 
-    setting_names = ("features", "neighbours", "folds", "seed")
+    features: int = KNN_FEATURES
+    neighbours: int = NEIGHBOURS
     array_types: ClassVar[dict[str, str]] = {"row_data": "f8", "row_indices": "i4", "row_indptr": "i8", "truth": "i8"}
 
-    def __init__(
-        self, *, features: int = KNN_FEATURES, neighbours: int = NEIGHBOURS, folds: int = FOLDS, seed: int = 0
-    ) -> None:
-        super().__init__(features=features, folds=folds, seed=seed)
-        if neighbours < 1:
-            raise SettingsError(f"neighbours is {neighbours}: expected 1 or more")
-        self.neighbours = neighbours
-        self.rows_: Rows
-        self.truth_: NDArray[np.int64]
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.neighbours < 1:
+            raise SettingsError(f"neighbours is {self.neighbours}: expected 1 or more")
 
     def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
         self.rows_, self.truth_ = rows, truth

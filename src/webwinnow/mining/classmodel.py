@@ -8,22 +8,20 @@ features, their rarity in training if the weighting uses it, what the classifier
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM, sparse_rows
 from webwinnow.site.featureweights import CstWeightSettings
-from webwinnow.storage import ModelFormat
+from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": LinearSVM, "knn": ChiSquareNeighbours}
-FORMAT = ModelFormat("classifier", 2, "train it again with `webwinnow classify train`")
 SEPARATOR = "/"
 MOST_LEVELS = 8
 """Deeper paths end here: the rest is one name. The paper's tree has 3 levels."""
@@ -93,12 +91,13 @@ class Taxonomy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ClassModel:
+class ClassModel(SavedModel):
     """A classifier over the columns `keys`, called `names`; `rarity` is empty if columns are not multiplied by it.
 
     `about` is for people: the number of training pages, the scores on held-out pages.
     """
 
+    file_format: ClassVar[ModelFormat] = ModelFormat("classifier", 2, "train it again with `webwinnow classify train`")
     method: str
     classifier: Classifier
     keys: NDArray[np.uint64]
@@ -139,7 +138,6 @@ class ClassModel:
         return sparse_rows(found.data, found.indices, found.indptr, len(self.keys))
 
     def to_bytes(self) -> bytes:
-        """The model as a model file; equal models give equal bytes."""
         own = self.classifier
         about = {
             "method": self.method,
@@ -152,17 +150,13 @@ class ClassModel:
             "site_by": self.site_by,
             "about": self.about,
         }
-        return FORMAT.pack(about, {"key": self.keys, "rarity": self.rarity, "prior": own.prior_} | own.to_arrays())
+        return self.file_format.pack(
+            about, {"key": self.keys, "rarity": self.rarity, "prior": own.prior_} | own.to_arrays()
+        )
 
     @classmethod
-    def load(cls, path: Path) -> ClassModel:
-        """Read a model file. Raises `ModelError`."""
-        return cls.from_bytes(FORMAT.load(path), str(path))
-
-    @classmethod
-    def from_bytes(cls, data: bytes, name: str = "the model") -> ClassModel:
-        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
-        with FORMAT.reading(data, name) as file:
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        with cls.file_format.reading(data, name) as file:
             about = file.about
             if about["method"] not in METHODS:
                 raise ValueError(f"it was trained by a method {str(about['method'])[:40]!r}")
@@ -182,7 +176,7 @@ class ClassModel:
             slope = about["slope"]
             if not isinstance(slope, float) or not 0 < slope < float("inf"):
                 raise ValueError("a slope that is not above 0")
-            classifier = kind(**_numbers(about["settings"], kind.setting_names))
+            classifier = kind(**_numbers(about["settings"], kind().settings))
             classifier.classes_ = np.array(classes, np.str_)
             classifier.prior_, classifier.slope_ = arrays["prior"], slope
             classifier.columns_, classifier.width_ = np.arange(len(keys)), len(keys)
@@ -205,7 +199,7 @@ def _are_texts(found: Any) -> bool:
     return isinstance(found, list) and all(isinstance(text, str) for text in found)
 
 
-def _numbers(found: Any, names: Sequence[str]) -> dict[str, Any]:
+def _numbers(found: Any, names: Collection[str]) -> dict[str, Any]:
     """The settings of a classifier: whole numbers under these names, except `cost`."""
     if not isinstance(found, dict) or set(found) != set(names):
         raise ValueError("its settings are not those of its method")

@@ -1,17 +1,21 @@
-"""A clustered collection: the number of clusters, their pages, their names, and a map of the pages."""
+"""A clustered collection: its feature vectors, the number of clusters, their pages, their names, and a map."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.mining.clustercount import Suggestion, suggest_k
+from webwinnow.mining.classifiers import check_csr
 from webwinnow.mining.clustering import (
+    EQUAL,
     ITERATIONS,
     Clustering,
     KMeans,
@@ -21,17 +25,147 @@ from webwinnow.mining.clustering import (
     k_means,
     members,
 )
-from webwinnow.mining.pagerows import PageRows
 from webwinnow.progress import Progress
+from webwinnow.storage import read_arrays
+from webwinnow.vectors import FeatureMatrix
 from webwinnow.weighting import TOPIC_PREFIX
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX
 
 try:
+    import scipy.sparse as sp
     from sklearn.decomposition import TruncatedSVD
     from sklearn.manifold import TSNE
+    from sklearn.metrics import adjusted_rand_score, silhouette_score
     from threadpoolctl import threadpool_limits
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("webwinnow.mining", "mining") from None
+
+LARGEST_ARRAY: Final = 1 << 34
+"""Bytes of one array of a feature file; larger ones are not unpacked."""
+_KINDS: Final = {"data": "f", "indices": "iu", "indptr": "iu", "shape": "iu", "page_ids": "U", "vocabulary": "U"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PageRows:
+    """One row per page (`matrix`, CSR), one column per feature, with names: `page_ids` and `vocabulary`."""
+
+    matrix: Any
+    page_ids: list[str]
+    vocabulary: list[str]
+
+    @classmethod
+    def of(cls, features: FeatureMatrix) -> Self:
+        """The rows of a `FeatureMatrix`."""
+        shape = (len(features.page_ids), len(features.vocabulary))
+        matrix = sp.csr_matrix((features.data, features.indices, features.indptr), shape=shape)
+        return cls(matrix, features.page_ids, features.vocabulary)
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The rows of an `.npz` that `webwinnow features` wrote. `InputError` if it is damaged or something else."""
+        try:
+            arrays = read_arrays(path, _KINDS, largest=LARGEST_ARRAY)
+            for name, kinds in _KINDS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype.kind not in kinds:
+                    raise ValueError(f"{name} is {arrays[name].ndim}-dimensional of {arrays[name].dtype}")
+            data, indices, indptr, given, page_ids, vocabulary = (arrays[name] for name in _KINDS)
+            shape = (len(page_ids), len(vocabulary))
+            if tuple(given.tolist()) != shape:
+                raise ValueError(f"shape is {given.tolist()}, there are {shape[0]} pages and {shape[1]} features")
+            check_csr(data, indices, indptr, shape)
+        except ValueError as error:
+            raise InputError(
+                f"{path}: not a feature file ({error}); expected an .npz that `webwinnow features` wrote"
+            ) from error
+        matrix = sp.csr_matrix((data, indices, indptr), shape=shape)
+        return cls(matrix, page_ids.tolist(), vocabulary.tolist())
+
+
+MOST_CLUSTERS: Final = 20
+"""The largest number of clusters that is tried; the smallest is 2."""
+TRIAL_RUNS: Final = 12
+BEST: Final = 6
+"""Runs per number, and the best of them by cohesion, whose agreement counts: poor runs only show poor seeds."""
+SAMPLE: Final = 2000
+"""Pages that are used, a random sample of larger collections."""
+PAGES_A_CLUSTER: Final = 3
+"""Numbers of clusters with fewer pages per cluster are not tried."""
+
+
+class ClusterCountTrial(NamedTuple):
+    """One number of clusters: how far they are apart (silhouette by cosine, -1 to 1), and how far the best runs agree
+    (adjusted Rand index, 0 for chance, 1 for full agreement).
+    """
+
+    silhouette: float
+    agreement: float
+
+    @property
+    def worth(self) -> float:
+        """The product of both."""
+        return round(max(self.silhouette, 0.0) * max(self.agreement, 0.0), 6)
+
+
+class Suggestion(NamedTuple):
+    """A number of clusters, and the trial of each number."""
+
+    k: int
+    trials: dict[int, ClusterCountTrial]
+
+
+def suggest_k(
+    unit: UnitRows,
+    *,
+    most: int = MOST_CLUSTERS,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Suggestion:
+    """Suggest the number of clusters with the largest silhouette times stability, the lowest of equal ones.
+
+    The silhouette (Rousseeuw 1987) alone prefers ever more and smaller clusters; stability (Lange et al. 2004) alone
+    prefers two or three coarse ones. Equal pages, or fewer than six, make one cluster. docs/cluster.md has results.
+    """
+    some = _sample(unit, seed)
+    pages = len(some.page)
+    tried = range(2, min(most, pages // PAGES_A_CLUSTER) + 1)
+    if not tried or _are_alike(some):
+        return Suggestion(1, {})
+    apart = np.clip(1 - (some.rows @ some.rows.T).toarray(), 0, None)
+    np.fill_diagonal(apart, 0)
+    trials: dict[int, ClusterCountTrial] = {}
+    for done, k in enumerate(tried, start=1):
+        runs = sorted(
+            k_means(some, KMeans(k=k, start="k-means++"), runs=TRIAL_RUNS, seed=seed, jobs=jobs),
+            key=lambda run: -round(run.cohesion, 6),
+        )[:BEST]
+        trials[k] = _trial(apart, [run.label for run in runs])
+        if on_progress is not None:
+            on_progress(done, len(tried))
+    return Suggestion(max(trials, key=lambda k: (trials[k].worth, -k)), trials)
+
+
+def _trial(apart: NDArray[np.float32], labels: list[Labels]) -> ClusterCountTrial:
+    """The silhouette of the best run, given first, and the mean agreement of each pair."""
+    filled = len(np.unique(labels[0]))
+    silhouette = silhouette_score(apart, labels[0], metric="precomputed") if 1 < filled < len(apart) else 0.0
+    pairs = itertools.combinations(labels, 2)
+    agreement = statistics.mean(float(adjusted_rand_score(one, other)) for one, other in pairs)
+    return ClusterCountTrial(float(silhouette), agreement)
+
+
+def _sample(unit: UnitRows, seed: int) -> UnitRows:
+    """A sample of the rows, with the columns that they use."""
+    some = unit.rows
+    if len(unit.page) > SAMPLE:
+        some = some[np.sort(np.random.default_rng((seed, SAMPLE)).choice(len(unit.page), SAMPLE, replace=False))]
+    return UnitRows.of(some[:, np.unique(some.indices)])
+
+
+def _are_alike(unit: UnitRows) -> bool:
+    total: Any = np.asarray(unit.columns.sum(axis=1)).ravel()
+    return bool(np.linalg.norm(total) / len(unit.page) > 1 - EQUAL)
+
 
 TERMS: Final = 10
 """Terms that describe a cluster."""

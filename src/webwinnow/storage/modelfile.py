@@ -15,6 +15,7 @@ import os
 import tokenize
 import zipfile
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
+from webwinnow.storage.atomic import write_file
 
 LARGEST_ARRAY: Final = 1 << 30
 """Bytes of one array of a model file. No real model comes close: a larger array is damage or an attack."""
@@ -152,6 +154,30 @@ class ModelFormat:
             raise ModelError(f"{name} has the old format {version}, this webwinnow reads {self.version}; {self.advice}")
         about: dict[str, Any] = found["about"]
         return about
+
+
+class SavedModel(ABC):
+    """A model with a file of its own format."""
+
+    file_format: ClassVar[ModelFormat]
+
+    @abstractmethod
+    def to_bytes(self) -> bytes:
+        """The model as the bytes of a file; equal models give equal bytes."""
+
+    @classmethod
+    @abstractmethod
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
+
+    def save(self, path: Path) -> None:
+        """Write the model to a file, atomically."""
+        write_file(path, self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a model from a file. Raises `ModelError`."""
+        return cls.from_bytes(cls.file_format.load(path), str(path))
 
 
 def pack_arrays(arrays: Mapping[str, Array], header: bytes | None = None) -> bytes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from pathlib import Path
-from typing import Any, Literal, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,19 +29,18 @@ from webwinnow.sitemining.hmt.inference import (
     viterbi_states,
 )
 from webwinnow.sitemining.hmt.treemodel import Forest, Known, TreeParameters
-from webwinnow.storage import ModelFormat, write_file
+from webwinnow.storage import ModelFormat, SavedModel
 
 SMOOTHING = 0.01
 """Counts that are added to every parameter, so that unseen events stay possible (ours)."""
-MODEL_FORMAT = ModelFormat("hidden Markov tree", 2, "learn it again")
-CLASSIFIER_FORMAT = ModelFormat("classifier of trees", 2, "learn it again")
 _ROWS = ("root", "transition", "emission")
 _SAVED = ("states", "symbols", "smoothing", "tolerance", "passes", "subsets", "starts", "seed")
 
 Rule = Literal["map", "viterbi"]
 
 
-class HiddenMarkovTree:
+@dataclass(eq=False)
+class HiddenMarkovTree(SavedModel):
     """Hidden states at the nodes of trees, learned from observations (Sites, section 3).
 
     `states` is K; `symbols` the number of symbols, 0 if only evidence is observed. `smoothing` is added to every
@@ -52,32 +51,20 @@ class HiddenMarkovTree:
     After `fit`: `parameters_`, `counts_` (expected, of all trees learned), `convergence_`.
     """
 
-    parameters_: TreeParameters
-    counts_: ExpectedCounts
-    convergence_: Convergence
-
-    def __init__(
-        self,
-        states: int,
-        *,
-        symbols: int = 0,
-        smoothing: float = SMOOTHING,
-        tolerance: float = TOLERANCE,
-        passes: int = MOST_PASSES,
-        subsets: int = 1,
-        starts: int = 1,
-        seed: int = 0,
-        start: TreeParameters | None = None,
-    ) -> None:
-        self.states = states
-        self.symbols = symbols
-        self.smoothing = smoothing
-        self.tolerance = tolerance
-        self.passes = passes
-        self.subsets = subsets
-        self.starts = starts
-        self.seed = seed
-        self.start = start
+    states: int
+    _: KW_ONLY
+    symbols: int = 0
+    smoothing: float = SMOOTHING
+    tolerance: float = TOLERANCE
+    passes: int = MOST_PASSES
+    subsets: int = 1
+    starts: int = 1
+    seed: int = 0
+    start: TreeParameters | None = None
+    parameters_: TreeParameters = field(init=False, repr=False)
+    counts_: ExpectedCounts = field(init=False, repr=False)
+    convergence_: Convergence = field(init=False, repr=False)
+    file_format: ClassVar[ModelFormat] = ModelFormat("hidden Markov tree", 2, "learn it again")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -174,17 +161,16 @@ class HiddenMarkovTree:
     # Files
 
     def to_bytes(self) -> bytes:
-        """The learned state as a model file; equal models give equal bytes. `start` is not kept."""
+        """The learned state as the bytes of a file. `start` is not kept."""
         parameters = self._learned()
         arrays: dict[str, NDArray[Any]] = {"history": np.array(self.convergence_.history)}
         for name in _ROWS:
             arrays |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
-        return MODEL_FORMAT.pack({name: getattr(self, name) for name in _SAVED}, arrays)
+        return self.file_format.pack({name: getattr(self, name) for name in _SAVED}, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
-        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
-        with MODEL_FORMAT.reading(data, name) as file:
+        with cls.file_format.reading(data, name) as file:
             arrays = file.arrays
             for setting, value in file.about.items():
                 numbers = int | float if setting in ("smoothing", "tolerance") else int
@@ -206,15 +192,6 @@ class HiddenMarkovTree:
             model.parameters_, model.counts_ = parameters, counts
             return model
 
-    def save(self, path: Path) -> None:
-        """Write the model to a file, atomically."""
-        write_file(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read a model from a file."""
-        return cls.from_bytes(MODEL_FORMAT.load(path), str(path))
-
     def _learned(self) -> TreeParameters:
         if not hasattr(self, "parameters_"):
             raise InputError("the model has not learned anything: call fit first, or HiddenMarkovTree.of(parameters)")
@@ -232,13 +209,15 @@ class HiddenMarkovTree:
             raise SettingsError("the start has other states or symbols than the model")
 
 
-class HiddenMarkovTreeClassifier:
+class HiddenMarkovTreeClassifier(SavedModel):
     """Classifies whole trees by maximum likelihood, the alternative of Sites 3.2: one model per class is learned from
     its trees, and a tree belongs to the class whose model gives it the highest likelihood. The states of different
     models are unrelated. `model` has the settings of the models.
 
     After `fit`: `classes_` in order, and `models_`, one for each.
     """
+
+    file_format = ModelFormat("classifier of trees", 2, "learn it again")
 
     def __init__(self, model: HiddenMarkovTree) -> None:
         self.model = model
@@ -287,15 +266,13 @@ class HiddenMarkovTreeClassifier:
         return np.exp(found - np.logaddexp.reduce(found, axis=1, keepdims=True))
 
     def to_bytes(self) -> bytes:
-        """All models as one model file; equal models give equal bytes."""
         self._check_learned()
         models = {f"model_{number}": np.frombuffer(model.to_bytes(), "u1") for number, model in enumerate(self.models_)}
-        return CLASSIFIER_FORMAT.pack({}, {"classes": self.classes_} | models)
+        return self.file_format.pack({}, {"classes": self.classes_} | models)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the classifier") -> Self:
-        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
-        with CLASSIFIER_FORMAT.reading(data, name) as file:
+        with cls.file_format.reading(data, name) as file:
             classes = file.arrays["classes"]
             if classes.ndim != 1 or classes.dtype.kind not in "iuU" or len(np.unique(classes)) != len(classes):
                 raise ValueError("its classes are not distinct names")
@@ -304,15 +281,6 @@ class HiddenMarkovTreeClassifier:
             found = cls(HiddenMarkovTree(**models[0].settings))
             found.classes_, found.models_ = classes, models
             return found
-
-    def save(self, path: Path) -> None:
-        """Write the classifier to a file, atomically."""
-        write_file(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read a classifier from a file."""
-        return cls.from_bytes(CLASSIFIER_FORMAT.load(path), str(path))
 
     def _check_learned(self) -> None:
         if not getattr(self, "models_", None):

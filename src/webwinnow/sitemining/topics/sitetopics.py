@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,14 +14,13 @@ from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import Superpage, TopicVector
 from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
-from webwinnow.storage import ModelFormat, write_file
+from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
 
 METHODS: dict[str, type[TopicMethod]] = {
     method.name: method for method in (Superpage, TopicVector, MarkovTree, HmtMethod, TwoPhase, Multiscale)
 }
 DEFAULT_METHOD = Multiscale.name
-FORMAT = ModelFormat("model of site topics", 2, "train it again")
 MOST_TOPICS = 10_000
 
 
@@ -58,12 +56,14 @@ class SiteTopic(NamedTuple):
         return _clearest(self.prediction.blocks, self.number, most)
 
 
-class SiteTopics:
+class SiteTopics(SavedModel):
     """The topics of whole sites: `fit` on labelled sites, then `classify` others. `site_by` is kept in the file.
 
     After `fit`: `names_`, the topics in order; `method_`, the trained method; `hosts_`, the topic of each known host;
     `linking_`, the topics of the training sites that link to other hosts.
     """
+
+    file_format = ModelFormat("model of site topics", 2, "train it again")
 
     def __init__(self, method: str = DEFAULT_METHOD, *, site_by: str = "host") -> None:
         topic_method(method)
@@ -109,7 +109,6 @@ class SiteTopics:
         return Neighbours(linking, linked, len(linking) + len(site.linked))
 
     def to_bytes(self) -> bytes:
-        """The trained model as a model file; equal models give equal bytes."""
         arrays = self._learned().to_arrays()
         about = {
             "method": self.method,
@@ -118,12 +117,11 @@ class SiteTopics:
             "hosts": self.hosts_,
             "linking": self.linking_,
         }
-        return FORMAT.pack(about, arrays)
+        return self.file_format.pack(about, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
-        """Read the result of `to_bytes`; everything is validated. Raises `ModelError`."""
-        with FORMAT.reading(data, name) as file:
+        with cls.file_format.reading(data, name) as file:
             about = file.about
             if any(array.dtype.kind not in "fiu" or not np.isfinite(array).all() for array in file.arrays.values()):
                 raise ValueError("an array has other elements than finite numbers")
@@ -140,15 +138,6 @@ class SiteTopics:
                 host: tuple(_topic(one, topics) for one in found) for host, found in dict(about["linking"]).items()
             }
             return model
-
-    def save(self, path: Path) -> None:
-        """Write the model to a file, atomically."""
-        write_file(path, self.to_bytes())
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read a model from a file."""
-        return cls.from_bytes(FORMAT.load(path), str(path))
 
     def _learned(self) -> TopicMethod:
         if self.method_ is None:
