@@ -29,7 +29,7 @@ def worker_pids(pid: int) -> list[int]:
         child
         for thread in Path(f"/proc/{pid}/task").iterdir()
         for child in map(int, (thread / "children").read_text().split())
-        if b"webwinnow.collection.workerprocess" in Path(f"/proc/{child}/cmdline").read_bytes()
+        if b"webwinnow.collection.pageworker" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

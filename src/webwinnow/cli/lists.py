@@ -10,7 +10,7 @@ import typer
 from webwinnow.cleaner import clean_page
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
-from webwinnow.commands.templates import list_templates
+from webwinnow.commands.templatefile import list_templates
 from webwinnow.errors import PageRefused
 from webwinnow.io import open_pages
 from webwinnow.parsing import parse

@@ -16,7 +16,7 @@ from webwinnow.commands.cluster import (
     is_feature_file,
     write_clusters,
 )
-from webwinnow.commands.features import write_features
+from webwinnow.commands.featurefile import write_features
 from webwinnow.commands.replicas import write_replicas
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output

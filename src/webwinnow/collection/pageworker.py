@@ -1,13 +1,19 @@
-"""What a worker does with a job: parse a page, learn a site, clean a page."""
+"""A worker process: parses pages, learns sites, cleans pages; tasks on standard input, answers on standard output.
+
+python -m webwinnow.collection.pageworker
+"""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +25,10 @@ from webwinnow.cleanpage import CleanPage
 from webwinnow.collection.pagestore import StoredPage, stored_tree
 from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.workerjobs import (
+    DONE,
+    FAILED,
+    HEARTBEAT,
+    READY,
     BuildModel,
     CleanRequest,
     CleanStored,
@@ -35,6 +45,7 @@ from webwinnow.collection.workerjobs import (
     SiteLearned,
     SiteToClean,
     UpdateModel,
+    decode_task,
 )
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import InputError
@@ -45,18 +56,21 @@ from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits, parse
+from webwinnow.platforms import limit_memory
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import TEXTS, SiteSums, block_keys, page_key
+from webwinnow.storage import read_frame, write_frame
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.urls import SiteKey
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""
 SHOWN_CHARACTERS = 80
+GARBAGE_THRESHOLD = 50_000
 OPEN_MODELS = 16
 """Models that a worker keeps in memory."""
 
@@ -335,3 +349,43 @@ def _most_repeated(texts: list[str], pages: NDArray[np.integer[Any]]) -> list[tu
 
 def _line(record: dict[str, Any]) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+# The process
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 20)
+    outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(2, 1)  # anything printed by mistake goes to the log, not into a frame
+    settings, memory = read_frame(inbox)
+    limit_memory(memory)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
+    worker = PageWorker(CollectionSettings.from_plain(settings), lambda: write_frame(outbox, (HEARTBEAT, None)))
+    write_frame(outbox, (READY, None))
+    while True:
+        try:
+            jobs, shared = decode_task(read_frame(inbox))
+        except EOFError:
+            return
+        for job in jobs:
+            write_frame(outbox, _outcome(worker, job, shared))
+
+
+def _outcome(worker: PageWorker, job: Job, shared: Shared) -> tuple[int, Any]:
+    """The boundary around one record: any error inside is the failure of this record only."""
+    try:
+        return DONE, tuple(worker.do(job, shared))
+    except MemoryError:
+        return FAILED, "the page needs more memory than a worker may use"
+    except Exception as error:
+        return FAILED, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    main()

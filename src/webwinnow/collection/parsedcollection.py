@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 from webwinnow.collection.pagestore import CollectionStore, PageRow, stored_tree
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.collection.workerjobs import ParsedPage, ParsePage
+from webwinnow.collection.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePage, Shared, UpdateModel
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.io import open_pages
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
+from webwinnow.site.modelstore import ModelFolder
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
@@ -235,3 +236,54 @@ def _stored(answer: Answer) -> tuple[PageRow, bytes | None]:
         return row._replace(error=answer.error, fetched_at=None), None
     parsed: ParsedPage = answer.result
     return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed
+
+
+# Models
+
+
+class ModelOrder(NamedTuple):
+    """Which models to build: their folder, whether to keep sums, the threshold, how many epochs an update joins."""
+
+    folder: str
+    learn_pages: int
+    threshold: float | None = None
+    with_sums: bool = True
+    update: int | None = None
+
+
+class SiteModelBuilt(NamedTuple):
+    """The packed model and sums of a site, or an error; an update has no model where no page was new."""
+
+    site: str
+    is_update: bool
+    error: str | None = None
+    model: bytes | None = None
+    sums: bytes | None = None
+    familiar: float = 1.0
+    redesigned: bool = False
+
+
+def build_models(
+    store: CollectionStore, pool: WorkerPool, order: ModelOrder, wanted: Container[str] | None = None
+) -> Iterator[SiteModelBuilt]:
+    """Learn the sites of a store, or the `wanted` ones of them; in any order."""
+    for answer in pool.run(_tasks(store, order, wanted)):
+        site, is_update = answer.task.about, isinstance(answer.task.jobs[0], UpdateModel)
+        if answer.error is not None:
+            yield SiteModelBuilt(site, is_update, answer.error)
+        else:
+            built: ModelBuilt = answer.result
+            yield SiteModelBuilt(site, is_update, None, *built)
+
+
+def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | None) -> Iterator[Task]:
+    folder = None if order.update is None else ModelFolder(Path(order.folder), make=True)
+    shared = Shared(str(store.spool_path))
+    for site, _ in store.sites():
+        chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
+        earlier = [] if folder is None else folder.epochs(folder.model_path(site))
+        if chosen and earlier and order.update is not None:
+            job = UpdateModel(chosen, order.threshold, [str(path) for path in earlier], order.update)
+            yield Task(site, [job], shared)
+        elif chosen:
+            yield Task(site, [BuildModel(site, chosen, order.threshold, order.with_sums)], shared)

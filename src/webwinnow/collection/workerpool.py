@@ -200,7 +200,7 @@ class _Worker:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `end`)
         one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            [sys.executable, "-m", "webwinnow.collection.workerprocess"],
+            [sys.executable, "-m", "webwinnow.collection.pageworker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

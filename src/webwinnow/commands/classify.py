@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from webwinnow.collection.pagestore import PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.commands.features import WeighedPage, weighed_pages
+from webwinnow.commands.featurefile import WeighedPage, weighed_pages
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
 from webwinnow.io.rows import Fields

@@ -15,12 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from webwinnow.collection.foundreplicas import CollectionReplicas
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.summary import Counts, Summary
+from webwinnow.collection.summary import CollectionReplicas, Counts, Summary
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, output_format, read_parts, write_output
 from webwinnow.io.inputs import STDIN
@@ -97,10 +96,7 @@ def clean_collection(
     else:
         sites = engine.clean_all(store, settings, progress)
     replicas = None if settings.replicas is None else CollectionReplicas.of(store, settings.replicas, progress)
-    counts = Counts()
-    parts = store.parts()
-    for _, counted in parts:
-        counts.add(Counts.from_plain(counted))
+    counts, parts = Counts.of(store), store.parts()
 
     def paths(*, rejected: bool = False) -> Iterator[Path]:
         for done, (number, _) in enumerate(parts, start=1):

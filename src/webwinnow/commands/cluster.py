@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 from webwinnow.collection.pagestore import PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, Problem, ignore_problem
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.commands.features import collect_features
+from webwinnow.commands.featurefile import collect_features
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
 from webwinnow.pagemeta.hints import Hints

@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Unpack
 
-from webwinnow.collection.modelbuilding import ModelOrder, SiteModelBuilt, build_models
 from webwinnow.collection.pagestore import CollectionStore
-from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine, Problem
+from webwinnow.collection.parsedcollection import (
+    ModelOrder,
+    OpenOptions,
+    ParsedCollection,
+    ParsingEngine,
+    Problem,
+    SiteModelBuilt,
+    build_models,
+)
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree

@@ -31,13 +31,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.sitemining.discovery import (
-    DiscoverySettings,
-    Judgement,
-    SiteGraph,
-    candidates,
-    neighbours_of,
-)
+from webwinnow.sitemining.discovery import DiscoverySettings, Judgement, SiteGraph, candidates, neighbours_of
 from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages

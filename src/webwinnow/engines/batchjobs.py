@@ -16,10 +16,9 @@ from typing import Final
 
 import pyarrow as pa
 
-from webwinnow.collection.modelbuilding import ModelOrder, SiteModelBuilt, build_models
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.pagestore import SIGN, CollectionStore
-from webwinnow.collection.parsedcollection import parsed_pages
+from webwinnow.collection.parsedcollection import ModelOrder, SiteModelBuilt, build_models, parsed_pages
 from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.summary import Counts
 from webwinnow.collection.workerjobs import LearnSite, Shared, SiteLearned

@@ -19,8 +19,7 @@ from webwinnow._version import __version__
 from webwinnow.cleaning import REASONS
 from webwinnow.cleaning.kinds import FAMILIES, KINDS
 from webwinnow.collection import CollectionSettings, ParsedCollection
-from webwinnow.collection.modelbuilding import ModelOrder, build_models
-from webwinnow.collection.parsedcollection import OpenOptions
+from webwinnow.collection.parsedcollection import ModelOrder, OpenOptions, build_models
 from webwinnow.commands.learn import SHOWN_ERRORS
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output

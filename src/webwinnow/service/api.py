@@ -236,11 +236,7 @@ _TAKEN = _problems(408, 413, 415, 422, 429, 507)
 
 
 @router.post("/jobs", status_code=201, tags=["jobs"], responses=_TAKEN, openapi_extra=_UPLOAD)
-async def new_job(
-    request: Request,
-    parts: PartsHere,
-    options: Annotated[UploadOptions, Query()],
-) -> JobTold:
+async def new_job(request: Request, parts: PartsHere, options: Annotated[UploadOptions, Query()]) -> JobTold:
     """Clean a crawl: send the file (HTML, WARC, WACZ, JSONL, Parquet, packed or not), or JSON that lists pages."""
     return job_told(parts, await take_job(request, parts, "clean", options))
 
@@ -357,11 +353,7 @@ async def sites(parts: PartsHere) -> list[SiteTold]:
 
 
 @router.post("/sites", status_code=201, tags=["sites"], responses=_TAKEN, openapi_extra=_UPLOAD)
-async def learn_sites(
-    request: Request,
-    parts: PartsHere,
-    options: Annotated[UploadOptions, Query()],
-) -> JobTold:
+async def learn_sites(request: Request, parts: PartsHere, options: Annotated[UploadOptions, Query()]) -> JobTold:
     """Learn the sites of a crawl, sent as to `/jobs`: a job that leaves a model of each site."""
     return job_told(parts, await take_job(request, parts, "learn", options))
 
