@@ -15,8 +15,12 @@ from webwinnow.commands.learn import learn_sites  # noqa: E402
 from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
 from webwinnow.engines.batches import PAGES, batch_of, rows_of  # noqa: E402
 from webwinnow.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
-from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan  # noqa: E402
-from webwinnow.engines.readtasks import read_tasks  # noqa: E402
+from webwinnow.engines.plan import (  # noqa: E402
+    PART_BYTES,
+    PART_PAGES,
+    Plan,
+    read_tasks,
+)
 from webwinnow.errors import InputError, SettingsError  # noqa: E402
 from webwinnow.io import open_pages  # noqa: E402
 from webwinnow.io.inputs import list_files  # noqa: E402

@@ -56,7 +56,7 @@ class WorkerPool:
         self._start_message = (settings.to_plain(), settings.worker_memory)
         self._page_seconds = settings.page_seconds
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Answer | BaseException] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Answer | WebwinnowError] = queue.SimpleQueue()
         self._workers = [_Worker() for _ in range(settings.workers if workers is None else workers)]
         self._closing = threading.Event()
         self._threads = [threading.Thread(target=self._serve, args=(worker,), daemon=True) for worker in self._workers]
@@ -88,9 +88,9 @@ class WorkerPool:
         self._tasks.put(task)
 
     def answer(self) -> Answer:
-        """Wait for the next answer. An error that kept a worker from answering at all is raised here."""
+        """Wait for the next answer. Raises `WebwinnowError` where a worker could not answer at all."""
         answer = self._answers.get()
-        if isinstance(answer, BaseException):
+        if isinstance(answer, WebwinnowError):
             raise answer
         self.waiting -= answer.is_last
         return answer
@@ -129,7 +129,9 @@ class WorkerPool:
             try:
                 self._do(worker, task)
             except BaseException as error:  # raised in `answer`; the worker keeps running if the caller continues
-                self._answers.put(error)
+                failure = error if isinstance(error, WebwinnowError) else WebwinnowError(f"a worker failed: {error!r}")
+                failure.__cause__ = error.__cause__ if failure is error else error
+                self._answers.put(failure)
 
     def _do(self, worker: _Worker, task: Task) -> None:
         done, deaths, count = 0, 0, len(task.jobs)

@@ -1,8 +1,7 @@
-"""Classify a collection: vectors site by site as `features` has them, then train, or tell the classes of new pages.
+"""Classify a collection: vectors as by `features`, then train, or predict the classes of pages.
 
-At training the labels of pages come with them, or from a file. Cross-validation holds out whole sites where it can:
-what a page says must be told from how its site looks. A site that no training page came from is learned from its own
-pages.
+The labels for training come with the pages, or from a file. Cross-validation holds out whole sites where it can, so
+that a site's design is not mistaken for the class. A site without training pages is learned from its own pages.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
 PAGES_AT_ONCE = 1000
-"""Pages that are told at once, so that memory does not grow with the input."""
-NAMES_TOLD = 5
+"""Pages that are classified at once, so that memory does not grow with the input."""
+NAMES_SHOWN = 5
 MOST_MISTAKES = 50
 NO_FEATURES = "the page says nothing that counts"
 NOT_MET = "nothing that the page says was met in training"
@@ -59,7 +58,7 @@ class ClassifySettings:
     - `method`: `svm` (thesis 5.1.2) or `knn` (DocView 7.1).
     - `features`: columns kept at most, by chi-square; None for the method's own number.
     - `cost`: C of the SVM; `neighbours`: pages that vote.
-    - `separator`: what parts the names of a path in a label; "" for labels that are none.
+    - `separator`: between the names of a path in a label; "" for labels that are no paths.
     - `vectors`: how pages become vectors.
     - `folds`, `seed`: of cross-validation.
     """
@@ -79,7 +78,7 @@ class ClassifySettings:
         self.classifier()
 
     def classifier(self) -> LinearSVM | ChiSquareNeighbours:
-        """A classifier that is to be fitted."""
+        """A classifier to fit."""
         if self.method == "svm":
             wide = self.features if self.features is not None else SVM_FEATURES
             return LinearSVM(features=wide, cost=self.cost, folds=self.folds, seed=self.seed)
@@ -88,20 +87,20 @@ class ClassifySettings:
 
 
 class Mistake(NamedTuple):
-    """A held-out page that was told wrong, by its id or URL."""
+    """A held-out page with a wrong prediction, by its id or URL."""
 
     page: str
     site: str
     label: str
-    told: str
+    predicted: str
     probability: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trained:
-    """A model, how well held-out pages were told at each level, and what is to be known of the input.
+    """A model, its scores on held-out pages at each level, and remarks on the input.
 
-    `folds` is None where nothing could be held out; then there are no scores. `mistakes` are the surest ones.
+    `folds` is None where nothing could be held out; then there are no scores. `mistakes` are the most certain ones.
     """
 
     model: ClassModel
@@ -114,7 +113,7 @@ class Trained:
     remarks: tuple[str, ...]
 
     def to_plain(self) -> dict[str, Any]:
-        """All numbers as JSON has them."""
+        """All numbers as plain values."""
         folds = self.folds
         return {
             "pages": dict(self.pages),
@@ -136,17 +135,17 @@ def train_classes(
     site_by: str = "host",
     **options: Unpack[OpenOptions],
 ) -> Trained:
-    """Learn classes from pages whose label stands in the column `label`, or in the file `labels`.
+    """Learn classes from pages whose label is in the column `label`, or in the file `labels`.
 
-    All pages of a site tell what its words weigh; those with a label and with features are learned from. `InputError`
-    where there is none.
+    The words of a site are weighed over all its pages; pages with a label and features are learned from. Raises
+    `InputError` where there is none.
     """
     if settings.vectors.weighting == "wplus":
-        raise SettingsError("wplus weighs a collection as a whole, not a page by itself: expected cst or tfidf")
+        raise SettingsError("wplus weighs a collection as a whole, not single pages: expected cst or tfidf")
     if (label is None) == (labels is None):
         raise SettingsError("expected either the name of a column of labels (--label) or a file of labels (--labels)")
     if label is not None:
-        check_label_column(inputs, label, "a file of labels may stand beside the pages instead (--labels)")
+        check_label_column(inputs, label, "or give a file of labels (--labels)")
     known = {} if labels is None else read_labels(labels)
     tidy = Taxonomy([], settings.separator).tidy
     label_of: dict[int, str] = {}
@@ -205,7 +204,7 @@ def _trained(
     sites: int,
     errors: Sequence[tuple[str, int]],
 ) -> Trained:
-    """Fit, and hold what was told of held-out pages against their labels."""
+    """Fit, and score the predictions for held-out pages."""
     vectors = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))[full]
     labels = [label_of[row.ordinal] for row in rows]
     classifier = settings.classifier().fit(vectors, labels, [row.site for row in rows])
@@ -215,13 +214,13 @@ def _trained(
     reliability = None
     if classifier.held_out_ is not None:
         topics, certain = taxonomy.predict(classifier.held_out_)
-        told = [[taxonomy.names[level][topic] for topic in topics[:, level]] for level in range(taxonomy.depth)]
+        predicted = [[taxonomy.names[level][topic] for topic in topics[:, level]] for level in range(taxonomy.depth)]
         scores = tuple(
-            ClassScores.of([taxonomy.at(name, level) for name in labels], told[level], taxonomy.names[level])
+            ClassScores.of([taxonomy.at(name, level) for name in labels], predicted[level], taxonomy.names[level])
             for level in range(taxonomy.depth)
         )
         reliability = Reliability.of(classifier.held_out_, np.searchsorted(classifier.classes_, labels))
-        mistakes = _mistakes(rows, labels, told[-1], certain[:, -1])
+        mistakes = _mistakes(rows, labels, predicted[-1], certain[:, -1])
     model = ClassModel.of(
         settings.method, classifier, matrix, settings.vectors, separator=settings.separator, site_by=site_by
     )
@@ -242,13 +241,13 @@ def _trained(
 
 
 def _mistakes(
-    rows: Sequence[PageRow], labels: Sequence[str], told: Sequence[str], certain: NDArray[np.float64]
+    rows: Sequence[PageRow], labels: Sequence[str], predicted: Sequence[str], certain: NDArray[np.float64]
 ) -> tuple[Mistake, ...]:
-    """The pages told wrong that the classifier was surest of: wrong labels are among them."""
-    wrong = [n for n, (label, found) in enumerate(zip(labels, told, strict=True)) if label != found]
+    """The wrong predictions that the classifier was most certain of: wrong labels are among them."""
+    wrong = [n for n, (label, found) in enumerate(zip(labels, predicted, strict=True)) if label != found]
     wrong.sort(key=lambda n: (-round(float(certain[n]), 6), rows[n].site, rows[n].ordinal))
     return tuple(
-        Mistake(rows[n].name, rows[n].site, labels[n], told[n], round(float(certain[n]), 6))
+        Mistake(rows[n].name, rows[n].site, labels[n], predicted[n], round(float(certain[n]), 6))
         for n in wrong[:MOST_MISTAKES]
     )
 
@@ -260,7 +259,7 @@ def _remarks(
     sites: Sequence[str],
     folds: Folds | None,
 ) -> Iterator[str]:
-    """What a person should know of the input, a sentence each."""
+    """Remarks on the input, one sentence each."""
     if counts["without_label"]:
         yield f"{_pages(counts['without_label'])} without a label: passed over"
     if counts["empty"]:
@@ -295,15 +294,15 @@ def _pages(count: int) -> str:
 
 
 def _classes(names: Sequence[str]) -> str:
-    told = ", ".join(names[:NAMES_TOLD]) + (", …" if len(names) > NAMES_TOLD else "")
-    return f"{len(names):,} class{'es' * (len(names) != 1)} ({told})"
+    shown = ", ".join(names[:NAMES_SHOWN]) + (", …" if len(names) > NAMES_SHOWN else "")
+    return f"{len(names):,} class{'es' * (len(names) != 1)} ({shown})"
 
 
-# Telling
+# Prediction
 
 
 class Applied(NamedTuple):
-    """How many pages were told what, by class, and how many were empty or failed."""
+    """The numbers of pages, in all, by class, empty and failed."""
 
     pages: int
     labels: Counter[str]
@@ -312,7 +311,7 @@ class Applied(NamedTuple):
 
 
 def class_fields(depth: int) -> Fields:
-    """What `classify apply` writes for each page; a level has a label and a probability where labels are paths."""
+    """The fields of `classify apply`; where labels are paths, with a label and probability for each level."""
     levels = [
         field
         for level in range(1, depth + 1 if depth > 1 else 1)
@@ -344,7 +343,7 @@ def apply_classes(
     format: str | None = None,
     **options: Unpack[OpenOptions],
 ) -> Applied:
-    """Write a line for each page, in the order (site, input ordinal), with its class and how likely that is."""
+    """Write one line per page, in the order (site, input ordinal), with its class and probability."""
     wanted = output_format(out, format)
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"classes are written as jsonl, csv or parquet, not {wanted}")
@@ -376,7 +375,6 @@ def _counting(weighed: Iterator[WeighedPage], total: int, progress: Progress) ->
 
 
 def _records(model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey) -> Iterator[dict[str, Any]]:
-    """The records of some pages."""
     builder = VectorBuilder(model.vectors)
     for row, tree, weights in pages:
         builder.add(row.name, tree, weights)

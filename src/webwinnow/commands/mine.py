@@ -1,6 +1,6 @@
-"""`mine_sites`: Algorithm 1 of Sites: train, look for candidates, read them with pruning, classify, fuse, train again.
+"""`mine_sites`: Algorithm 1 of Sites: train, find candidates, read them with pruning, classify, fuse, train again.
 
-What is decided is decided in `sitemining` (`mining`, `reading`); here sites are crawled and the state is kept. A run is
+The decisions are made in `sitemining` (`mining`, `reading`); this module crawls and keeps the state. A run is
 a folder: `mine.sqlite`, a WARC file for each round, and at its end `sites.jsonl` and the model, `topics.npz`.
 """
 
@@ -40,10 +40,8 @@ from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, to
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey, canonical
 
-__all__ = ["MineRun", "MineSettings", "PrunedFollow", "mine_sites"]
-
 SITE_PAGES = 50
-"""Pages of a site that are read at most, where its topic is not settled before (ours)."""
+"""Pages of a site that are read at most, unless its topic is settled before (ours)."""
 SITES_FILE, MODEL_FILE = "sites.jsonl", "topics.npz"
 
 Note = Callable[[str], None]
@@ -51,10 +49,10 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MineSettings:
-    """How to mine: how topics are told, which sites are read and how far, how long; how to crawl is said apart.
+    """How topics are predicted, which sites are read, and how far.
 
-    `pages` are those of a site at most, `seconds` the time of this run. With `search`, where no candidate is left,
-    sites on topic that pruning left are read further, for links to others.
+    `pages` limits the pages of a site, `seconds` the time of this run. With `search`, when no candidate is left, sites
+    on topic that were pruned are read further, for links to other sites.
     """
 
     method: str = DEFAULT_METHOD
@@ -69,25 +67,25 @@ class MineSettings:
     def __post_init__(self) -> None:
         topic_method(self.method)
         if SiteKey.parse(self.site_by).by not in ("host", "domain"):
-            raise SettingsError(f"site_by is {self.site_by}: expected host or domain, as sites are told by their links")
+            raise SettingsError(f"site_by is {self.site_by}: expected host or domain: sites are found by links")
         if self.pages < 1 or (self.seconds is not None and not self.seconds > 0):
             raise SettingsError(f"{self.pages} pages in {self.seconds} seconds: expected more than 0")
 
     @property
     def lasting(self) -> dict[str, Any]:
-        """What a run that goes on must be told again as it was: all but its limits."""
+        """The settings that must be the same to continue a run: all but its limits."""
         mining = asdict(self.mining)
         kept = {name: mining[name] for name in ("topics", "confidence", "distinctness", "taught")}
-        told = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
-        found: dict[str, Any] = json.loads(json.dumps(told | kept))
+        own = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
+        found: dict[str, Any] = json.loads(json.dumps(own | kept))
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class MineRun:
-    """What a run found: a record for each site that was read, seeds first; why it ended, and whether it is `finished`.
+    """The result of a run: a record for each site, seeds first; why it ended, and whether it is `finished`.
 
-    The time and the pages are those of this run; `sites` are of all runs in the folder.
+    Time and pages are of this run; `sites` are of all runs in the folder.
     """
 
     sites: tuple[dict[str, Any], ...]
@@ -99,7 +97,7 @@ class MineRun:
 
     @property
     def seeds(self) -> list[dict[str, Any]]:
-        """The sites that were given."""
+        """The seeds."""
         return [record for record in self.sites if record["seed"]]
 
     @property
@@ -109,22 +107,22 @@ class MineRun:
 
     @property
     def topics(self) -> Counter[str]:
-        """How many new sites were found of each topic."""
+        """The number of new sites of each topic."""
         return Counter(record["topic"] for record in self.found)
 
     @property
     def spotting(self) -> float:
-        """Equation 15."""
+        """The spotting rate (Sites, equation 15)."""
         return spotting_rate(len(self.found), len(self.seeds))
 
     def lines(self) -> list[str]:
-        """What people want to know."""
+        """The summary for people."""
         read = [record for record in self.sites if not record["seed"]]
         off = sum(1 for record in read if not record["on_topic"] and record["pages"])
         failed = sum(1 for record in read if not record["pages"])
-        told = ", ".join(f"{topic} {count:,}" for topic, count in sorted(self.topics.items())) or "none"
+        topics = ", ".join(f"{topic} {count:,}" for topic, count in sorted(self.topics.items())) or "none"
         return [
-            f"{len(self.found):,} sites found from {len(self.seeds):,} seeds ({told}); "
+            f"{len(self.found):,} sites found from {len(self.seeds):,} seeds ({topics}); "
             f"spotting rate {100 * self.spotting:.0f} %",
             f"  {len(read):,} sites read in {self.rounds:,} rounds: {off:,} off topic, {failed:,} could not be read; "
             f"{sum(record['pages'] for record in self.sites):,} pages, {self.pages:,} of them now, "
@@ -134,8 +132,8 @@ class MineRun:
 
 
 class PrunedFollow:
-    """Steers a crawl by one `SiteReading` a site, by the start page: links are followed where the page tree grows, and
-    a site is left when its topic is settled. Trees of pages are kept, if wanted, for those who tell of them.
+    """Steers a crawl by one `SiteReading` per start page: links are followed where the page tree grows, and a site is
+    left when its topic is settled. With `keep_trees` the trees of pages are kept.
     """
 
     learns = True
@@ -146,7 +144,7 @@ class PrunedFollow:
         self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
 
     def next(self, page: CrawledPage) -> Next:
-        """Where to go from this page."""
+        """The links to follow from a page."""
         reading = self.readings.get(page.start)
         if reading is None:
             return Next()
@@ -167,17 +165,16 @@ def mine_sites(
     on_progress: Progress | None = None,
     on_problem: Note | None = None,
 ) -> MineRun:
-    """Find sites with the topics of the seeds. The folder `out` is made, or a run that is in it goes on.
+    """Find sites with the topics of the seeds. The folder `out` is made, or the run in it is continued.
 
-    `crawling` says how to speak to servers: delays, hosts side by side, the guard; pages, strategy, scope and time come
-    from `settings`.
+    `crawling` has delays, parallel hosts and the guard; pages, strategy, scope and time come from `settings`.
     """
     settings, note = settings or MineSettings(), on_problem or (lambda _: None)
     crawling = replace(
         crawling or CrawlSettings(), pages=settings.pages, strategy="breadth", scope=_scope(settings), depth=None
     )
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
-        raise SettingsError(f"{out} holds something else; give a new folder, or that of a run to go on with")
+        raise SettingsError(f"{out} has other files; give a new folder, or that of a run to continue")
     given = read_seeds(
         seeds, settings.label, site_by=SiteKey.parse(settings.site_by), most=settings.pages, on_problem=note
     )
@@ -190,7 +187,7 @@ def mine_sites(
 
 
 class _Mine:
-    """One run: sites that are known, with their pages in memory."""
+    """One run: the known sites, with their pages in memory."""
 
     def __init__(
         self,
@@ -199,11 +196,11 @@ class _Mine:
         settings: MineSettings,
         crawling: CrawlSettings,
         seeds: Seeds,
-        tell: Progress,
+        progress: Progress,
         note: Note,
     ) -> None:
         self.out, self.store, self.settings, self.crawling = out, store, settings, crawling
-        self.tell, self.note = tell, note
+        self.progress, self.note = progress, note
         self.began = time.monotonic()
         self.fresh = 0
         self.seeds = seeds
@@ -215,7 +212,7 @@ class _Mine:
         self.known: set[str] = set()
         self.since_found = 0
         self.unread: dict[str, str] = {}
-        """Sites on topic of which there is more to read, and where they begin."""
+        """Sites on topic with more pages to read, and their start pages."""
         self.searched = True
 
     def run(self) -> MineRun:
@@ -237,7 +234,7 @@ class _Mine:
             why = self._round(waiting, None if number == 0 else self._learn(number))
         return self._end(why)
 
-    # Seeds, and what an earlier run knew
+    # Seeds, and the sites of earlier runs
 
     def _add_seeds(self) -> None:
         given, stored = self.seeds.starts, self.seeds.stored
@@ -249,7 +246,7 @@ class _Mine:
             self.store.judge(site, self._seed_record(site, starts[site], self.seeds.topics[site], len(pages)), ())
 
     def _load(self) -> None:
-        """Read the pages of sites that were judged before, and what was held of them."""
+        """Read the pages of sites that were judged before."""
         by_round: dict[int, list[StoredSite]] = {}
         for site in self.store.sites():
             self.known.add(site.name)
@@ -274,7 +271,7 @@ class _Mine:
             self.unread.pop(name, None)
 
     def _stored_words(self, number: int, sites: Sequence[StoredSite]) -> dict[str, PageWords]:
-        """The pages of a round by their address, from its WARC file."""
+        """The pages of a round by URL, from its WARC file."""
         path = self._warc(number)
         wanted = {page.url for site in sites for page in self.store.pages(site.name)}
         found: dict[str, PageWords] = {}
@@ -292,7 +289,7 @@ class _Mine:
         return SitePages.of_pages(pages, name, page_tree=tree), _links(pages)
 
     def _know(self, name: str, pages: SitePages, links: set[str], record: dict[str, Any]) -> None:
-        """A site that was judged: its pages, its links, its topic."""
+        """Add a site that was judged: its pages, links and topic."""
         self.known.add(name)
         self.known.update(self.graph.site_of(url) for url in pages.urls)
         if not len(pages):
@@ -310,7 +307,7 @@ class _Mine:
     # A round
 
     def _choose(self) -> str | None:
-        """Choose the sites of the next round (step 2); or say why there is none."""
+        """Choose the sites of the next round (step 2); returns why there is none."""
         mining = self.settings.mining
         relevance = {
             name: found.probability for name, found in self.judged.items() if found.on_topic(mining, self.wanted)
@@ -331,10 +328,9 @@ class _Mine:
         return why
 
     def _search_on(self) -> bool:
-        """Where no candidate is left: read sites on topic further, for their links alone; whether that was done.
+        """Read sites on topic further, only for their links; returns whether that was done.
 
-        Pruning saves pages on which other sites are linked. Such a site is fetched once more, from its start page, as
-        far as a site may be.
+        Pruning leaves out pages that may link to other sites. Such a site is fetched again, without pruning.
         """
         left = self._seconds_left()
         if not self.unread or (left is not None and left <= 0):
@@ -359,17 +355,17 @@ class _Mine:
         return True
 
     def _learn(self, before: int) -> tuple[SiteTopics, ReadingModel]:
-        """Step 1: learn from the seeds, and from sites found in earlier rounds that are sure (step 5)."""
+        """Step 1: learn from the seeds, and from certain sites of earlier rounds (step 5)."""
         names = [name for name, number in self.round.items() if number < before]
         labels = [self.judged[name].topic for name in names]
         if len(set(labels)) < 2:
-            raise InputError("fewer than two topics have a seed that could be read; see what was said of them")
+            raise InputError("fewer than two topics have a seed that could be read; see the messages about them")
         training = Training([self.pages[name] for name in names], labels)
         model = SiteTopics(self.settings.method, site_by=self.settings.site_by).learn(training)
         return model, ReadingModel.learn(training)
 
     def _round(self, waiting: Sequence[StoredSite], model: tuple[SiteTopics, ReadingModel] | None) -> str | None:
-        """Steps 3 and 4: read sites, prune, classify; None, or why the run ends here."""
+        """Steps 3 and 4: read sites, prune, classify; returns why the run ends here, or None."""
         number = waiting[0].round
         reading = None if model is None else model[1]
         readings = {site.start: SiteReading(reading, self.settings.reading) for site in waiting}
@@ -389,13 +385,13 @@ class _Mine:
         )
         self.fresh += summary.fresh
         if not summary.finished:
-            return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not read to its end"
+            return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not finished"
         fates = _fates(log)
         for site in waiting:
             self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])
-            self.tell("mine", sum(1 for one in self.judged.values() if not one.seed), self.settings.mining.sites)
+            self.progress("mine", sum(1 for one in self.judged.values() if not one.seed), self.settings.mining.sites)
         for leftover in folder.glob("crawl-*"):
-            shutil.rmtree(leftover, ignore_errors=True)  # all that it knew is in the store now
+            shutil.rmtree(leftover, ignore_errors=True)  # the store has everything now
         return None
 
     def _judge(
@@ -405,7 +401,7 @@ class _Mine:
         model: tuple[SiteTopics, ReadingModel] | None,
         fates: Sequence[dict[str, Any]],
     ) -> None:
-        """Step 4, and the site's place in the graph."""
+        """Step 4: classify a site and add it to the graph."""
         reading, trees = follow.readings[site.start], follow.trees.pop(site.start)
         pages, links = reading.site(site.name), _links(reading.pages)
         failed = sum(1 for fate in fates if fate["fate"] == "failed")
@@ -448,8 +444,8 @@ class _Mine:
         distinctness = float(model[1].distinctness(pages)[found.number])
         judgement = Judgement(found.topic, found.probability, distinctness)
         on_topic = bool(len(pages)) and judgement.on_topic(mining, self.wanted)
-        told = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6), "whole": whole}
-        return site_record(found, pages, trees, failed) | told | about
+        own = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6), "whole": whole}
+        return site_record(found, pages, trees, failed) | own | about
 
     def _seed_record(self, site: str, start: str, topic: str, pages: int) -> dict[str, Any]:
         return {
@@ -501,7 +497,7 @@ class _Mine:
 
 
 def _can_resume(folder: Path, warc: Path) -> bool:
-    """Whether a round was begun; what cannot be gone on with is removed."""
+    """Whether a round was begun; a crawl that cannot be continued is removed."""
     try:
         stored_crawl(warc, folder)
     except InputError:
@@ -512,12 +508,12 @@ def _can_resume(folder: Path, warc: Path) -> bool:
 
 
 def _fates(log: Path) -> list[dict[str, Any]]:
-    """The lines of a crawl's log; as bytes, for text would end lines at U+2028 and its like too."""
+    """The lines of a crawl's log, split as bytes: text would also end lines at U+2028."""
     return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 
 def _words(record: PageRecord) -> PageWords | None:
-    """The words of a stored page, without links where it asks not to follow them; None where it cannot be read."""
+    """The words of a stored page, without links if it forbids following them; None if it cannot be read."""
     try:
         tree = parse(record.body, url=record.url, content_type=record.content_type)
     except PageRefused:
@@ -535,11 +531,11 @@ def _scope(settings: MineSettings) -> ScopeKind:
 
 
 def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) -> None:
-    """Note what a run was told; where it goes on, it must be told the same."""
-    told = settings.lasting | {"seeds": hashlib.sha256(seeds.read_bytes()).hexdigest()}
-    before = store.noted("told")
+    """Store the settings of a run; a run that is continued must have the same."""
+    given = settings.lasting | {"seeds": hashlib.sha256(seeds.read_bytes()).hexdigest()}
+    before = store.noted("settings")
     if before is None:
-        store.note("told", told)
-    elif before != told:
-        other = ", ".join(name for name in told if before.get(name) != told[name])
-        raise SettingsError(f"{out} holds a run with other {other}: give the same to go on, or a new folder")
+        store.note("settings", given)
+    elif before != given:
+        other = ", ".join(name for name in given if before.get(name) != given[name])
+        raise SettingsError(f"{out} has a run with other {other}: give the same to continue it, or a new folder")

@@ -1,4 +1,4 @@
-"""Seeds of `sites mine`: sites with their topics, as stored pages or as start pages that are still to be read."""
+"""Seeds of `sites mine`: sites with their topics, as stored pages or as start pages to read."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitepages import PageWords
 from webwinnow.urls import SiteKey
 
-__all__ = ["Seeds", "read_seeds"]
-
 LABEL = "label"
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The topic of each seed by the site's name; start pages of those that are to be read; pages of the others."""
+    """The topics of the seeds by site; the start pages of those to read; the pages of the others."""
 
     topics: dict[str, str] = field(default_factory=dict)
     starts: dict[str, str] = field(default_factory=dict)
@@ -38,9 +36,9 @@ def read_seeds(
     most: int = 500,
     on_problem: Callable[[str], None] | None = None,
 ) -> Seeds:
-    """Read labelled seeds: Parquet or JSONL with pages (`html`), or any table with a start page a line (`url`).
+    """Read labelled seeds: Parquet or JSONL with pages (`html`), or any table with one start page per line (`url`).
 
-    Of stored pages the first `most` of a site are taken. `InputError` where a site has two topics or none has any.
+    Of stored pages the first `most` of a site are taken. Raises `InputError` where a site has two topics.
     """
     site_by = site_by or SiteKey()
     note = on_problem or (lambda _: None)
@@ -64,11 +62,11 @@ def read_seeds(
     else:
         starts: dict[str, str] = {}
         is_table = path.name.lower().endswith(TABLES)
-        told = read_labels(path) if is_table else read_label_column([path], label)
-        for url, topic in told.items():
+        labels = read_labels(path) if is_table else read_label_column([path], label)
+        for url, topic in labels.items():
             site = site_by.of(PageRecord(url=url, body=b""))
             if not site:
-                raise InputError(f"{path}: {url!r} is no web address; expected a start page in the column url")
+                raise InputError(f"{path}: {url!r} is no web URL; expected a start page in the column url")
             _agree(topics, site, topic)
             starts.setdefault(site, url)
         seeds = Seeds(topics, starts, {})

@@ -1,7 +1,7 @@
-"""`MineStore`: what a run of `sites mine` knows, in one file, so that a run that was killed goes on where it was.
+"""`MineStore`: the state of a run of `sites mine`, in one file, so that a killed run can be continued.
 
-A round of sites to read is one transaction, and so is each site that was judged: with its pages, its topic, all that
-the report tells of it. Pages themselves are in the WARC files of the rounds.
+A round of sites to read is one transaction, and so is each judged site with its pages and its record. The pages
+themselves are in the WARC files of the rounds.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from typing import Any, Final, Self
 
 from webwinnow.errors import InputError
 from webwinnow.storage import open_database, read_note, transaction, write_note
-
-__all__ = ["MineStore", "StoredPage", "StoredSite"]
 
 FILE: Final = "mine.sqlite"
 FORMAT_VERSION: Final = 2
@@ -33,7 +31,7 @@ CREATE TABLE page (
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page that was read, and what led to it."""
+    """A page that was read, and the page that linked to it."""
 
     url: str
     referrer: str | None
@@ -41,7 +39,7 @@ class StoredPage:
 
 @dataclass(frozen=True, slots=True)
 class StoredSite:
-    """A site of a round: `label` where it is a seed, `record` what is told of it once it was judged."""
+    """A site of a round: `label` if it is a seed, `record` once it was judged."""
 
     name: str
     start: str
@@ -57,7 +55,7 @@ class MineStore:
     def __init__(self, folder: Path, *, create: bool) -> None:
         path = folder / FILE
         if not create and not path.is_file():
-            raise InputError(f"{folder} holds no run of webwinnow sites mine")
+            raise InputError(f"{folder} has no run of webwinnow sites mine")
         self._database = open_database(
             path,
             _SCHEMA,
@@ -76,21 +74,21 @@ class MineStore:
         self._database.close()
 
     def note(self, name: str, value: Any) -> None:
-        """Remember a value under a name."""
+        """Store a value under a name."""
         write_note(self._database, name, value)
 
     def note_all(self, values: dict[str, Any]) -> None:
-        """Remember several values at once, all or none."""
+        """Store several values in one transaction."""
         with transaction(self._database):
             for name, value in values.items():
                 write_note(self._database, name, value)
 
     def noted(self, name: str) -> Any:
-        """What was remembered; None where nothing was."""
+        """The value stored under a name, or None."""
         return read_note(self._database, name)
 
     def add_round(self, number: int, sites: Sequence[tuple[str, str, str | None, Sequence[str]]]) -> None:
-        """Sites to read in one round: name, start page, label of a seed, who links to it."""
+        """Add the sites of a round: name, start page, label of a seed, the sites that link to it."""
         with transaction(self._database):
             first = self._database.execute("SELECT COUNT(*) FROM site").fetchone()[0]
             self._database.executemany(
@@ -102,7 +100,7 @@ class MineStore:
             )
 
     def judge(self, name: str, record: dict[str, Any], pages: Sequence[StoredPage]) -> None:
-        """What is told of a site, for good, and the pages that it was told from."""
+        """Store the record of a site and its pages."""
         with transaction(self._database):
             self._database.execute("UPDATE site SET record = ? WHERE name = ?", (json.dumps(record), name))
             self._database.execute("DELETE FROM page WHERE site = ?", (name,))
@@ -112,11 +110,11 @@ class MineStore:
             )
 
     def sites(self) -> Iterator[StoredSite]:
-        """All sites of all rounds, in the order in which they were chosen."""
+        """The sites of all rounds, in the order they were chosen."""
         rows = self._database.execute("SELECT name, start, round, label, linked_by, record FROM site ORDER BY place")
         for name, start, number, label, linked_by, record in rows.fetchall():
-            told = None if record is None else json.loads(record)
-            yield StoredSite(name, start, number, label, tuple(json.loads(linked_by)), told)
+            judged = None if record is None else json.loads(record)
+            yield StoredSite(name, start, number, label, tuple(json.loads(linked_by)), judged)
 
     def pages(self, site: str) -> list[StoredPage]:
         """The pages of a site, in the order of reading."""

@@ -1,4 +1,4 @@
-"""Whole sites of a collection: their topics learned, and told; pages parsed and spooled as in a cleaning run."""
+"""Learn and predict the topics of whole sites."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
 
 SITE_PAGES = 500
-"""Pages of a site that are read at most, in input order, as many as a site is learned from."""
+"""Pages of a site that are used at most, in input order, as many as a site is learned from."""
 DECIDING = 3
-"""Pages and blocks that are named as those that decided most."""
+"""Pages and blocks that are named as the most decisive."""
 LONGEST_TEXT = 120
 NOTHING_READ = "no page of the site could be read"
 
 
 @dataclass(slots=True)
 class SiteRun:
-    """What a run met: sites by topic, and pages."""
+    """The numbers of sites by topic, and of pages."""
 
     topics: Counter[str] = field(default_factory=Counter)
     pages: int = 0
@@ -54,7 +54,7 @@ def train_sites(
     most: int = SITE_PAGES,
     **options: Unpack[OpenOptions],
 ) -> SiteRun:
-    """Learn the topics of sites whose pages bear one in the column `label`; a site has one topic."""
+    """Learn the topics of sites whose pages have one in the column `label`; a site has one topic."""
     settings.site_by.check_sites("site mining")
     check_label_column(inputs, label)
     labels: dict[str, Counter[str]] = defaultdict(Counter)
@@ -75,8 +75,8 @@ def train_sites(
             if topics is None:
                 run.unlabelled.append(site)
             elif len(topics) > 1:
-                told = ", ".join(f"{name} on {count}" for name, count in topics.most_common(3))
-                raise InputError(f"the site {site} has more than one topic in {label!r}: {told} pages; see --site-by")
+                shown = ", ".join(f"{name} on {count}" for name, count in topics.most_common(3))
+                raise InputError(f"the site {site} has more than one topic in {label!r}: {shown} pages; see --site-by")
             elif trees:
                 sites.append(SitePages.of(trees, site))
                 named.extend(topics)
@@ -97,7 +97,7 @@ def classify_sites(
     most: int = SITE_PAGES,
     **options: Unpack[OpenOptions],
 ) -> SiteRun:
-    """Tell the topic of each site: a line of JSON a site, in the order of their names."""
+    """Predict the topic of each site: one line of JSON per site, in the order of their names."""
     settings.site_by.check_sites("site mining")
     check_output(out, "jsonl")
     check_apart(inputs, out)
@@ -117,7 +117,7 @@ def classify_sites(
 
 
 def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tuple[str, list[PageTree], int]]:
-    """Sites in order with the trees of their first pages, and how many could not be read; all are counted in `run`."""
+    """Sites with the trees of their first pages, and the number of failed pages; counts all in `run`."""
     for site, count in collection.sites():
         trees: list[PageTree] = []
         failed = 0
@@ -132,7 +132,6 @@ def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tu
 
 
 def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) -> dict[str, Any]:
-    """What is told of one site."""
     pages = SitePages.of_pages([PageWords.of(tree) for tree in trees], site)
     return site_record(model.classify(pages), pages, trees, failed) | {
         "method": model.method,
@@ -141,7 +140,7 @@ def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) ->
 
 
 def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], failed: int) -> dict[str, Any]:
-    """What is told of a site that was classified: its topic, and the pages and blocks that decided."""
+    """The record of a classified site: its topic, and the pages and blocks that decided."""
     return {
         "site": found.site,
         "topic": found.topic if trees else None,
@@ -159,7 +158,7 @@ def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], f
 
 
 def _block(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], node: int) -> dict[str, Any]:
-    """A block that decided: where it stands, and how it begins."""
+    """A block that decided: its XPath and the beginning of its text."""
     page = int(pages.page_of_node[node])
     tree, element = trees[page], int(pages.element[node])
     assert found.prediction.blocks is not None

@@ -1,4 +1,4 @@
-"""One run on a cluster: the stages as functions over Arrow record batches, and Ray Data or Spark to carry them out."""
+"""Runs on a cluster: the stages as functions over Arrow record batches, carried out by Ray Data or Spark."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ENGINES: Final = ("local", "ray", "spark")
 def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> ClusterEngine | None:
     """The engine of a run; None for `local`, the worker processes of this machine.
 
-    `address` is that of a running cluster (Ray's address, Spark's master); without, one is started on this machine with
-    `jobs` cores, 0 for all. It ends with the process.
+    `address` is that of a running cluster (Ray's address, Spark's master). Without one, a cluster is started on this
+    machine with `jobs` cores (0: all), which ends with the process.
     """
     if name not in ENGINES:
         raise SettingsError(f"no engine {name!r}; there are: {', '.join(ENGINES)}")

@@ -1,5 +1,5 @@
-"""The stages of a run as functions over Arrow record batches. They do with their pages what a local run does, with its
-own functions, in a worker process under watch: so a page that hangs or eats memory fails alone, and says the same.
+"""The stages of a run as functions over Arrow record batches. They use the functions of a local run, in a supervised
+worker process, so a page that hangs or needs too much memory fails alone, with the same error.
 
     PAGES --parse_pages--> TREES --learn_site--> models, --clean_part--> records
 """
@@ -29,12 +29,12 @@ from webwinnow.records import PageRecord
 
 EVERY_KEY: Final = (1 << 64) - 1
 NO_KEY: Final = -1
-"""Last keys of a site of which every page may be learned from, and none."""
+"""Last keys of a site whose pages may all be learned from, and of one with none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanedPart:
-    """The pages of a part in the order (site, ordinal): a line of JSON each, what was left out, sketches, counts."""
+    """The output of a part in the order (site, ordinal): records, removed blocks, sketches, counts."""
 
     lines: list[bytes]
     rejected: list[bytes]
@@ -45,7 +45,7 @@ class CleanedPart:
 def parse_pages(
     batches: Iterable[pa.RecordBatch], settings: CollectionSettings, limits: ReadLimits | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """PAGES to TREES, one row a page; a page that cannot be parsed has an `error` instead of a tree."""
+    """PAGES to TREES, one row per page; a page that cannot be parsed has an `error` instead of a tree."""
     return parse_records(pages_of(batches, limits or ReadLimits()), settings)
 
 
@@ -58,11 +58,11 @@ def parse_records(pages: Iterable[PageRecord], settings: CollectionSettings) -> 
 def chosen_trees(
     batches: Iterable[pa.RecordBatch], last_keys: Mapping[str, int], others: int = NO_KEY
 ) -> Iterator[pa.RecordBatch]:
-    """Of TREES those that their sites may be learned from, as they come: nothing is held but keys.
+    """The TREES that their sites may be learned from. Only keys are kept in memory.
 
-    A page is handed on if its key is not above its site's last one, `others` for a site that is not in `last_keys`, and
-    if none with its content and a lower key was seen here before. So of n copies in any order some log n are handed on.
-    Choices over parts of a site combine in any order (`choose_pages`): who learns the site makes the last one.
+    A page passes if its key is not above its site's last key (`others` for sites not in `last_keys`), and if no page
+    with its content and a lower key came before; of n copies in random order about log n pass. Choices over parts of a
+    site combine in any order (`choose_pages`); the last one is made when the site is learned.
     """
     lowest: dict[tuple[str, str], tuple[int, int]] = {}
     for batch in batches:
@@ -99,10 +99,7 @@ def build_part(
 def clean_part(
     batches: Iterable[pa.RecordBatch], settings: RunSettings, models: Mapping[str, str | None]
 ) -> CleanedPart:
-    """Clean TREES: those of a site in `models` with the model that lies there, all others with what they show together.
-
-    So a site that is not in `models` must be here whole.
-    """
+    """Clean TREES: a site in `models` with that model file, any other, which must be complete, as it is learned."""
     with _scratch(batches) as store, _worker(settings) as pool:
         clean_all(store, pool, settings, models=models)
         cleaned = CleanedPart([], [], [], Counts())
@@ -120,7 +117,7 @@ def clean_part(
 
 @contextmanager
 def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[CollectionStore]:
-    """A store of one task with these trees in it."""
+    """A temporary store with these trees."""
     with (
         tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
         CollectionStore(Path(folder) / "run", {}, resume=False) as store,
@@ -132,12 +129,12 @@ def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[CollectionStore]:
 
 
 _idle: dict[str, list[WorkerPool]] = {}
-"""Worker processes that have nothing to do, by their settings. Starting one takes as long as some hundred pages."""
+"""Idle worker processes by their settings: starting one takes as long as about a hundred pages."""
 
 
 @contextmanager
 def _worker(settings: CollectionSettings) -> Iterator[WorkerPool]:
-    """A worker process under watch, which stays for the next task of this process unless something went wrong."""
+    """A supervised worker process, which is kept for the next task unless an error occurred."""
     idle = _idle.setdefault(json.dumps(settings.to_plain(), sort_keys=True), [])
     pool = idle.pop() if idle else WorkerPool(settings, workers=1).__enter__()
     try:

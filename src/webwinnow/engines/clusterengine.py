@@ -1,10 +1,10 @@
-"""A run whose stages a cluster carries out. The driver keeps what a local run keeps, a store with an index of the
-pages; trees, models and finished parts are files in the store's folder, which all machines of the cluster must reach.
+"""A run on a cluster. The driver has a store with an index of the pages, as a local run has. Trees, models and finished
+parts are files in the store's folder, which all machines of the cluster must reach.
 
     files --read, parse--> trees/N.parquet --index--> plan --learn large sites--> models --clean--> parts, in the store
 
-Each file appears when it is whole, under a name that the plan gives it. So a task that is done twice does no harm, and
-a run that was killed goes on with the files that are there, on this engine or another.
+Files are written atomically, under names that the plan gives them. A task may therefore be done twice, and a killed run
+continues with the files that are there, on this engine or another.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from webwinnow.collection.summary import Counts
 from webwinnow.collection.workerjobs import SiteLearned
 from webwinnow.engines.batches import DONE, MODELS, PARTED_TREES, TREES, batch_of, values
 from webwinnow.engines.batchjobs import EVERY_KEY, build_part, chosen_trees, clean_part, learn_site, parse_records
-from webwinnow.engines.plan import Plan
-from webwinnow.engines.readtasks import ReadTask, read_tasks
+from webwinnow.engines.plan import Plan, ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
 from webwinnow.io.unpacking import ReadLimits
@@ -39,19 +38,19 @@ BatchFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _INDEX: Final = [*(name for name in TREES.names if name != "packed"), "size"]
 _PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
-_SAID: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
-"""The line of a Python trace that says what happened."""
+_ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
+"""The line of a Python traceback with the error."""
 
 
 class Carrier(Protocol):
-    """What an engine must offer: functions over record batches, done once for each number, or for each group."""
+    """What an engine must offer: functions over record batches, called for each number or each group."""
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
 
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-        """Hand each number below `count` to `do` in a task of its own, in a batch with a column `id`; gather rows."""
+        """Call `do` for each number below `count` in its own task, as a batch with a column `id`; collect rows."""
 
     def groups(
         self,
@@ -63,15 +62,15 @@ class Carrier(Protocol):
         schema: pa.Schema,
         about: int,
     ) -> Iterator[dict[str, Any]]:
-        """Read TREES from files, send them through `spread`, hand each group of what comes out to `do`; gather rows.
+        """Read TREES from files, pass them through `spread`, call `do` for each group of the result; collect rows.
 
-        `spread` is handed parts of the files and gives batches of the schema `middle`. A group is all rows with the
-        same value in the column `by`; there are about so many.
+        `spread` gets parts of the files and gives batches of the schema `middle`. A group is all rows with the same
+        value in the column `by`; there are about `about` groups.
         """
 
 
 class ClusterEngine:
-    """Stages 1 and 2 of a run on whatever carries them."""
+    """Parses, cleans and learns on a cluster."""
 
     def __init__(self, carrier: Carrier) -> None:
         self.carrier = carrier
@@ -85,11 +84,11 @@ class ClusterEngine:
         on_problem: Callable[[str], None],
         progress: Progress,
     ) -> None:
-        """Stage 1: parse every page into a file of trees, and its row into the store."""
+        """Parse every page into a file of trees, and add its row to the store."""
         if store.marked("parsed") is not None:
             return
         if store.marked("cores") is None:
-            store.mark("cores", str(self.carrier.cores))  # the same tasks when the run is resumed elsewhere
+            store.mark("cores", str(self.carrier.cores))  # the same tasks if the run is resumed elsewhere
         tasks = read_tasks(list_files(inputs, on_problem=on_problem, limits=limits), int(store.marked("cores") or 1))
         _trees(store.folder).mkdir(exist_ok=True)
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
@@ -107,7 +106,7 @@ class ClusterEngine:
         store.mark("parsed")
 
     def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
-        """Stage 2: clean every page into parts; returns the number of sites."""
+        """Clean every page into parts; returns the number of sites."""
         plan = Plan.of(store.places())
         total = store.page_count()
         for part in range(len(plan)):
@@ -131,7 +130,7 @@ class ClusterEngine:
         return plan.sites
 
     def _learn(self, store: CollectionStore, plan: Plan, settings: RunSettings) -> None:
-        """Learn the sites that are too large for one part and have not been learned."""
+        """Learn the sites that are too large for one part."""
         waiting = {site: part for site, part in plan.large if not _note_file(store.folder, part).exists()}
         if not waiting:
             return
@@ -159,16 +158,14 @@ class ClusterEngine:
 
 
 def failed_task(engine: str, error: BaseException) -> WebwinnowError:
-    """What a user is told of a task that an engine has given up, less the traces of the engine."""
-    told = [line.strip() for line in str(error).splitlines() if _SAID.match(line.strip())]
-    said = told[-1] if told else _first_line(error)
-    return WebwinnowError(
-        f"{engine} gave up a task: {said}; mend that and give the command again (clean: with --resume)"
-    )
+    """The error of a task that an engine has given up, without tracebacks."""
+    lines = [line.strip() for line in str(error).splitlines() if _ERROR_LINE.match(line.strip())]
+    cause = lines[-1] if lines else _first_line(error)
+    return WebwinnowError(f"{engine} gave up a task: {cause}; fix that and repeat the command (clean: with --resume)")
 
 
 def no_cluster(engine: str, error: BaseException) -> WebwinnowError:
-    """What a user is told where a cluster cannot be started or reached."""
+    """The error where a cluster cannot be started or reached."""
     return WebwinnowError(f"{engine} cannot be started or reached: {_first_line(error)}")
 
 
@@ -176,7 +173,7 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
-# What tasks do, wherever they run
+# The tasks
 
 
 def _parse(
@@ -207,7 +204,7 @@ def _parse(
 def learn_and_keep(
     batches: Iterator[pa.RecordBatch], *, settings: RunSettings, folder: Path, parts: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
-    """Learn a large site and keep its model in a run's folder, by the number of the site's first part."""
+    """Learn a large site and store its model by the number of the site's first part."""
     site, learned = learn_site(batches, settings)
     part = parts[site]
     if learned is not None:
@@ -217,7 +214,7 @@ def learn_and_keep(
 
 
 def note_unlearned(folder: Path, parts: Mapping[str, int]) -> None:
-    """Note of large sites that none of their pages could be learned, where that is so: no task was handed any."""
+    """Note the large sites that no task has learned, since none of their pages could be read."""
     for site, part in parts.items():
         if not _note_file(folder, part).exists():
             _write_note(folder, part, site, None)
@@ -254,7 +251,7 @@ def _clean(
     number = held[0].column("part")[0].as_py()
     models = models_for(held, settings, folder, large)
     cleaned = clean_part(held, settings, models)
-    if any(large[site] == number for site in models):  # the first part of a large site tells what it repeats
+    if any(large[site] == number for site in models):  # the first part of a large site has its repeats
         repeats = json.loads(_note_file(folder, number).read_bytes())["repeats"]
         cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
     write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
@@ -265,7 +262,7 @@ def _clean(
 def models_for(
     trees: list[pa.RecordBatch], settings: RunSettings, folder: Path, large: Mapping[str, int]
 ) -> dict[str, str | None]:
-    """Where the models of the large sites among these trees lie; None for one that could not be learned."""
+    """The model files of the large sites among these trees; None for one that could not be learned."""
     if not settings.learns:
         return {}
     sites = {site for batch in trees for site in values(batch, "site")}
@@ -284,7 +281,6 @@ def _tree_file(folder: Path, task: int) -> Path:
 
 
 def _files(folder: Path) -> list[str]:
-    """The files that hold trees."""
     return [str(path) for path in sorted(_trees(folder).glob("*.parquet")) if pq.read_metadata(path).num_rows]
 
 
@@ -293,7 +289,7 @@ def _model_file(folder: Path, part: int) -> Path:
 
 
 def _note_file(folder: Path, part: int) -> Path:
-    """What is told of a large site, by its first part; it is written when the site was learned."""
+    """The note on a large site, by its first part; written when the site was learned."""
     return folder / "models" / f"{part:08d}.json"
 
 
@@ -314,7 +310,7 @@ def _built(path: Path) -> Iterator[SiteModelBuilt]:
 
 
 def _counts_file(folder: Path, part: int) -> Path:
-    """What a part counted; it is written last of the part's files."""
+    """The counts of a part; the last of its files to be written."""
     return part_path(folder, part).with_suffix(".counts")
 
 
@@ -323,7 +319,7 @@ def _note_part(store: CollectionStore, part: int) -> None:
 
 
 def _keep_rows(store: CollectionStore, task: int) -> list[str]:
-    """Put the rows of a file of trees into the store's index; returns the problems that reading had."""
+    """Add the rows of a file of trees to the store; returns the problems of reading."""
     with pq.ParquetFile(_tree_file(store.folder, task)) as table:
         for batch in table.iter_batches(columns=_INDEX, use_threads=False):
             for site, ordinal, url, page_id, fetched_at, key, content, error, size in zip(

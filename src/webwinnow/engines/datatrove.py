@@ -2,8 +2,8 @@
 
     pipeline = [PageReader(["crawl/"]), PageCleaner(models="models"), RecordWriter("clean/")]
 
-Each task of a pipeline reads its share of the files. What a site's pages show together is what the pages of the task
-show; to clean with what all pages show, learn models first (`webwinnow learn`) and give them to the cleaner.
+Each task of a pipeline reads its share of the files, and a site is learned from the pages of one task. To learn from
+all pages, build models first (`webwinnow learn`) and pass them to the cleaner.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
 
 HTML = "html"
-"""Where a document carries the bytes of its page from the reader to the cleaner, in its metadata."""
+"""The metadata with the bytes of the page, between the reader and the cleaner."""
 _ABOUT = ("url", "content_type", "fetched_at", "site", "page_id", "refused")
 _FIELDS = frozenset(field.name for field in PAGE_FIELDS)
 
 
 class PageReader(PipelineStep):  # type: ignore[misc]
-    """Reads pages from whatever `webwinnow clean` reads; a task takes every so many-th file."""
+    """Reads the inputs of `webwinnow clean`; the files are distributed over the tasks."""
 
     type = "📖 - READER"
     name = "🌾 webwinnow pages"
@@ -47,7 +47,7 @@ class PageReader(PipelineStep):  # type: ignore[misc]
         self.inputs, self.limits = [str(given) for given in inputs], limits or ReadLimits()
 
     def run(self, data: Iterable[Document] | None = None, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
-        """Documents with the page's bytes, and what is known of it, in their metadata."""
+        """Documents with the page in their metadata."""
         yield from data or ()
         for number, file in enumerate(list_files(self.inputs, on_problem=logger.warning, limits=self.limits)):
             if number % world_size != rank:
@@ -55,15 +55,15 @@ class PageReader(PipelineStep):  # type: ignore[misc]
             for position, page in enumerate(file.read(self.limits, logger.warning)):
                 self.stat_update(StatHints.total)
                 about = {name: getattr(page, name) for name in _ABOUT if getattr(page, name) is not None}
-                told = page.page_id or f"{file.name}/{position}"
-                yield Document(text="", id=told, metadata=about | {HTML: page.body})
+                name = page.page_id or f"{file.name}/{position}"
+                yield Document(text="", id=name, metadata=about | {HTML: page.body})
 
 
 class PageCleaner(PipelineStep):  # type: ignore[misc]
-    """Cleans documents whose metadata has `html` (bytes), or whose text is HTML, as datatrove's own readers give them.
+    """Cleans documents whose metadata has `html` (bytes), or whose text is HTML, as from datatrove's own readers.
 
     A document that is kept has the clean text, and the record of `webwinnow clean` in its metadata. One that is dropped
-    or fails goes to `exclusion_writer` with the reason, if there is one. Documents come by site.
+    or fails goes to `exclusion_writer`, if there is one, with the reason. Documents are in the order of their sites.
     """
 
     type = "🛢 - EXTRAC"
@@ -97,7 +97,7 @@ class PageCleaner(PipelineStep):  # type: ignore[misc]
 
 
 class RecordWriter(DiskWriter):  # type: ignore[misc]
-    """Writes the records of cleaned documents as `webwinnow clean` does, line for line."""
+    """Writes the records of cleaned documents as `webwinnow clean` does."""
 
     default_output_filename = "${rank}.jsonl"
     name = "🌾 webwinnow records"
@@ -110,7 +110,7 @@ class RecordWriter(DiskWriter):  # type: ignore[misc]
 
 
 def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of pages, with their ordinals, in the order (site, ordinal): a run without files at its ends."""
+    """The records of pages with their ordinals, in the order (site, ordinal)."""
     with ParsedCollection.of_pages(pages, settings) as collection:
         store = collection.store
         clean_all(store, collection.pool, settings)
@@ -122,7 +122,7 @@ def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Itera
 
 
 def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageRecord]:
-    """The pages of documents; `ids` is told what each is called."""
+    """The pages of documents; adds their ids to `ids`."""
     for ordinal, document in enumerate(documents):
         ids[ordinal] = document.id
         about = {name: document.metadata.get(name) for name in _ABOUT}
@@ -135,5 +135,5 @@ def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageR
 
 
 def _record(_writer: RecordWriter, document: Document) -> dict[str, Any]:
-    """A cleaned document as a record; what other blocks added to its metadata is not of it."""
+    """The record of a cleaned document, without metadata of other blocks."""
     return {name: value for name, value in document.metadata.items() if name in _FIELDS} | {"text": document.text}

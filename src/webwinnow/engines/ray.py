@@ -1,4 +1,4 @@
-"""Ray Data: `map_batches` and `map_groups`, on a cluster that runs or on one started here."""
+"""Ray Data: `map_batches` and `map_groups`, on a running cluster or one started here."""
 
 from __future__ import annotations
 
@@ -17,38 +17,36 @@ from webwinnow.engines.batches import tree_file, values
 from webwinnow.engines.clusterengine import BatchFunction, failed_task, no_cluster
 from webwinnow.platforms import cpu_count
 
-__all__ = ["RayCarrier"]
-
 OBJECT_STORE: Final = 500_000_000
-"""Bytes of shared memory for a cluster started here; what does not fit is spilled to disk."""
+"""Bytes of shared memory of a cluster started here; the rest is spilled to disk."""
 SHUFFLE_BYTES: Final = 256_000_000
-"""What a task of the shuffle takes at once; it needs some three times that. Ray's own is 1 GiB."""
+"""Bytes of an input batch of a shuffle task, which needs about three times that. Ray's default is 1 GiB."""
 MOST_PARTITIONS: Final = 1_000
-"""Into so many pieces trees are shuffled at most; a piece may hold several groups."""
+"""Partitions of a shuffle; a partition may have several groups."""
 
 
 class RayCarrier:
-    """A Ray cluster that carries out a run."""
+    """Runs tasks on a Ray cluster."""
 
     def __init__(self, address: str | None = None, jobs: int = 0) -> None:
         if not ray.is_initialized():
             started: dict[str, Any] = {"address": address}
             if address is None:
-                os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 would stand back for all others here
+                os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 gives way to all others
                 cores = jobs or cpu_count()
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
             try:
                 ray.init(**started, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises bare exceptions where it cannot start
                 raise no_cluster("ray", error) from error
-        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what goes wrong is told in a sentence
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are reported in one sentence
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.shuffle_input_batch_bytes = SHUFFLE_BYTES
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
         return int(ray.cluster_resources().get("CPU", 1))
 
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
@@ -77,13 +75,13 @@ _WHOLE: Final[dict[str, Any]] = {"batch_format": "pyarrow", "batch_size": None, 
 
 
 def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterator[pa.Table]:
-    """A function over batches as Ray Data calls it, with a table."""
+    """Call a function over batches with a table, as Ray Data does."""
     for batch in do(iter(table.to_batches())):
         yield pa.Table.from_batches([batch], schema)
 
 
 def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
-    """The trees of the files with these numbers, a few at a time; a shuffle wants the schema even of none."""
+    """The trees of the files with these numbers; a shuffle needs the schema even without rows."""
     yield middle.empty_table()
     for number in values(table, "id"):
         for batch in spread(tree_file(files[number])):

@@ -37,19 +37,17 @@ from webwinnow.engines.plan import Plan
 from webwinnow.io.rows import PAGE_FIELDS, FieldKind
 from webwinnow.platforms import cpu_count
 
-__all__ = ["SparkCarrier", "clean_pages", "parse_pages"]
-
 SETTINGS: Final = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_PAGES),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(4 * BATCH_BYTES),
     "spark.sql.parquet.columnarReaderBatchSize": "64",
     "spark.sql.execution.arrow.useLargeVarTypes": "true",
 }
-"""Batches of pages, not of numbers: by default Spark would hold 4,096 trees at once."""
+"""Batches for pages: by default Spark would have 4,096 trees in one."""
 ATTEMPTS: Final = 4
-"""How often a task is tried; Spark's own default on a cluster, where `local[n]` alone would try once."""
+"""Attempts at a task: Spark's default on a cluster; `local[n]` alone would try once."""
 DRIVER_MEMORY: Final = "2g"
-"""Of a session started on this machine, whose driver is its executor too."""
+"""Of a session started on this machine, whose driver is also its executor."""
 _TYPES: Final = {
     pa.int64(): "bigint",
     pa.float64(): "double",
@@ -60,14 +58,14 @@ _TYPES: Final = {
 
 
 class SparkCarrier:
-    """A Spark session that carries out a run."""
+    """Runs tasks in a Spark session."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = _prepared(session)
 
     @classmethod
     def started(cls, master: str | None, jobs: int) -> SparkCarrier:
-        """Start a session, or take the one that runs: on a master, or on this machine with so many cores (0: all)."""
+        """Start a session, or take the running one: on a master, or on this machine with `jobs` cores (0: all)."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         cores = jobs or cpu_count()
         builder = SparkSession.builder.appName("webwinnow").master(master or f"local[{cores},{ATTEMPTS}]")
@@ -83,13 +81,13 @@ class SparkCarrier:
 
     @property
     def cores(self) -> int:
-        """How many tasks run at a time."""
+        """The number of tasks that run at a time."""
         return int(self.session.sparkContext.defaultParallelism)
 
     def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
         """One task for each number (see `Carrier`)."""
         numbers = self.session.range(0, count, 1, count)
-        with _no_word_of_pandas():
+        with _no_pandas_warning():
             return _rows(numbers.mapInArrow(do, ddl(schema)))
 
     def groups(
@@ -100,10 +98,10 @@ class SparkCarrier:
         by: str,
         do: BatchFunction,
         schema: pa.Schema,
-        about: int,  # noqa: ARG002 (Spark finds out by itself)
+        about: int,  # noqa: ARG002 (Spark finds it out)
     ) -> Iterator[dict[str, Any]]:
         """Groups of trees (see `Carrier`)."""
-        with _no_word_of_pandas():
+        with _no_pandas_warning():
             trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(spread, ddl(middle))
         return _rows(grouped(trees, by, do, schema))
 
@@ -114,22 +112,22 @@ class SparkCarrier:
 def parse_pages(pages: DataFrame, settings: RunSettings) -> DataFrame:
     """TREES of a frame of pages: `html` (text or bytes) and, where there is one, `url`, `site`, `page_id` and so on.
 
-    A column `ordinal` of numbers that are all different gives the order of the pages; without, Spark's own does.
+    A column `ordinal` of unique numbers gives the order of the pages; without one, Spark's order is used.
     """
     names = [name for name in PAGES.names if name in pages.columns]
     _prepared(pages.sparkSession)
     if "ordinal" not in names:
         pages = pages.withColumn("ordinal", functions.monotonically_increasing_id())
-    told = pages.select("ordinal", *(name for name in names if name != "ordinal"))
-    return told.mapInArrow(partial(batchjobs.parse_pages, settings=settings), ddl(TREES))
+    chosen = pages.select("ordinal", *(name for name in names if name != "ordinal"))
+    return chosen.mapInArrow(partial(batchjobs.parse_pages, settings=settings), ddl(TREES))
 
 
 def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder: str | Path) -> DataFrame:
-    """The records of a frame of pages (see `parse_pages`), one a page: a frame with the fields of a record.
+    """The records of a frame of pages (see `parse_pages`), one per page: a frame with the fields of a record.
 
-    Trees and the models of large sites are kept in `folder`, new or empty, which all machines reach by that path: it is
-    needed as long as the records have not been written, and is then the caller's to remove. `replica_of` stays empty:
-    replicas are found among records (`webwinnow replicas`).
+    Trees and the models of large sites are stored in `folder`, new or empty, which all machines reach by that path. The
+    caller may remove it once the records are written. `replica_of` stays empty: `webwinnow replicas` finds replicas
+    among records.
     """
     settings = replace(settings or RunSettings(), replicas=None)
     session, place = pages.sparkSession, Path(folder)
@@ -149,7 +147,7 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
 
 
 def _last_keys(trees: DataFrame, large: dict[str, int], most: int) -> dict[str, int]:
-    """For each large site the highest key among the pages that it is learned from."""
+    """The highest key among the pages that each large site is learned from."""
     lowest = trees.where(functions.col("error").isNull() & functions.col("site").isin(list(large)))
     lowest = lowest.groupBy("site", "content").agg(functions.min("key").alias("key"))
     place = functions.row_number().over(Window.partitionBy("site").orderBy("key"))
@@ -177,12 +175,12 @@ _RECORDS: Final = pa.schema([(field.name, _KINDS[field.kind]) for field in PAGE_
 
 
 def ddl(schema: pa.Schema) -> str:
-    """A schema as Spark writes it."""
+    """A schema in Spark's notation."""
     return ", ".join(f"{field.name} {_TYPES[field.type]}" for field in schema)
 
 
 def streamed(do: BatchFunction) -> Any:
-    """A function whose signature tells Spark to hand it a group batch by batch."""
+    """A function whose signature makes Spark pass a group batch by batch."""
 
     def group(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return do(batches)
@@ -192,14 +190,14 @@ def streamed(do: BatchFunction) -> Any:
 
 
 def grouped(frame: DataFrame, by: str, do: BatchFunction, schema: pa.Schema) -> DataFrame:
-    """What `do` makes of each group of a frame."""
-    with _no_word_of_pandas():
+    """Apply `do` to each group of a frame."""
+    with _no_pandas_warning():
         return frame.groupBy(by).applyInArrow(streamed(do), ddl(schema))
 
 
 @contextmanager
-def _no_word_of_pandas() -> Iterator[None]:
-    """Spark 4.3 warns of pandas 3, which is not used here."""
+def _no_pandas_warning() -> Iterator[None]:
+    """Hide a warning of Spark 4.3 about pandas 3, which is not used here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         yield

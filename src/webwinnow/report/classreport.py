@@ -68,7 +68,7 @@ def _sections(trained: Trained) -> Iterator[Section | list[Section]]:
             title="Errors",
             about="Held-out pages with a wrong class, most confident first: check these for wrong labels.",
             head=["page", "site", "label", "predicted", "probability"],
-            rows=[[one.page, one.site, one.label, one.told, f"{one.probability:.2f}"] for one in trained.mistakes],
+            rows=[[one.page, one.site, one.label, one.predicted, f"{one.probability:.2f}"] for one in trained.mistakes],
             left=range(4),
         )
 

@@ -1,7 +1,7 @@
-"""The gate before every request: for which host, from which page, with which token, how long a body and how slow.
+"""Access control of every request: host, origin, token, size and speed of the body.
 
-What passes is answered with headers that let nothing of a cleaned page run or load; what it cost is counted and logged,
-by the name of the route and never by what was asked.
+Answers get headers that let nothing of a cleaned page run or load. Requests are counted and logged by route, never by
+content.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.settings import ServiceSettings
 
-__all__ = ["COOKIE", "Gate", "is_token"]
-
 COOKIE = "webwinnow_token"
 SMALL_BODY = 64_000
-"""The longest body where nothing long is expected."""
+"""Bytes of a body where no long one is expected."""
 GRACE_SECONDS = 10.0
-"""A body may take so long whatever its rate."""
+"""Seconds that a body may take at any rate."""
 OPEN_PATHS = frozenset({"/health", "/login", "/static/style.css"})
-"""What is answered without a token: that the server lives, and how to show one."""
+"""Paths that need no token."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -43,18 +41,18 @@ HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-"""Sent with every answer that does not say otherwise itself."""
+"""Headers of every answer that does not set them itself."""
 log = logging.getLogger("webwinnow.service")
 
 
-class Gate:
+class AccessControl:
     """ASGI middleware around the whole service."""
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics) -> None:
         self.app, self.settings, self.metrics = app, settings, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, or pass on with the body and the answer under watch."""
+        """Refuse a request, or pass it on with limits on its body."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -64,15 +62,15 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                told = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in told)]
+                given = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in HEADERS if pair[0] not in given)]
             await send(message)
 
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
             refused = self._refused(scope, headers)
             if refused is None:
-                await self.app(scope, self._watched(scope, headers, receive), answer)
+                await self.app(scope, self._limited(scope, headers, receive), answer)
             else:
                 await _refuse(answer, *refused, scope, headers)
         finally:
@@ -82,9 +80,9 @@ class Gate:
             log.info("%s %s %d %.0f ms", _method(scope), route, status, seconds * 1000)
 
     def _refused(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
-        """The status and the reason of a request that does not pass."""
+        """The status and reason of a request that is refused."""
         if _host_name(headers.get(b"host", "")) not in self.settings.host_names:
-            return 403, "this server is not called by that name; start it with --name NAME to allow it"
+            return 403, "this server does not have that name; start it with --name NAME to allow it"
         if scope["method"] not in SAFE_METHODS and not _from_here(headers):
             return 403, "a page of another site may not ask this"
         if self.settings.token is not None and scope["path"] not in OPEN_PATHS:
@@ -101,7 +99,6 @@ class Gate:
         return None
 
     def _most_bytes(self, scope: Scope) -> int:
-        """The longest body of a route."""
         path = scope["path"]
         if scope["method"] == "POST" and path in ("/jobs", "/sites"):
             return self.settings.upload_bytes
@@ -109,11 +106,11 @@ class Gate:
             return 2 * self.settings.page_bytes + SMALL_BODY  # JSON and forms write a page longer than it is
         return SMALL_BODY
 
-    def _watched(self, scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
-        """`receive` that counts what comes and cuts off what is too long or too slow."""
+    def _limited(self, scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
+        """`receive` with limits on the size and speed of the body."""
         most, taken, started = self._most_bytes(scope), 0, time.monotonic()
 
-        async def watched() -> Message:
+        async def limited() -> Message:
             nonlocal taken
             passed = time.monotonic() - started
             if passed > GRACE_SECONDS and taken < (passed - GRACE_SECONDS) * self.settings.body_rate:
@@ -129,11 +126,11 @@ class Gate:
             return message
 
         has_body = b"content-length" in headers or b"transfer-encoding" in headers
-        return watched if has_body else receive
+        return limited if has_body else receive
 
 
 def is_token(shown: str, token: str) -> bool:
-    """Whether a token is the right one, told in the same time whichever it is."""
+    """Compare a token in constant time."""
     return hmac.compare_digest(shown.encode("utf-8", "replace"), token.encode())
 
 
@@ -153,7 +150,7 @@ def _host_name(host: str) -> str:
 
 
 def _from_here(headers: dict[bytes, str]) -> bool:
-    """Whether a request comes from one of our own pages or from a program; browsers tell where a page's come from."""
+    """Whether a request comes from one of our own pages or from a program, by the headers that browsers send."""
     site = headers.get(b"sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -172,13 +169,13 @@ HTTP_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DEL
 
 
 async def _refuse(send: Send, status: int, reason: str, scope: Scope, headers: dict[bytes, str]) -> None:
-    """Answer in a line; a person without a token is led to where to show it."""
+    """Answer with the reason; a browser without a token is redirected to the login page."""
     wants_page = "text/html" in headers.get(b"accept", "") and scope["method"] == "GET"
-    told: list[tuple[bytes, bytes]] = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    sent: list[tuple[bytes, bytes]] = [(b"content-type", b"application/json"), (b"connection", b"close")]
     if status == HTTPStatus.UNAUTHORIZED:
-        told.append((b"www-authenticate", b"Bearer"))
+        sent.append((b"www-authenticate", b"Bearer"))
         if wants_page:
-            status, told = 303, [(b"location", b"/login")]
+            status, sent = 303, [(b"location", b"/login")]
     body = json.dumps({"error": reason}).encode()
-    await send({"type": "http.response.start", "status": status, "headers": told})
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": body})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, Response
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -22,21 +24,18 @@ from webwinnow._version import __version__
 from webwinnow.errors import InputError, ModelError
 from webwinnow.io.rows import PAGE_FIELDS, json_schema
 from webwinnow.search import IndexFolder, SearchSettings, search
-from webwinnow.search.query import Within
-from webwinnow.service.context import Parts, parts_of, told_wrong
+from webwinnow.search.query import Hit, Within
+from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
-from webwinnow.service.metrics import CONTENT_TYPE_LATEST
 from webwinnow.service.requestmodels import JobRequest, PageRequest, UploadOptions
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
 
-__all__ = ["REPORT_HEADERS", "job_told", "router", "take_job"]
-
 WRITE_AT_ONCE = 1 << 20
 DISK_CHECKED_EVERY = 64_000_000
-"""Bytes of an upload after which the room on the disk is looked at again."""
+"""Bytes of an upload between two checks of the disk."""
 LONGEST_JSON = 64_000_000
-"""Bytes of a job in JSON, which is held in memory as a whole; a file is not."""
+"""Bytes of a job in JSON, which is read into memory; a file is not."""
 MOST_RESULTS = 100
 LONGEST_QUERY = 1_000
 JSON = "application/json"
@@ -44,18 +43,18 @@ REPORT_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
-"""A report can ask this server nothing and load nothing; its own policy allows no script but its own, by its hash."""
+"""A report can neither load anything nor send requests; its own policy allows only its own script, by its hash."""
 log = logging.getLogger("webwinnow.service")
 
 
 class Problem(BaseModel):
-    """Why a request was not granted."""
+    """Why a request was refused."""
 
     error: str
 
 
 class Health(BaseModel):
-    """That the server lives, and what it has to do."""
+    """That the server is running, and its queues."""
 
     status: Literal["ok"]
     version: str
@@ -63,8 +62,8 @@ class Health(BaseModel):
     pages_waiting: int
 
 
-class JobTold(BaseModel):
-    """A job and how it stands. `steps` by name: null once done, else what is wrong with it."""
+class JobInfo(BaseModel):
+    """A job and its state. `steps` by name: null once done, else what is wrong."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,7 +84,7 @@ class JobTold(BaseModel):
     summary: dict[str, Any]
 
 
-class SiteTold(BaseModel):
+class SiteInfo(BaseModel):
     """The model of a site."""
 
     site: str
@@ -94,127 +93,84 @@ class SiteTold(BaseModel):
     written: float
 
 
-class SnippetTold(BaseModel):
-    """The stretch of a page that holds most words of the query; `marks` are where they stand in it."""
-
-    text: str
-    marks: list[tuple[int, int]]
-
-
-class HitTold(BaseModel):
-    """A page that was found."""
-
-    key: str
-    level: str
-    score: float
-    url: str | None
-    title: str | None
-    site: str | None
-    type: str | None
-    genre: str | None
-    category: str | None
-    lang: str | None
-    date: str | None
-    snippet: SnippetTold
-
-
 class Found(BaseModel):
-    """Pages that fit a query, the best first."""
+    """Pages that match a query, the best first."""
 
     count: int
-    hits: list[HitTold]
+    hits: list[Hit]
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem} for status in (400, 401, 403, *statuses)}
 
 
+def _raw(content: dict[str, Any], *statuses: int, about: str = "Successful Response") -> dict[str, Any]:
+    """Options of a route that answers with other content than a model: schemas by media type."""
+    found = {"description": about, "content": {media: {"schema": schema} for media, schema in content.items()}}
+    return {"response_class": Response, "responses": {200: found, **_problems(*statuses)}}
+
+
 NO_MODEL = "there is no model of that site"
+ALL_STATUSES: tuple[JobStatus, ...] = ("queued", "running", "done", "failed", "cancelled")
 router = APIRouter()
-PartsHere = Annotated[Parts, Depends(parts_of)]
+Service = Annotated[ServiceContext, Depends(context_of)]
+_TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
 _RECORD = {name: value for name, value in json_schema(PAGE_FIELDS).items() if name != "$schema"}
 _DECISIONS = {
     "type": "object",
     "required": ["record", "decisions"],
     "properties": {"record": _RECORD, "decisions": {"type": "array", "items": {"type": "object"}}},
 }
+_PAGE_PROBLEMS = (408, 413, 422, 429, 503)
 
 
 @router.get("/health", tags=["service"])
-async def health(parts: PartsHere) -> Health:
-    """Whether the server lives."""
-    waiting = sum(parts.jobs.state(job).status in ACTIVE for job in parts.jobs)
-    return Health(status="ok", version=__version__, jobs_waiting=waiting, pages_waiting=parts.counter.waiting)
+async def health(service: Service) -> Health:
+    """Whether the server is running."""
+    waiting = sum(service.jobs.state(job).status in ACTIVE for job in service.jobs)
+    return Health(status="ok", version=__version__, jobs_waiting=waiting, pages_waiting=service.workers.waiting)
 
 
-@router.get(
-    "/metrics",
-    tags=["service"],
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **_problems()},
-)
-async def metrics(parts: PartsHere) -> Response:
-    """What Prometheus reads."""
-    counted = dict.fromkeys(("queued", "running", "done", "failed", "cancelled"), 0)
-    for job in parts.jobs:
-        counted[parts.jobs.state(job).status] += 1
-    for status, count in counted.items():
-        parts.metrics.jobs.labels(status).set(count)
-    parts.metrics.waiting.set(parts.counter.waiting)
-    return Response(parts.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+@router.get("/metrics", tags=["service"], **_raw({"text/plain": _TEXT}))
+async def metrics(service: Service) -> Response:
+    """Metrics for Prometheus."""
+    counted = Counter(service.jobs.state(job).status for job in service.jobs)
+    for status in ALL_STATUSES:
+        service.metrics.jobs.labels(status).set(counted[status])
+    service.metrics.waiting.set(service.workers.waiting)
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.post(
-    "/page",
-    tags=["pages"],
-    response_class=Response,
-    responses={
-        200: {"description": "The page's record.", "content": {JSON: {"schema": _RECORD}}},
-        **_problems(408, 413, 422, 429, 503),
-    },
-)
-async def page(asked: PageRequest, parts: PartsHere) -> Response:
-    """Clean one page, given as HTML or fetched from its URL. Ask `/inspect` for the reasons."""
-    asked = asked.model_copy(update={"explain": False})
-    return Response(await parts.clean(asked), media_type=JSON)
+@router.post("/page", tags=["pages"], **_raw({JSON: _RECORD}, *_PAGE_PROBLEMS, about="The page's record."))
+async def page(asked: PageRequest, service: Service) -> Response:
+    """Clean one page, given as HTML or fetched from its URL. `/inspect` gives the reasons too."""
+    return Response(await service.clean(asked.model_copy(update={"explain": False})), media_type=JSON)
 
 
 @router.post(
     "/inspect",
     tags=["pages"],
-    response_class=Response,
-    responses={
-        200: {
-            "description": "The record, and block by block the decisions.",
-            "content": {JSON: {"schema": _DECISIONS}},
-        },
-        **_problems(408, 413, 422, 429, 503),
-    },
+    **_raw({JSON: _DECISIONS}, *_PAGE_PROBLEMS, about="The record, and the decision on each block."),
 )
-async def inspect_page(asked: PageRequest, parts: PartsHere) -> Response:
-    """Clean one page and tell block by block what was kept, what went, and why."""
-    return Response(await parts.clean(asked.model_copy(update={"explain": True})), media_type=JSON)
+async def inspect_page(asked: PageRequest, service: Service) -> Response:
+    """Clean one page and explain for each block why it was kept or removed."""
+    return Response(await service.clean(asked.model_copy(update={"explain": True})), media_type=JSON)
 
 
-@router.get(
-    "/inspect",
-    tags=["jobs"],
-    response_class=Response,
-    responses={200: {"content": {"text/html": {"schema": {"type": "string"}}}}, **_problems(404, 422)},
-)
-async def inspect_job(parts: PartsHere, job: Annotated[str, Query(max_length=40)]) -> Response:
-    """The report on a job's sites: what stayed, what went, and why (as `webwinnow inspect` writes it)."""
-    return FileResponse(parts.result(job, "inspect", "report.html"), media_type="text/html", headers=REPORT_HEADERS)
+@router.get("/inspect", tags=["jobs"], **_raw({"text/html": _TEXT}, 404, 422))
+async def inspect_job(service: Service, job: Annotated[str, Query(max_length=40)]) -> Response:
+    """The report on a job's sites: what was kept, what was removed, and why (as by `webwinnow inspect`)."""
+    return FileResponse(service.result(job, "inspect", "report.html"), media_type="text/html", headers=REPORT_HEADERS)
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with what it defines written where it is used."""
-    parts = schema.pop("$defs", {})
+    """A schema without references: OpenAPI has its definitions elsewhere."""
+    definitions = schema.pop("$defs", {})
 
     def put(value: Any) -> Any:
         if isinstance(value, dict):
             named = value.get("$ref", "").removeprefix("#/$defs/")
-            return put(parts[named]) if named in parts else {key: put(part) for key, part in value.items()}
+            return put(definitions[named]) if named in definitions else {key: put(part) for key, part in value.items()}
         return [put(part) for part in value] if isinstance(value, list) else value
 
     inlined: dict[str, Any] = put(schema)
@@ -222,116 +178,88 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 _UPLOAD: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {"schema": _inlined(JobRequest.model_json_schema())},
-            "application/octet-stream": {"schema": {"type": "string", "format": "binary", "minLength": 1}},
-        },
-    }
+    "status_code": 201,
+    "responses": _problems(408, 413, 415, 422, 429, 507),
+    "openapi_extra": {
+        "requestBody": {
+            "required": True,
+            "content": {
+                JSON: {"schema": _inlined(JobRequest.model_json_schema())},
+                "application/octet-stream": {"schema": _BINARY | {"minLength": 1}},
+            },
+        }
+    },
 }
+"""Options of the routes that take a crawl."""
 
 
-_TAKEN = _problems(408, 413, 415, 422, 429, 507)
-
-
-@router.post("/jobs", status_code=201, tags=["jobs"], responses=_TAKEN, openapi_extra=_UPLOAD)
-async def new_job(request: Request, parts: PartsHere, options: Annotated[UploadOptions, Query()]) -> JobTold:
-    """Clean a crawl: send the file (HTML, WARC, WACZ, JSONL, Parquet, packed or not), or JSON that lists pages."""
-    return job_told(parts, await take_job(request, parts, "clean", options))
+@router.post("/jobs", tags=["jobs"], **_UPLOAD)
+async def new_job(request: Request, service: Service, options: Annotated[UploadOptions, Query()]) -> JobInfo:
+    """Clean a crawl: send the file (HTML, WARC, WACZ, JSONL, Parquet, compressed or not), or JSON that lists pages."""
+    return job_info(service, await take_job(request, service, "clean", options))
 
 
 @router.get("/jobs", tags=["jobs"], responses=_problems())
-async def jobs(parts: PartsHere) -> list[JobTold]:
+async def jobs(service: Service) -> list[JobInfo]:
     """All jobs, the newest first."""
-    return [job_told(parts, job) for job in parts.jobs]
+    return [job_info(service, job) for job in service.jobs]
 
 
 @router.get("/jobs/{job}", tags=["jobs"], responses=_problems(404))
-async def one_job(job: str, parts: PartsHere) -> JobTold:
-    """How a job stands and how far it is."""
-    return job_told(parts, parts.job(job))
+async def one_job(job: str, service: Service) -> JobInfo:
+    """The state and progress of a job."""
+    return job_info(service, service.job(job))
 
 
 @router.delete("/jobs/{job}", tags=["jobs"], responses=_problems(404))
-async def end_job(job: str, parts: PartsHere) -> JobTold:
-    """Cancel a job that is not over; take one that is over away, with all its files."""
-    found = parts.job(job)
-    if parts.jobs.state(found).status in ACTIVE:
-        parts.runner.cancel(found)
-        return job_told(parts, found)
-    told = job_told(parts, found)
-    parts.jobs.forget(found.id)
-    await run_in_threadpool(parts.jobs.clear, found.id)
+async def end_job(job: str, service: Service) -> JobInfo:
+    """Cancel a job that is not over; remove one that is over, with all its files."""
+    found = service.job(job)
+    if service.jobs.state(found).status in ACTIVE:
+        service.runner.cancel(found)
+        return job_info(service, found)
+    info = job_info(service, found)
+    service.jobs.forget(found.id)
+    await run_in_threadpool(service.jobs.clear, found.id)
     log.info("job %s removed", found.id)
-    return told
+    return info
 
 
 RecordFormat = Literal["jsonl", "parquet"]
+LINES = "application/x-ndjson"
 _MEDIA: dict[str, tuple[str, str, str]] = {
-    "jsonl": ("clean", "records.jsonl", "application/x-ndjson"),
+    "jsonl": ("clean", "records.jsonl", LINES),
     "parquet": ("parquet", "records.parquet", "application/vnd.apache.parquet"),
 }
 
 
-@router.get(
-    "/jobs/{job}/records",
-    tags=["jobs"],
-    response_class=Response,
-    responses={
-        200: {
-            "content": {media: {"schema": {"type": "string", "format": "binary"}} for _, _, media in _MEDIA.values()}
-        },
-        **_problems(404, 422),
-    },
-)
-async def records(job: str, parts: PartsHere, format: RecordFormat = "jsonl") -> Response:
-    """The records of a job: one for each page, whole or not at all."""
+@router.get("/jobs/{job}/records", tags=["jobs"], **_raw({media: _BINARY for _, _, media in _MEDIA.values()}, 404, 422))
+async def records(job: str, service: Service, format: RecordFormat = "jsonl") -> Response:
+    """The records of a job, one for each page, complete or not at all."""
     step, file, media = _MEDIA[format]
-    return FileResponse(parts.result(job, step, file), media_type=media, filename=f"{job}-{file}")
+    return FileResponse(service.result(job, step, file), media_type=media, filename=f"{job}-{file}")
 
 
-@router.get(
-    "/jobs/{job}/rejected",
-    tags=["jobs"],
-    response_class=Response,
-    responses={
-        200: {"content": {"application/x-ndjson": {"schema": {"type": "string", "format": "binary"}}}},
-        **_problems(404),
-    },
-)
-async def rejected(job: str, parts: PartsHere) -> Response:
-    """What a job left out, block by block, with reasons."""
-    path = parts.result(job, "clean", "rejected.jsonl")
-    return FileResponse(path, media_type="application/x-ndjson", filename=f"{job}-rejected.jsonl")
+@router.get("/jobs/{job}/rejected", tags=["jobs"], **_raw({LINES: _BINARY}, 404))
+async def rejected(job: str, service: Service) -> Response:
+    """The blocks that a job removed, with reasons."""
+    path = service.result(job, "clean", "rejected.jsonl")
+    return FileResponse(path, media_type=LINES, filename=f"{job}-rejected.jsonl")
 
 
-@router.get(
-    "/jobs/{job}/clusters",
-    tags=["jobs"],
-    response_class=Response,
-    responses={
-        200: {
-            "content": {
-                "application/x-ndjson": {"schema": {"type": "string", "format": "binary"}},
-                "text/html": {"schema": {"type": "string"}},
-            }
-        },
-        **_problems(404, 422),
-    },
-)
-async def clusters(job: str, parts: PartsHere, format: Literal["jsonl", "html"] = "jsonl") -> Response:
-    """The clusters of a job's pages: a line a page, or the page to browse them (as `webwinnow cluster` writes both)."""
+@router.get("/jobs/{job}/clusters", tags=["jobs"], **_raw({LINES: _BINARY, "text/html": _TEXT}, 404, 422))
+async def clusters(job: str, service: Service, format: Literal["jsonl", "html"] = "jsonl") -> Response:
+    """The clusters of a job's pages: one line per page, or a page to browse them (as by `webwinnow cluster`)."""
     if format == "html":
-        path = parts.result(job, "clusters", "clusters.html")
+        path = service.result(job, "clusters", "clusters.html")
         return FileResponse(path, media_type="text/html", headers=REPORT_HEADERS)
-    path = parts.result(job, "clusters", "clusters.jsonl")
-    return FileResponse(path, media_type="application/x-ndjson", filename=f"{job}-clusters.jsonl")
+    path = service.result(job, "clusters", "clusters.jsonl")
+    return FileResponse(path, media_type=LINES, filename=f"{job}-clusters.jsonl")
 
 
 @router.get("/search", tags=["search"], responses=_problems(404, 422))
 async def search_job(
-    parts: PartsHere,
+    service: Service,
     job: Annotated[str, Query(max_length=40)],
     q: Annotated[str, Query(max_length=LONGEST_QUERY, description='Words, "phrases", -words not to be there.')],
     within: Within = "two-level",
@@ -340,77 +268,77 @@ async def search_job(
     site: Annotated[str | None, Query(max_length=1_000)] = None,
 ) -> Found:
     """Search the clean pages of a job."""
-    index = IndexFolder(parts.result(job, "index", "index"))
+    index = IndexFolder(service.result(job, "index", "index"))
     settings = SearchSettings(within=within, limit=limit, offset=offset, filters={"site": site} if site else {})
     result = await run_in_threadpool(search, index, q, settings)
-    return Found(count=result.count, hits=[HitTold(**asdict(hit)) for hit in result.hits])
+    return Found(count=result.count, hits=result.hits)
 
 
 @router.get("/sites", tags=["sites"], responses=_problems())
-async def sites(parts: PartsHere) -> list[SiteTold]:
-    """The sites that this server knows."""
-    return await run_in_threadpool(lambda: list(_sites_told(parts)))
+async def sites(service: Service) -> list[SiteInfo]:
+    """The sites that this server has models of."""
+    return await run_in_threadpool(lambda: list(_site_infos(service)))
 
 
-@router.post("/sites", status_code=201, tags=["sites"], responses=_TAKEN, openapi_extra=_UPLOAD)
-async def learn_sites(request: Request, parts: PartsHere, options: Annotated[UploadOptions, Query()]) -> JobTold:
-    """Learn the sites of a crawl, sent as to `/jobs`: a job that leaves a model of each site."""
-    return job_told(parts, await take_job(request, parts, "learn", options))
+@router.post("/sites", tags=["sites"], **_UPLOAD)
+async def learn_sites(request: Request, service: Service, options: Annotated[UploadOptions, Query()]) -> JobInfo:
+    """Learn the sites of a crawl, sent as to `/jobs`: a job that writes a model of each site."""
+    return job_info(service, await take_job(request, service, "learn", options))
 
 
 @router.get("/sites/{site:path}", tags=["sites"], responses=_problems(404))
-async def one_site(site: str, parts: PartsHere) -> SiteTold:
-    """What this server knows of a site."""
-    path = _model_path(parts, site)
+async def one_site(site: str, service: Service) -> SiteInfo:
+    """The model of a site."""
+    path = _model_path(service, site)
     try:
-        return await run_in_threadpool(_site_told, path)
-    except FileNotFoundError:  # forgotten meanwhile
+        return await run_in_threadpool(_site_info, path)
+    except FileNotFoundError:  # removed meanwhile
         raise HTTPException(404, NO_MODEL) from None
 
 
 @router.delete("/sites/{site:path}", status_code=204, tags=["sites"], responses=_problems(404))
-async def forget_site(site: str, parts: PartsHere) -> None:
-    """Forget a site."""
-    path = _model_path(parts, site)
+async def forget_site(site: str, service: Service) -> None:
+    """Remove the model of a site."""
+    path = _model_path(service, site)
     ModelFolder(path.parent, make=True).remove(path)
 
 
 # What the routes share
 
 
-def job_told(parts: Parts, job: Job) -> JobTold:
-    """A job, its state and its progress as one."""
-    state, progress = parts.jobs.state(job), parts.jobs.progress(job)
-    told = asdict(progress) | {name: getattr(state, name) for name in ("status", "error", "started", "finished")}
-    return JobTold(id=job.id, kind=job.kind, name=job.name, created=job.created, **told)
+def job_info(service: ServiceContext, job: Job) -> JobInfo:
+    """A job with its state and progress."""
+    state, progress = service.jobs.state(job), service.jobs.progress(job)
+    about = asdict(progress) | {name: getattr(state, name) for name in ("status", "error", "started", "finished")}
+    return JobInfo(id=job.id, kind=job.kind, name=job.name, created=job.created, **about)
 
 
-async def take_job(request: Request, parts: Parts, kind: JobKind, options: UploadOptions) -> Job:
-    """Take a job's input, from the body or from where it says, and queue it."""
-    with parts.runner.taking():
-        await run_in_threadpool(parts.check_disk)
+async def take_job(request: Request, service: ServiceContext, kind: JobKind, options: UploadOptions) -> Job:
+    """Store the input of a job, from the body or from a folder that it names, and queue the job."""
+    with service.runner.taking():
+        await run_in_threadpool(service.check_disk)
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        number, folder = parts.jobs.new_folder()
+        number, folder = service.jobs.new_folder()
         try:
             if media == JSON:
-                asked, path = await run_in_threadpool(_read_listed, parts, await _short_body(request), folder)
+                asked, path = await run_in_threadpool(_read_listed, service, await _short_body(request), folder)
                 job_options, shown = asked.options(), asked.name or asked.folder or "listed pages"
             else:
                 path = folder / "input" / safe_name(options.name)
-                parts.metrics.uploaded.inc(await _store(request.stream(), path, parts.check_disk))
+                service.metrics.uploaded.inc(await _store(request.stream(), path, service.check_disk))
                 job_options, shown = options.options(), options.name or path.name
             job = Job(
                 id=number, kind=kind, name=shown[:200], created=time.time(), inputs=(str(path),), options=job_options
             )
-            parts.runner.put(job)
+            service.runner.put(job)
         except BaseException:
-            parts.jobs.give_up(number)
+            service.jobs.give_up(number)
             raise
     return job
 
 
 async def _short_body(request: Request) -> bytes:
-    """The body of a job in JSON; `HTTPException` for one that is too long for that, or breaks off."""
+    """The body of a job in JSON. Raises `HTTPException` if it is too long for that, or breaks off."""
     body = bytearray()
     async for chunk in _unbroken(request.stream()):
         body += chunk
@@ -419,24 +347,19 @@ async def _short_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _read_listed(parts: Parts, body: bytes, folder: Path) -> tuple[JobRequest, Path]:
+def _read_listed(service: ServiceContext, body: bytes, folder: Path) -> tuple[JobRequest, Path]:
     """A job in JSON, and where its input is."""
-    asked = _checked(body)
-    return asked, _given_input(parts, asked, folder)
-
-
-def _checked(body: bytes) -> JobRequest:
-    """The JSON of a job; `HTTPException` says what is wrong with it."""
     try:
-        return JobRequest.model_validate(json.loads(body))
+        asked = JobRequest.model_validate(json.loads(body))
     except ValidationError as error:
-        raise HTTPException(422, told_wrong(error.errors(include_url=False, include_input=False))) from None
+        raise HTTPException(422, shown_errors(error.errors(include_url=False, include_input=False))) from None
     except (ValueError, RecursionError):
         raise HTTPException(400, "the body is no JSON") from None
+    return asked, _given_input(service, asked, folder)
 
 
 async def _unbroken(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """A body as it comes; `HTTPException` for one that breaks off."""
+    """A body as it comes. Raises `HTTPException` if it breaks off."""
     try:
         async for chunk in stream:
             yield chunk
@@ -445,7 +368,7 @@ async def _unbroken(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[[], None]) -> int:
-    """Write a body to disk as it comes; `HTTPException` for none, one that breaks off, or one without room."""
+    """Write a body to disk as it comes, and return its size. Raises `HTTPException` if it is empty or breaks off."""
     size, checked, held = 0, 0, bytearray()
     with path.open("wb") as out:
         async for chunk in _unbroken(stream):
@@ -463,13 +386,13 @@ async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[
     return size
 
 
-def _given_input(parts: Parts, asked: JobRequest, folder: Path) -> Path:
-    """Where the input of a job is: a file made of listed pages, or one that it names."""
+def _given_input(service: ServiceContext, asked: JobRequest, folder: Path) -> Path:
+    """The input of a job: a file of the listed pages, or the file or folder that it names."""
     if (asked.pages is None) == (asked.folder is None):
         raise HTTPException(422, "expected either pages or folder")
     if asked.folder is not None:
         try:
-            return allowed_input(asked.folder, parts.settings.inputs)
+            return allowed_input(asked.folder, service.settings.inputs)
         except InputError as error:
             raise HTTPException(422, str(error)) from None
     path = folder / "input" / "pages.jsonl"
@@ -478,22 +401,22 @@ def _given_input(parts: Parts, asked: JobRequest, folder: Path) -> Path:
     return path
 
 
-def _model_path(parts: Parts, site: str) -> Path:
-    parts.settings.models_folder.mkdir(parents=True, exist_ok=True)
-    path = ModelFolder(parts.settings.models_folder, make=True).model_path(site)
+def _model_path(service: ServiceContext, site: str) -> Path:
+    service.settings.models_folder.mkdir(parents=True, exist_ok=True)
+    path = ModelFolder(service.settings.models_folder, make=True).model_path(site)
     if not path.is_file():
         raise HTTPException(404, NO_MODEL)
     return path
 
 
-def _sites_told(parts: Parts) -> Iterator[SiteTold]:
-    """All models that can be read; one that was forgotten meanwhile, or is damaged, does not keep the others back."""
-    for path in parts.models():
+def _site_infos(service: ServiceContext) -> Iterator[SiteInfo]:
+    """All models that can be read; one that was removed meanwhile, or is damaged, is left out."""
+    for path in service.models():
         with suppress(OSError, ModelError):
-            yield _site_told(path)
+            yield _site_info(path)
 
 
-def _site_told(path: Path) -> SiteTold:
+def _site_info(path: Path) -> SiteInfo:
     model = LearnedSite.load(path)
     about = path.stat()
-    return SiteTold(site=model.site, pages=model.pages, bytes=about.st_size, written=about.st_mtime)
+    return SiteInfo(site=model.site, pages=model.pages, bytes=about.st_size, written=about.st_mtime)

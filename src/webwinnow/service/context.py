@@ -1,4 +1,4 @@
-"""What the routes work with: the service's settings, jobs, workers and counters, as one object of the application."""
+"""The objects that all routes of a running service share."""
 
 from __future__ import annotations
 
@@ -22,41 +22,39 @@ from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.requestmodels import PageRequest
-from webwinnow.service.requestworkers import PageCounter, PageFailed, WorkerFailed
+from webwinnow.service.requestworkers import PageFailed, RequestWorkers, WorkerFailed
 from webwinnow.service.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
 
-__all__ = ["Parts", "bytes_in", "parts_of", "told_wrong"]
-
-SHOWN_WRONGS = 5
+SHOWN_ERRORS = 5
 MOST_FETCHES = 4
 """Pages fetched at the same time; each is a process."""
 FETCH_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Parts:
-    """The parts of a running service."""
+class ServiceContext:
+    """Settings, jobs, workers and metrics of a running service."""
 
     settings: ServiceSettings
     jobs: JobStore
     runner: JobRunner
-    counter: PageCounter
+    workers: RequestWorkers
     metrics: Metrics
     fetching: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_FETCHES))
 
     def job(self, name: str) -> Job:
-        """The job of an id; 404 if there is none."""
+        """The job with an id; 404 if there is none."""
         found = self.jobs.find(name)
         if found is None:
             raise HTTPException(404, "there is no such job")
         return found
 
     def result(self, name: str, step: str, file: str) -> Path:
-        """What a step of a job left; 404 while it has not."""
+        """A result file of a step of a job; 404 if it is not there."""
         path = self.jobs.result(self.job(name), step, file)
         if path is None:
-            raise HTTPException(404, f"the job has no {file} yet, or it failed; ask /jobs/ID how it stands")
+            raise HTTPException(404, f"the job has no {file} yet, or it failed; /jobs/ID shows its state")
         return path
 
     def models(self) -> Iterator[Path]:
@@ -65,10 +63,10 @@ class Parts:
         return ModelFolder(folder, make=True).models() if folder.is_dir() else iter(())
 
     def check_disk(self) -> None:
-        """507 if the folder holds as much as it may."""
+        """507 if the folder has reached its limit."""
         held = bytes_in(self.settings.folder)
         if held >= self.settings.disk_bytes:
-            raise HTTPException(507, f"the folder of this server holds {held:,} bytes; remove jobs that are done")
+            raise HTTPException(507, f"the folder of this server has {held:,} bytes; remove jobs that are done")
 
     async def clean(self, asked: PageRequest) -> bytes:
         """The record of a page, or its decisions, as JSON."""
@@ -76,7 +74,7 @@ class Parts:
         if len(body) > self.settings.page_bytes:
             raise HTTPException(413, f"the page is longer than {self.settings.page_bytes:,} bytes")
         try:
-            cleaned = await self.counter.clean(url, body, content_type, asked, explain=asked.explain)
+            cleaned = await self.workers.clean(url, body, content_type, asked, explain=asked.explain)
         except PageFailed as error:
             self.metrics.pages.labels("failed").inc()
             raise HTTPException(422, f"the page could not be read: {error}") from None
@@ -88,7 +86,7 @@ class Parts:
         return cleaned
 
     async def _given(self, asked: PageRequest) -> tuple[bytes, str | None, str]:
-        """The page that is handed in, or fetched: its bytes, its content type, its address."""
+        """The page of a request, or the page fetched from its URL: bytes, content type, URL."""
         if asked.html is not None:
             return asked.html.encode("utf-8", "replace"), "text/html; charset=utf-8", asked.url
         if not asked.url:
@@ -106,7 +104,7 @@ class Parts:
 
     @property
     def crawling(self) -> CrawlSettings:
-        """How a single page is fetched."""
+        """The settings to fetch a single page."""
         return CrawlSettings(
             page_seconds=FETCH_SECONDS,
             seconds=FETCH_SECONDS,  # however often it is redirected
@@ -117,7 +115,7 @@ class Parts:
 
 
 def bytes_in(folder: Path) -> int:
-    """How much a folder holds; what a job takes away meanwhile does not count."""
+    """The size of the files in a folder; a file that is removed meanwhile does not count."""
     held = 0
     for place, _, files in os.walk(folder):
         for name in files:
@@ -126,13 +124,13 @@ def bytes_in(folder: Path) -> int:
     return held
 
 
-def parts_of(request: Request) -> Parts:
-    """The parts of the service that a request is for."""
-    parts: Parts = request.app.state.parts
-    return parts
+def context_of(request: Request) -> ServiceContext:
+    """The context of the service that a request is for."""
+    context: ServiceContext = request.app.state.context
+    return context
 
 
-def told_wrong(errors: Sequence[Any]) -> str:
-    """What is wrong with a request, in a line; never what it held."""
-    told = [f"{'.'.join(str(part) for part in error['loc']) or 'body'}: {error['msg']}" for error in errors]
-    return "; ".join(told[:SHOWN_WRONGS]).encode("utf-8", "replace").decode()
+def shown_errors(errors: Sequence[Any]) -> str:
+    """What is wrong with a request, in one line, without its content."""
+    lines = [f"{'.'.join(str(part) for part in error['loc']) or 'body'}: {error['msg']}" for error in errors]
+    return "; ".join(lines[:SHOWN_ERRORS]).encode("utf-8", "replace").decode()

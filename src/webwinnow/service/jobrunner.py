@@ -1,4 +1,4 @@
-"""The queue of jobs: one process at a time, watched, ended when it is not wanted, started again after a kill."""
+"""The queue of jobs: one process at a time, ended when it is cancelled, started again after a kill."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from pathlib import Path
 from webwinnow.service.jobs import ACTIVE, Job, JobState, JobStore, QueueFull
 from webwinnow.service.settings import ServiceSettings
 
-__all__ = ["JobRunner"]
-
 STARTS_ALLOWED = 3
-"""A job whose process went down with the server so often is given up."""
+"""A job whose process ended with the server this many times fails."""
 LOG_SHOWN = 1_000
 log = logging.getLogger("webwinnow.service")
 
 
 class JobRunner:
-    """Runs the jobs of a store, one after the other; `start` takes up what an earlier server left."""
+    """Runs the jobs of a store, one after the other; `start` continues those of an earlier server."""
 
     def __init__(self, store: JobStore, settings: ServiceSettings) -> None:
         self.store, self.settings = store, settings
@@ -36,7 +34,7 @@ class JobRunner:
         self._taken = 0
 
     def start(self) -> None:
-        """Queue again what was running when the last server ended, and begin."""
+        """Queue the jobs again that ran when the last server ended, and begin."""
         for job in list(self.store):
             state = self.store.state(job)
             if state.status != "running":
@@ -45,13 +43,13 @@ class JobRunner:
                 with suppress(OSError):
                     self._over(job, "failed", f"its process was ended {state.starts} times before it was done")
             else:
-                log.info("job %s goes on after a restart", job.id)
-                with suppress(OSError):  # on a full disk it is queued in memory alone
+                log.info("job %s continues after a restart", job.id)
+                with suppress(OSError):  # on a full disk it is queued only in memory
                     self.store.set_state(job, replace(state, status="queued"))
         self._task = asyncio.create_task(self._serve())
 
     async def stop(self) -> None:
-        """End the running process; its job goes on with the next server."""
+        """End the running process; the next server continues its job."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -62,7 +60,7 @@ class JobRunner:
 
     @contextmanager
     def taking(self) -> Iterator[None]:
-        """Keep a place in the queue while a job's input comes; `QueueFull` if it would be one too many."""
+        """Reserve a place in the queue while the input of a job comes. Raises `QueueFull`."""
         waiting = self._taken + sum(self.store.state(job).status in ACTIVE for job in self.store)
         if waiting >= self.settings.queued_jobs:
             raise QueueFull(f"{waiting} jobs wait already; try again when one is done")
@@ -73,7 +71,7 @@ class JobRunner:
             self._taken -= 1
 
     def put(self, job: Job) -> None:
-        """Take a job into the queue."""
+        """Add a job to the queue."""
         self.store.add(job)
         log.info("job %s queued: %s", job.id, job.kind)
         self._wake.set()
@@ -95,7 +93,7 @@ class JobRunner:
             self._running = waiting[0]
             try:
                 await self._run(waiting[0])
-            except Exception as error:  # a full disk, no process to be had: that job fails, and the queue goes on
+            except Exception as error:  # a full disk, no process: this job fails, the queue continues
                 log.exception("job %s could not be run", waiting[0].id)
                 self._fail(waiting[0], error)
             finally:
@@ -106,7 +104,7 @@ class JobRunner:
         started = replace(before, status="running", starts=before.starts + 1, started=before.started or time.time())
         self.store.set_state(job, started)
         log.info("job %s started", job.id)
-        with (folder / "log.txt").open("wb") as words:
+        with (folder / "log.txt").open("wb") as job_log:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
@@ -115,7 +113,7 @@ class JobRunner:
                 str(self.settings.models_folder),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
-                stderr=words,
+                stderr=job_log,
                 start_new_session=True,
             )
             try:
@@ -130,17 +128,16 @@ class JobRunner:
         if status == 0:
             self._over(job, "done", None)
         else:
-            self._over(job, "failed", last_words(folder / "log.txt") or f"its process ended with status {status}")
+            self._over(job, "failed", log_tail(folder / "log.txt") or f"its process ended with status {status}")
 
     def _fail(self, job: Job, error: Exception) -> None:
-        """Mark a job that could not be run; one that is over, or removed meanwhile, stays as it is."""
+        """Mark a job that could not be run, unless it is over or removed."""
         if self.store.find(job.id) is not None and self.store.state(job).status in ACTIVE:
             why = getattr(error, "strerror", None) or type(error).__name__
-            with suppress(OSError):  # on a full disk it failed in memory alone
+            with suppress(OSError):  # on a full disk it fails only in memory
                 self._over(job, "failed", f"the server could not run it: {why}")
 
     def _is_wanted(self, job: Job) -> bool:
-        """Whether a job that was started is neither cancelled nor removed."""
         return self.store.find(job.id) is not None and self.store.state(job).status == "running"
 
     def _over(self, job: Job, status: str, error: str | None) -> None:
@@ -150,14 +147,14 @@ class JobRunner:
         log.info("job %s %s", job.id, status)
 
     def _end_process(self) -> None:
-        """Kill the process and all those it started."""
+        """Kill the process and its children."""
         if self._process is not None and self._process.returncode is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
 
-def last_words(path: Path) -> str | None:
-    """The last line that a process wrote before it failed."""
+def log_tail(path: Path) -> str | None:
+    """The last line of a log."""
     try:
         lines = path.read_bytes()[-LOG_SHOWN:].decode("utf-8", "replace").strip().splitlines()
     except OSError:

@@ -1,12 +1,12 @@
-"""Jobs on disk: each a folder, so that what was done, and what is left to do, outlives the server.
+"""Jobs on disk, one folder each: they survive the server.
 
-    jobs/ID/job.json        what is to be done; never changes
-    jobs/ID/state.json      how it stands, written by the server
-    jobs/ID/progress.json   how far it is, written by the job's process
+    jobs/ID/job.json        the order; never changes
+    jobs/ID/state.json      its state, written by the server
+    jobs/ID/progress.json   its progress, written by the job's process
     jobs/ID/input/          what was uploaded
-    jobs/ID/result/         what came out; a step's files are there whole once the step is told as done
+    jobs/ID/result/         the results; the files of a step are complete once the step is done
 
-Every file appears whole or not at all.
+Every file is written atomically.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import os
 import re
 import secrets
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -26,24 +25,22 @@ from typing import Any, Literal
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.storage import write_file
 
-__all__ = ["ACTIVE", "Job", "JobKind", "JobProgress", "JobState", "JobStatus", "JobStore", "QueueFull"]
-
 JobKind = Literal["clean", "learn"]
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ACTIVE: tuple[JobStatus, ...] = ("queued", "running")
-"""Jobs that are not over."""
+"""States of jobs that are not over."""
 LONGEST_NAME = 120
 _ID = re.compile(r"[0-9a-f]{16}")
 _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class QueueFull(WebwinnowError):
-    """No more jobs are taken for now."""
+    """Too many jobs or pages are waiting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is to be done: `inputs` are files or folders, `options` what the kind of job is told."""
+    """An order: `inputs` are files or folders, `options` those of `JobOptions`."""
 
     id: str
     kind: JobKind
@@ -55,7 +52,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """How a job stands. `starts` counts how often its process was started."""
+    """The state of a job. `starts` counts the starts of its process."""
 
     status: JobStatus = "queued"
     error: str | None = None
@@ -66,7 +63,7 @@ class JobState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """How far a job's process is: `steps` by name with what became of them, None for those that went well."""
+    """The progress of a job: `steps` that are over by name, with the error, or None for those that went well."""
 
     step: str | None = None
     stage: str | None = None
@@ -78,7 +75,7 @@ class JobProgress:
 
 
 class JobStore:
-    """The jobs of a folder; the server alone writes their states."""
+    """The jobs of a folder. Only the server writes their states."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,7 +86,7 @@ class JobStore:
                 self._load(path)
 
     def _load(self, path: Path) -> None:
-        """Take up a job of an earlier server; one that was still being handed in is cleared away."""
+        """Load a job of an earlier server; one that was not complete is removed."""
         plain = _read(path / "job.json")
         if plain is None:
             shutil.rmtree(path, ignore_errors=True)
@@ -102,52 +99,52 @@ class JobStore:
             shutil.rmtree(path, ignore_errors=True)
 
     def new_folder(self) -> tuple[str, Path]:
-        """A fresh id, and its folder with room for input. The job is there once `add` was called."""
+        """A new id and its folder. The job exists once `add` was called."""
         name = secrets.token_hex(8)
         path = self.folder / name
         (path / "input").mkdir(parents=True)
         return name, path
 
     def give_up(self, name: str) -> None:
-        """Clear a folder away whose job never came, or could not be written down."""
+        """Remove the folder of a job that did not come or could not be written."""
         self.forget(name)
         self.clear(name)
 
     def add(self, job: Job) -> None:
-        """Take a job into the queue."""
+        """Add a job to the queue."""
         self.set_state(job, JobState())
         write_file(self.path(job) / "job.json", json.dumps(asdict(job)).encode())
 
     def set_state(self, job: Job, state: JobState) -> None:
-        """Note how a job stands, and write it; on a full disk, where writing fails, it stands so all the same."""
+        """Set the state of a job and write it; if writing fails, the state in memory is set."""
         self._jobs[job.id] = (job, state)
         write_file(self.path(job) / "state.json", json.dumps(asdict(state)).encode())
 
     def forget(self, name: str) -> None:
-        """Take a job out of the store; its files are for `clear`, which may run in another thread."""
+        """Remove a job from the store; `clear`, which may run in another thread, removes its files."""
         self._jobs.pop(name, None)
 
     def clear(self, name: str) -> None:
-        """Take all files of a job away."""
-        with suppress(OSError):  # first of all what makes it a job: what is left after a kill is cleared at the start
+        """Remove all files of a job."""
+        with suppress(OSError):  # first: without it, the next server removes what a kill leaves
             (self.folder / name / "job.json").unlink()
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def find(self, name: str) -> Job | None:
-        """The job of an id."""
+        """The job with an id."""
         found = self._jobs.get(name)
         return None if found is None else found[0]
 
     def state(self, job: Job) -> JobState:
-        """How a job stands."""
+        """The state of a job."""
         return self._jobs[job.id][1]
 
     def path(self, job: Job) -> Path:
-        """A job's folder."""
+        """The folder of a job."""
         return self.folder / job.id
 
     def progress(self, job: Job) -> JobProgress:
-        """How far a job is, as its process last told."""
+        """The progress of a job, as last written by its process."""
         plain = _read(self.path(job) / "progress.json")
         try:
             return JobProgress(**plain) if plain else JobProgress()
@@ -155,7 +152,7 @@ class JobStore:
             return JobProgress()
 
     def result(self, job: Job, step: str, name: str) -> Path | None:
-        """A file that a step left; None where the step is not done or left none."""
+        """A result file of a step; None if the step is not done or has no such file."""
         if self.progress(job).steps.get(step, "not yet") is not None:
             return None
         path = self.path(job) / "result" / name
@@ -166,22 +163,22 @@ class JobStore:
         yield from sorted((job for job, _ in self._jobs.values()), key=lambda job: (-job.created, job.id))
 
     def waiting(self) -> list[Job]:
-        """Jobs that wait for their turn, oldest first."""
+        """Queued jobs, the oldest first."""
         return [job for job in reversed(list(self)) if self.state(job).status == "queued"]
 
 
 def safe_name(name: str) -> str:
-    """A file name out of what a client called its file: no folders, nothing hidden, nothing a shell would read."""
+    """A safe file name from a client's: no folders, not hidden, no special characters."""
     last = re.split(r"[/\\]", name)[-1]
     return _NOT_IN_NAME.sub("-", last).lstrip(".-")[-LONGEST_NAME:] or "upload"
 
 
 def allowed_input(named: str, roots: tuple[Path, ...]) -> Path:
-    """A file or folder that a client names, if it and all that its links lead to lie in a folder that jobs may read."""
+    """A file or folder that a client names, if it and the targets of its links are in a folder that jobs may read."""
     if not roots:
         raise InputError("this server reads no folders of its machine; start it with --inputs FOLDER, or upload")
     if "\0" in named:
-        raise InputError("a path holds no NUL byte")
+        raise InputError("a path has no NUL byte")
     for root in (root.resolve() for root in roots):
         path = _found(named, root)
         if path is not None:
@@ -191,7 +188,6 @@ def allowed_input(named: str, roots: tuple[Path, ...]) -> Path:
 
 
 def _found(named: str, root: Path) -> Path | None:
-    """What a client names in a folder; links are followed first."""
     try:
         path = (root / named).resolve()
         return path if path.is_relative_to(root) and path.exists() else None
@@ -200,16 +196,16 @@ def _found(named: str, root: Path) -> Path | None:
 
 
 def _check_links(path: Path, root: Path) -> None:
-    """`InputError` if a link leads out of `root` among what the reader of folders will find under `path`."""
+    """Raise `InputError` if a link under `path` leads out of `root`."""
     waiting, entered = [path], set[Path]()
     while waiting:
         folder = waiting.pop()
         if folder in entered or not folder.is_dir():
             continue
         entered.add(folder)
-        with suppress(OSError):  # the reader tells what cannot be read
+        with suppress(OSError):  # the reader reports what cannot be read
             for entry in folder.iterdir():
-                if entry.name.startswith("."):  # the reader passes it over
+                if entry.name.startswith("."):  # the reader ignores it
                     continue
                 target = Path(os.path.realpath(entry))
                 if not target.is_relative_to(root):
@@ -217,11 +213,6 @@ def _check_links(path: Path, root: Path) -> None:
                         f"{entry.relative_to(root)} is a link that leads out of the folder that this server may read"
                     )
                 waiting.append(target)
-
-
-def age(job: Job) -> float:
-    """Seconds since a job was handed in."""
-    return max(0.0, time.time() - job.created)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -1,19 +1,16 @@
-"""What the service counts, in the text format that Prometheus reads."""
+"""The metrics of the service, in the text format of Prometheus."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from webwinnow._version import __version__
-
-__all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """One service's counters, in a registry of its own."""
+    """The counters of one service, in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -36,5 +33,5 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
     def text(self) -> bytes:
-        """All of it as text."""
+        """All metrics as text."""
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""What a client may ask for, as the models that requests are checked against."""
+"""Requests of clients, as models that validate them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 
-__all__ = ["CleanOptions", "GivenPage", "JobOptions", "JobRequest", "PageRequest", "UploadOptions"]
-
 MOST_PAGES = 10_000
-"""Pages that one request may list; more come as a file."""
+"""Pages that one request may list; for more, send a file."""
 SITE_BY = r"^(host|domain|column|all|none|prefix:[1-9][0-9]?)$"
-"""What `SiteKey.parse` reads."""
+"""The forms of `SiteKey.parse`."""
 
 
 Method = Annotated[str, Field(description="How to clean.", json_schema_extra={"enum": list(METHODS)})]
@@ -40,21 +38,19 @@ class _Strict(BaseModel):
 
 
 class CleanOptions(_Strict):
-    """How pages are cleaned, by `/page` and by a job alike."""
+    """How pages are cleaned, in `/page` and in jobs."""
 
     method: Annotated[Method, AfterValidator(_known_method)] = DEFAULT_METHOD
     favor: Literal["precision", "recall"] | None = None
-    comments: bool | None = Field(default=None, description="Keep what readers wrote on every page, or on none.")
+    comments: bool | None = Field(default=None, description="Keep readers' comments on every page, or on none.")
     task: Annotated[
         str,
         AfterValidator(_known_task),
-        Field(description="Which kinds of noise stay.", json_schema_extra={"enum": list(TASKS)}),
+        Field(description="Which kinds of boilerplate to keep.", json_schema_extra={"enum": list(TASKS)}),
     ] = DEFAULT_TASK
-    also: list[Rendering] = Field(default_factory=list, max_length=2, description="More renderings in the record.")
+    also: list[Rendering] = Field(default_factory=list, max_length=2, description="Further renderings in the record.")
     site_by: Annotated[str, Field(pattern=SITE_BY, description="host, domain, prefix:N, column, all or none.")] = "host"
-    models: bool = Field(
-        default=True, description="Clean with the models that the server has, where it knows the site."
-    )
+    models: bool = Field(default=True, description="Clean with the server's model of the site, where it has one.")
 
     def cleaning(self) -> CleaningSettings:
         """The settings of the methods."""
@@ -62,30 +58,30 @@ class CleanOptions(_Strict):
 
 
 class PageRequest(CleanOptions):
-    """One page to clean: its HTML, or its URL to fetch it from."""
+    """One page to clean: its HTML, or a URL to fetch."""
 
     html: str | None = Field(default=None, description="The page; without it the URL is fetched.")
     url: Url = ""
-    explain: bool = Field(default=False, description="Tell block by block what was decided, and why.")
+    explain: bool = Field(default=False, description="Explain the decision on each block.")
 
 
 class JobOptions(CleanOptions):
     """How the pages of a job are cleaned, or its sites learned."""
 
     models: bool = False
-    update: bool = Field(default=False, description="/sites: the pages are a further epoch of sites known already.")
+    update: bool = Field(default=False, description="/sites: the pages are a new epoch of known sites.")
 
     def options(self) -> dict[str, Any]:
-        """What the job's process is told."""
+        """The options for the job's process."""
         return self.model_dump(include=set(JobOptions.model_fields))
 
 
 class UploadOptions(JobOptions):
-    """How the pages of an uploaded file are treated: options as a query writes them."""
+    """The options of an uploaded file, as a query."""
 
     model_config = ConfigDict(extra="forbid", strict=False)
 
-    name: str = Field(default="", max_length=200, description="The file's name, which may tell its format.")
+    name: str = Field(default="", max_length=200, description="The file's name; its extension may show the format.")
 
 
 class GivenPage(_Strict):
@@ -98,7 +94,7 @@ class GivenPage(_Strict):
 
 
 class JobRequest(JobOptions):
-    """What a job works on: pages listed here, or a file or folder on the server's machine. A file is sent as body."""
+    """The input of a job: listed pages, or a file or folder on the server's machine. An uploaded file is the body."""
 
     pages: list[GivenPage] | None = Field(default=None, max_length=MOST_PAGES, min_length=1)
     folder: str | None = Field(default=None, max_length=4_000, description="A file or folder that the server may read.")

@@ -1,4 +1,4 @@
-"""Single pages, cleaned in worker processes under watch: what hangs is killed, and the server goes on."""
+"""Single pages of clients, cleaned in supervised worker processes: one that hangs is killed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from webwinnow.service.jobs import QueueFull
 from webwinnow.service.requestmodels import CleanOptions
 from webwinnow.service.settings import ServiceSettings
 
-__all__ = ["PageCounter", "PageFailed", "WorkerFailed"]
-
 log = logging.getLogger("webwinnow.service")
 
 
@@ -27,11 +25,11 @@ class PageFailed(WebwinnowError):
 
 
 class WorkerFailed(WebwinnowError):
-    """No worker could be had for a page."""
+    """A worker process failed, whatever the page."""
 
 
-class PageCounter:
-    """Where pages are handed in and their records handed out. Used from one event loop."""
+class RequestWorkers:
+    """Worker processes for the pages of clients. Used from one event loop."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
@@ -47,7 +45,7 @@ class PageCounter:
 
     @property
     def waiting(self) -> int:
-        """Pages handed in and not out."""
+        """Pages that wait for their answers."""
         return len(self._waiting)
 
     def open(self) -> None:
@@ -55,7 +53,7 @@ class PageCounter:
         self.settings.models_folder.mkdir(parents=True, exist_ok=True)
         self._pool.__enter__()
         loop = asyncio.get_running_loop()
-        threading.Thread(target=self._hand_out, args=(loop,), daemon=True).start()
+        threading.Thread(target=self._collect_answers, args=(loop,), daemon=True).start()
 
     def close(self) -> None:
         """Stop the workers; pages that still wait fail."""
@@ -66,10 +64,7 @@ class PageCounter:
     async def clean(
         self, url: str, body: bytes, content_type: str | None, options: CleanOptions, *, explain: bool
     ) -> bytes:
-        """The record of a page as JSON. `PageFailed` for one that cannot be read, `QueueFull` for one too many.
-
-        `WorkerFailed` where it is not the page's fault.
-        """
+        """The record of a page as JSON. Raises `PageFailed`, `QueueFull` or `WorkerFailed`."""
         if self.waiting >= self.settings.waiting_pages:
             raise QueueFull(f"{self.waiting} pages wait already; try again in a moment")
         asked = options.model_dump(include=set(CleanOptions.model_fields))
@@ -81,24 +76,24 @@ class PageCounter:
         self._pool.submit(Task(number, [job], Shared(str(self.settings.models_folder))))
         return await future
 
-    def _hand_out(self, loop: asyncio.AbstractEventLoop) -> None:
-        """A thread of its own waits for the answers."""
+    def _collect_answers(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wait for answers, in a thread of its own."""
         while True:
             try:
                 answer = self._pool.answer()
-            except Exception as error:  # told in the loop; a worker that could not start is started with the next page
+            except WebwinnowError as error:  # a worker that could not start is started with the next page
                 if self._pool.is_closing:
                     return
-                tell = partial(self._fail_all, error)
+                call = partial(self._fail_all, error)
             else:
-                tell = partial(self._answer, answer.task.about, answer.result, answer.error)
+                call = partial(self._answer, answer.task.about, answer.result, answer.error)
             try:
-                loop.call_soon_threadsafe(tell)
+                loop.call_soon_threadsafe(call)
             except RuntimeError:
                 return  # the loop is closed, and nobody waits
 
     def _fail_all(self, error: Exception) -> None:
-        """No page can be told from another by such an error: all fail that wait, and may be sent again."""
+        """The error does not show which page it is of: all pages that wait fail, and may be sent again."""
         log.error("pages that waited fail: %s", error)
         for future in self._waiting.values():
             if not future.done():

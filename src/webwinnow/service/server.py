@@ -1,4 +1,4 @@
-"""The server: uvicorn with our application, our logs, and a clock on connections that never get to a request."""
+"""The server: uvicorn with our application, our log, and a time limit for request heads."""
 
 from __future__ import annotations
 
@@ -17,30 +17,28 @@ from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.service.app import create_app
 from webwinnow.service.settings import ServiceSettings
 
-__all__ = ["serve"]
-
 HEAD_SECONDS = 15.0
-"""A connection on which no whole request head came by then is closed."""
+"""A connection without a complete request head by then is closed."""
 MOST_CONNECTIONS = 512
 BACKLOG = 2_048
-"""Connections that may wait to be taken; as uvicorn has it."""
+"""Connections that may wait; uvicorn's default."""
 KEPT_SECONDS = 75
-"""An idle connection is kept so long: longer than clients keep theirs, so that none is closed as it is used again."""
+"""Idle connections are kept longer than clients keep theirs, so that none is closed while it is used again."""
 CLOSING_SECONDS = 10
 
 
 class ClockedProtocol(H11Protocol):
-    """HTTP/1.1 of uvicorn, which waits for ever for a head that comes letter by letter; this does not."""
+    """HTTP/1.1 of uvicorn with a time limit for request heads."""
 
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Start the clock for the first head."""
+        """Start the clock."""
         super().connection_made(transport)
         self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Start the clock where a further head begins on a connection that is kept; the last one's may run yet."""
+        """Start the clock where another head begins on a kept connection."""
         if self._is_idle() and (self._clock is None or self._asked is not self.cycle):
             self._start_clock()
         super().data_received(data)
@@ -69,10 +67,7 @@ class ClockedProtocol(H11Protocol):
 
 
 def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None = None) -> None:
-    """Serve until told to stop (Ctrl-C, SIGTERM). `on_listening` hears the port once it is ours.
-
-    `SettingsError` where the folder or the port is not to be had.
-    """
+    """Serve until Ctrl-C or SIGTERM. `on_listening` gets the port. Raises `SettingsError` for a bad folder or port."""
     try:
         app = create_app(settings)
     except OSError as error:
@@ -86,7 +81,7 @@ def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None 
     config = uvicorn.Config(
         app,
         http=ClockedProtocol,
-        access_log=False,  # it names what was asked; ours names the route
+        access_log=False,  # it logs URLs; ours logs routes
         log_level="warning",
         server_header=False,
         proxy_headers=False,
@@ -102,7 +97,7 @@ def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None 
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address of a host, all on one port; `SettingsError` says why there is none."""
+    """A socket for each address of a host, all on one port. Raises `SettingsError` where there is none."""
     sockets: list[socket.socket] = []
     for family, address in _addresses(host):
         found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so named, asyncio sends at once
@@ -114,21 +109,20 @@ def _listening(host: str, port: int) -> list[socket.socket]:
             found.listen(BACKLOG)
         except OSError as error:
             found.close()
-            if error.errno == errno.EADDRNOTAVAIL:  # a name may have addresses that this machine has not
+            if error.errno == errno.EADDRNOTAVAIL:  # a name may have addresses of other machines
                 continue
             for other in sockets:
                 other.close()
             why = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be had ({error.strerror})"
             raise SettingsError(f"port {port} of {host} {why}; choose another with --port") from None
         sockets.append(found)
-        port = found.getsockname()[1]  # which for port 0 the system chose
+        port = found.getsockname()[1]  # for port 0 the system chooses
     if not sockets:
         raise SettingsError(f"{host} is no address of this machine; choose another with --host")
     return sockets
 
 
 def _addresses(host: str) -> list[tuple[socket.AddressFamily, str]]:
-    """The addresses that a host has."""
     try:
         found = socket.getaddrinfo(host or None, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):

@@ -1,4 +1,4 @@
-"""What the service may be told, as one frozen object."""
+"""The settings of the service."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from pathlib import Path
 from webwinnow.errors import SettingsError
 from webwinnow.platforms import cpu_count
 
-__all__ = ["ServiceSettings", "is_loopback"]
-
 SHORTEST_TOKEN = 16
-"""Characters of a token: fewer could be guessed."""
+"""Characters of a token: shorter ones could be guessed."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on is reached from this machine alone."""
+    """Whether an address to listen on can only be reached from this machine."""
     if host == "localhost":
         return True
     try:
@@ -29,17 +27,17 @@ def is_loopback(host: str) -> bool:
 class ServiceSettings:
     """How to serve.
 
-    - `folder`: where jobs, their results and the models live; what is there outlives the server.
-    - `host`, `port`: where to listen. Beyond loopback a `token` is asked of every request.
-    - `names`: more host names by which the service is called; a request for another host is refused.
-    - `inputs`: folders on this machine out of which a job may name its input; none by default.
+    - `folder`: the folder of jobs, results and models; it survives the server.
+    - `host`, `port`: where to listen. Except on loopback, every request needs a `token`.
+    - `names`: further host names of the service; requests for other hosts are refused.
+    - `inputs`: folders on this machine from which jobs may read; none by default.
     - `fetch`: whether pages may be fetched by URL (through the crawler's guard); `allow_private` lifts the guard.
     - `page_bytes`, `upload_bytes`: the longest page, and the longest crawl file.
-    - `page_seconds`, `worker_memory`: what one page may take.
-    - `waiting_pages`, `queued_jobs`: longer queues are refused, not kept.
-    - `idle_seconds`, `body_rate`: a body that pauses longer, or comes slower (bytes a second), is cut off.
-    - `disk_bytes`: jobs and models together; a new job is refused beyond that.
-    - `workers`: processes for single pages, and those of a job; 0 for one a core.
+    - `page_seconds`, `worker_memory`: the limits of one page.
+    - `waiting_pages`, `queued_jobs`: the lengths of the queues.
+    - `idle_seconds`, `body_rate`: a body that pauses longer, or is slower (bytes per second), is refused.
+    - `disk_bytes`: size of jobs and models; beyond that new jobs are refused.
+    - `workers`: processes for single pages; 0 for one per CPU.
     """
 
     folder: Path
@@ -65,28 +63,28 @@ class ServiceSettings:
         if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
             raise SettingsError(f"the token is too short: expected {SHORTEST_TOKEN} ASCII characters or more")
         if self.token is None and not is_loopback(self.host):
-            raise SettingsError(f"{self.host} is reached from other machines: a token is required")
+            raise SettingsError(f"{self.host} can be reached from other machines: a token is required")
         for name in ("page_bytes", "upload_bytes", "page_seconds", "waiting_pages", "queued_jobs", "idle_seconds"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
 
     @property
     def jobs_folder(self) -> Path:
-        """Where jobs live, a folder each."""
+        """The folder of jobs."""
         return self.folder / "jobs"
 
     @property
     def models_folder(self) -> Path:
-        """Where the models of sites live."""
+        """The folder of models."""
         return self.folder / "models"
 
     @property
     def processes(self) -> int:
-        """How many worker processes run."""
+        """The number of worker processes."""
         return self.workers or cpu_count()
 
     @property
     def host_names(self) -> frozenset[str]:
-        """The host names that a request may be for."""
+        """The host names of allowed requests."""
         own = {self.host.strip("[]").lower(), *(name.lower() for name in self.names)}
         return frozenset(own | {"localhost", "127.0.0.1", "::1"})

@@ -1,4 +1,4 @@
-"""The web page: server-rendered views over the same jobs, records, reports and search that programs use."""
+"""Web pages for people: jobs, records, reports and search."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.query import Snippet
 from webwinnow.service.accesscontrol import COOKIE, POLICY, is_token
-from webwinnow.service.api import LONGEST_QUERY, JobTold, job_told, sites
-from webwinnow.service.context import Parts, parts_of, told_wrong
+from webwinnow.service.api import LONGEST_QUERY, JobInfo, job_info, sites
+from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobs import Job
 from webwinnow.service.requestmodels import PageRequest
 from webwinnow.urls import is_web_link
-
-__all__ = ["router", "static_files"]
 
 PAGES_SHOWN = 50
 FRAME_POLICY = POLICY + "; frame-src 'self'"
@@ -41,8 +39,8 @@ STEP_WORDS = {
     "clean": "cleaning",
     "learn": "learning the sites",
     "parquet": "writing Parquet",
-    "inspect": "drawing the inspector",
-    "index": "making the search index",
+    "inspect": "building the inspector",
+    "index": "building the search index",
     "clusters": "finding clusters",
 }
 STAGE_WORDS = {
@@ -55,14 +53,14 @@ STAGE_WORDS = {
 }
 
 router = APIRouter()
-PartsHere = Annotated[Parts, Depends(parts_of)]
+Service = Annotated[ServiceContext, Depends(context_of)]
 _pages = Environment(
     loader=PackageLoader("webwinnow.service"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
 
 
 def static_files() -> StaticFiles:
-    """Our styles and our script."""
+    """Styles and scripts."""
     return StaticFiles(packages=[("webwinnow.service", "static")])
 
 
@@ -71,7 +69,7 @@ def _moment(seconds: float | None) -> str:
 
 
 def _marked(snippet: Snippet) -> Markup:
-    """A snippet with the words of the query marked; its text is escaped piece by piece."""
+    """A snippet with the words of the query marked and its text escaped."""
     shown, at = Markup(), 0
     for start, end in snippet.marks:
         shown += escape(snippet.text[at:start]) + Markup("<mark>{}</mark>").format(snippet.text[start:end])
@@ -92,78 +90,78 @@ def _shown(name: str, status: int = 200, *, policy: str | None = None, **values:
 
 
 @router.get("/")
-async def home(parts: PartsHere) -> HTMLResponse:
+async def home(service: Service) -> HTMLResponse:
     """Drop a crawl, name a folder, see the jobs."""
     return _shown(
         "home.html",
         here="jobs",
-        jobs=[job_told(parts, job) for job in parts.jobs],
-        inputs=[str(root) for root in parts.settings.inputs],
+        jobs=[job_info(service, job) for job in service.jobs],
+        inputs=[str(root) for root in service.settings.inputs],
         methods=METHODS,
         tasks=TASKS,
-        most=parts.settings.upload_bytes,
+        most=service.settings.upload_bytes,
     )
 
 
 @router.get("/view/jobs/{job}")
-async def job_page(job: str, parts: PartsHere) -> HTMLResponse:
+async def job_page(job: str, service: Service) -> HTMLResponse:
     """A job: its progress while it runs, then what came out."""
-    found = parts.job(job)
-    return _shown("job.html", here="jobs", job=job_told(parts, found), left=_left(parts, found))
+    found = service.job(job)
+    return _shown("job.html", here="jobs", job=job_info(service, found), left=_left(service, found))
 
 
 @router.get("/view/jobs/{job}/pages")
-async def pages_page(job: str, parts: PartsHere, start: Annotated[int, Query(ge=0, le=10**9)] = 0) -> HTMLResponse:
+async def pages_page(job: str, service: Service, start: Annotated[int, Query(ge=0, le=10**9)] = 0) -> HTMLResponse:
     """The records of a job, a screen at a time."""
-    path = parts.result(job, "clean", "records.jsonl")
+    path = service.result(job, "clean", "records.jsonl")
     rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), start, start + PAGES_SHOWN + 1)))
     return _shown(
-        "pages.html", here="jobs", job=_told(parts, job), rows=rows[:PAGES_SHOWN], start=start, shown=PAGES_SHOWN,
+        "pages.html", here="jobs", job=_told(service, job), rows=rows[:PAGES_SHOWN], start=start, shown=PAGES_SHOWN,
         more=len(rows) > PAGES_SHOWN,
     )  # fmt: skip
 
 
 @router.get("/view/jobs/{job}/record")
-async def record_page(job: str, parts: PartsHere, at: Annotated[int, Query(ge=0, le=10**9)]) -> HTMLResponse:
+async def record_page(job: str, service: Service, at: Annotated[int, Query(ge=0, le=10**9)]) -> HTMLResponse:
     """One record: what was kept of a page."""
-    path = parts.result(job, "clean", "records.jsonl")
+    path = service.result(job, "clean", "records.jsonl")
     rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), at, at + 1)))
     if not rows:
         raise HTTPException(404, "there is no such record")
-    return _shown("record.html", here="jobs", job=_told(parts, job), record=rows[0], at=at)
+    return _shown("record.html", here="jobs", job=_told(service, job), record=rows[0], at=at)
 
 
 @router.get("/view/jobs/{job}/replicas")
-async def replicas_page(job: str, parts: PartsHere) -> HTMLResponse:
+async def replicas_page(job: str, service: Service) -> HTMLResponse:
     """Pages that are copies of others, by the page that stays."""
-    path = parts.result(job, "clean", "records.jsonl")
+    path = service.result(job, "clean", "records.jsonl")
     groups = await run_in_threadpool(_replicas, path)
-    return _shown("replicas.html", here="jobs", job=_told(parts, job), groups=groups)
+    return _shown("replicas.html", here="jobs", job=_told(service, job), groups=groups)
 
 
 @router.get("/view/jobs/{job}/inspect")
-async def inspect_page(job: str, parts: PartsHere) -> HTMLResponse:
+async def inspect_page(job: str, service: Service) -> HTMLResponse:
     """The inspector, in a frame that can ask this server nothing."""
-    parts.result(job, "inspect", "report.html")
-    return _shown("inspect.html", here="jobs", job=_told(parts, job), policy=FRAME_POLICY)
+    service.result(job, "inspect", "report.html")
+    return _shown("inspect.html", here="jobs", job=_told(service, job), policy=FRAME_POLICY)
 
 
 @router.get("/view/jobs/{job}/clusters")
-async def clusters_page(job: str, parts: PartsHere) -> HTMLResponse:
+async def clusters_page(job: str, service: Service) -> HTMLResponse:
     """What the pages are about, on a map."""
-    parts.result(job, "clusters", "clusters.html")
-    return _shown("clusters.html", here="jobs", job=_told(parts, job), policy=FRAME_POLICY)
+    service.result(job, "clusters", "clusters.html")
+    return _shown("clusters.html", here="jobs", job=_told(service, job), policy=FRAME_POLICY)
 
 
 @router.get("/view/jobs/{job}/search")
 async def search_page(
     job: str,
-    parts: PartsHere,
+    service: Service,
     q: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
     start: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> HTMLResponse:
     """Search the clean pages of a job."""
-    index = IndexFolder(parts.result(job, "index", "index"))
+    index = IndexFolder(service.result(job, "index", "index"))
     found, trouble = SearchResult([], 0, 0.0), None
     if q.strip():
         try:
@@ -171,14 +169,14 @@ async def search_page(
         except WebwinnowError as error:
             trouble = str(error)
     return _shown(
-        "search.html", here="jobs", job=_told(parts, job), q=q, found=found, trouble=trouble, start=start, shown=20
+        "search.html", here="jobs", job=_told(service, job), q=q, found=found, trouble=trouble, start=start, shown=20
     )
 
 
 @router.get("/view/sites")
-async def sites_page(parts: PartsHere) -> HTMLResponse:
+async def sites_page(service: Service) -> HTMLResponse:
     """The sites that this server knows."""
-    return _shown("sites.html", here="sites", sites=await sites(parts))
+    return _shown("sites.html", here="sites", sites=await sites(service))
 
 
 @router.get("/view/page")
@@ -188,7 +186,7 @@ async def one_page_form() -> HTMLResponse:
 
 
 @router.post("/view/page")
-async def one_page(request: Request, parts: PartsHere) -> HTMLResponse:
+async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
     told = _form(await request.body())
     answer, trouble, asked = None, None, None
@@ -200,9 +198,9 @@ async def one_page(request: Request, parts: PartsHere) -> HTMLResponse:
             task=told.get("task", DEFAULT_TASK),
             explain=True,
         )
-        answer = json.loads(await parts.clean(asked))
+        answer = json.loads(await service.clean(asked))
     except ValidationError as error:
-        trouble = told_wrong(error.errors(include_url=False, include_input=False))
+        trouble = shown_errors(error.errors(include_url=False, include_input=False))
     except HTTPException as error:
         trouble = str(error.detail)
     status = 200 if trouble is None else 422
@@ -218,10 +216,10 @@ async def login_form() -> HTMLResponse:
 
 
 @router.post("/login")
-async def login(request: Request, parts: PartsHere) -> Response:
+async def login(request: Request, service: Service) -> Response:
     """Take the token and keep it in a cookie that scripts cannot read."""
     shown = _form(await request.body()).get("token", "").strip()
-    if parts.settings.token is None or not is_token(shown, parts.settings.token):
+    if service.settings.token is None or not is_token(shown, service.settings.token):
         return _shown("login.html", 401, here="login", trouble="The token is wrong.")
     answer = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
@@ -232,11 +230,11 @@ async def login(request: Request, parts: PartsHere) -> Response:
 # What the views share
 
 
-def _told(parts: Parts, job: str) -> JobTold:
-    return job_told(parts, parts.job(job))
+def _told(service: ServiceContext, job: str) -> JobInfo:
+    return job_info(service, service.job(job))
 
 
-def _left(parts: Parts, job: Job) -> dict[str, bool]:
+def _left(service: ServiceContext, job: Job) -> dict[str, bool]:
     """Which results there are."""
     files = {
         "records": ("clean", "records.jsonl"),
@@ -245,7 +243,7 @@ def _left(parts: Parts, job: Job) -> dict[str, bool]:
         "index": ("index", "index"),
         "clusters": ("clusters", "clusters.html"),
     }
-    return {name: parts.jobs.result(job, step, file) is not None for name, (step, file) in files.items()}
+    return {name: service.jobs.result(job, step, file) is not None for name, (step, file) in files.items()}
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

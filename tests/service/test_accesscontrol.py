@@ -24,7 +24,7 @@ from webwinnow.crawl.crawling import fetch_page
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.service import context as context_module
 from webwinnow.service import server as server_module
-from webwinnow.service.accesscontrol import COOKIE, Gate
+from webwinnow.service.accesscontrol import COOKIE, AccessControl
 from webwinnow.service.app import create_app
 from webwinnow.service.jobs import allowed_input, safe_name
 from webwinnow.service.metrics import Metrics
@@ -209,8 +209,8 @@ def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
         "headers": [(b"host", b"localhost"), (b"content-length", b"10")],
     }
     started = time.monotonic()
-    gate = Gate(app, settings, Metrics())
-    alone = threading.Thread(target=lambda: asyncio.run(gate(scope, never, keep)))  # the browser's loop may run here
+    control = AccessControl(app, settings, Metrics())
+    alone = threading.Thread(target=lambda: asyncio.run(control(scope, never, keep)))  # the browser's loop may run here
     alone.start()
     alone.join()
     assert sent[0]["status"] == 408
@@ -258,14 +258,14 @@ def test_a_page_is_fetched_where_that_is_allowed(
 
 def test_redirects_do_not_hold_a_place_for_minutes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context_module, "FETCH_SECONDS", 0.5)
-    parts = create_app(ServiceSettings(folder=tmp_path, allow_private=True)).state.parts
+    context = create_app(ServiceSettings(folder=tmp_path, allow_private=True)).state.context
 
     def onward(asked: Any) -> Reply:
         return Reply(status=302, headers=(("Location", f"{asked.path}x"),), wait=0.3)
 
     with WebServer(answer=onward) as site:
         with pytest.raises(InputError):
-            fetch_page(f"http://127.0.0.1:{site.port}/", parts.crawling)
+            fetch_page(f"http://127.0.0.1:{site.port}/", context.crawling)
         assert len(site.log) <= 3
 
 

@@ -149,7 +149,7 @@ def test_a_job_cancelled_while_its_process_is_being_made_is_ended(
 def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None:
     """Another thread that changed the list could do so while the loop goes through it."""
     app = create_app(ServiceSettings(folder=tmp_path))
-    store: JobStore = app.state.parts.jobs
+    store: JobStore = app.state.context.jobs
     job, threads = queued(store), []
     store.set_state(job, JobState(status="done"))
 
@@ -177,13 +177,13 @@ def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: 
 
 
 def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads, checked = [], api._checked
+    threads, checked = [], api._read_listed
 
-    def watched(body: bytes) -> Any:
+    def watched(*given: Any) -> Any:
         threads.append(threading.current_thread().name)
-        return checked(body)
+        return checked(*given)
 
-    monkeypatch.setattr(api, "_checked", watched)
+    monkeypatch.setattr(api, "_read_listed", watched)
     app = create_app(ServiceSettings(folder=tmp_path))
     listed = {"pages": [{"url": "http://a.example/", "html": "x"}]}
     assert asked(app, "POST", "/sites", json=listed).status_code == 201
@@ -221,7 +221,7 @@ def test_uploads_under_way_count_in_the_queue(tmp_path: Path) -> None:
 
     assert asked(app, "POST", "/jobs", content=slow()).status_code == 201
     assert second == [429]
-    with pytest.raises(QueueFull), app.state.parts.runner.taking():
+    with pytest.raises(QueueFull), app.state.context.runner.taking():
         pass  # now the job itself has the place
 
 
