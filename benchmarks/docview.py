@@ -152,7 +152,7 @@ def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[
         tell(f"fold {k + 1} of 5")
         for page, f in zip(pages, fold, strict=True):
             if f == k and page.source == "pages-wcxb":
-                view = CleanPage(page.tree, clean(PageContext(page.tree, model=model), PageSettings())).view
+                view = CleanPage(page.tree, clean(PageContext(page.tree, model=model), None, PageSettings())).view
                 found.append(({"text": page.truth}, view.abstract))
     yield from abstracts(found, "sites not seen")
 

@@ -85,7 +85,7 @@ def _judged(page, model) -> Judged:
     from webwinnow.cleanpage import CleanPage
     from webwinnow.pagemodel import GENRES, PageContext
 
-    verdict = clean(PageContext(page.tree, model=model), PageSettings())
+    verdict = clean(PageContext(page.tree, model=model), None, PageSettings())
     scores = model.score(page.tree)
     cuts = np.unique(np.quantile(scores.probability, np.linspace(0, 1, 25))) if len(scores.probability) else []
     f1, precision, recall = word_f1(CleanPage(page.tree, verdict).text, page.truth)

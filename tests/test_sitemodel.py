@@ -103,7 +103,7 @@ def test_a_model_that_counted_no_texts_refuses_to_look_for_repeated_ones(tmp_pat
     model = webwinnow.learn(["<p>a</p>", "<p>b</p>", "<p>c</p>"], parts=frozenset({"sst"}))
     model.save(tmp_path / "m.npz")
     for found in (model, webwinnow.SiteModel.load(tmp_path / "m.npz")):
-        with pytest.raises(ModelError, match="has not counted texts"):
+        with pytest.raises(ModelError, match="has no counts of texts"):
             found.clean("<p>a</p>", "repeated")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from webwinnow.cleaning.kinds import with_kinds
-from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task, for_task, task_of
+from webwinnow.cleaning.settings import MethodSettings
+from webwinnow.cleaning.tasks import DEFAULT_TASK, Task, for_task, task_of
 from webwinnow.cleanpage import CleanPage
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, Method, method_named
 from webwinnow.pagemodel import PageContext, PageEvidence
@@ -24,6 +25,12 @@ class Cleaner:
     settings: CleaningSettings
     task: Task
     kinds: bool = False
+    own: MethodSettings | None = field(init=False, repr=False)
+    """The settings of the method."""
+
+    def __post_init__(self) -> None:
+        group = self.method.group
+        object.__setattr__(self, "own", None if group is None else getattr(self.settings, group))
 
     @classmethod
     def of(
@@ -35,7 +42,7 @@ class Cleaner:
         kinds: bool = False,
     ) -> Cleaner:
         """The cleaner of a method and a task (a name, or a file as in `task_of`). Raises `SettingsError`."""
-        wanted = task if isinstance(task, Task) else TASKS.get(task) or task_of(task)
+        wanted = task if isinstance(task, Task) else task_of(task)
         return cls(method_named(method), settings or CleaningSettings(), wanted, kinds)
 
     def evidence(self, tree: PageTree) -> PageEvidence | None:
@@ -47,7 +54,7 @@ class Cleaner:
     ) -> CleanPage:
         """Clean a page, with a model of its site where the method uses one. `evidence` saves scoring it again."""
         page = PageContext(tree, evidence)
-        verdict = self.method.clean(page, model, self.settings)
+        verdict = self.method.clean(page, model, self.own)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)
         if self.kinds and verdict.kind_score is None:

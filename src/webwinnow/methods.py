@@ -81,7 +81,7 @@ class Method:
     name: str
     about: str
     parts: frozenset[str]
-    clean: Callable[[PageContext, LearnedSite | None, CleaningSettings], Verdict]
+    clean: Callable[[PageContext, LearnedSite | None, Any], Verdict]
     group: str | None = None
     explain: Callable[[PageContext, LearnedSite | None], explanations.Causes] | None = None
     learns: bool = field(init=False)
@@ -100,75 +100,28 @@ class Method:
 
 
 _NOTHING: frozenset[str] = frozenset()
+_JOIN = "join what the page shows with what its site does"
+_SST = "drop what is noise in the site style tree (thesis 4.2)"
+_CST = "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)"
+_PAGE = "keep what the page alone shows to be its main content"
+_TEMPLATE = "drop the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
+_SEGMENTS = "keep tables whose words tell pages apart (Lin and Ho; thesis 3.2)"
+_ITEMS = "drop links and pictures that decision trees call noisy (thesis 3.1)"
+_DOCVIEW = "keep blocks by the type of the page (DocView 4.2), the page alone"
 
 METHODS: dict[str, Method] = {
     found.name: found
     for found in (
-        Method(
-            "combined",
-            "join what the page shows with what its site does",
-            frozenset({BLOCKS}),
-            lambda given, model, settings: combined.clean(given, model, settings.page),
-            "page",
-            explanations.of_combined,
-        ),
+        Method("combined", _JOIN, frozenset({BLOCKS}), combined.clean, "page", explanations.of_combined),
         Method("none", "keep everything visible", _NOTHING, lambda given, *_: keep_visible(given.tree)),
-        Method(
-            "repeated",
-            "drop only what the site repeats",
-            frozenset({TEXTS}),
-            lambda given, model, settings: repeated.clean(given, model, settings.repeated),
-            "repeated",
-        ),
-        Method(
-            "sst",
-            "drop what is noise in the site style tree (thesis 4.2)",
-            frozenset({"sst"}),
-            lambda given, model, settings: sst.clean(given.tree, model, settings.sst),
-            "sst",
-        ),
-        Method(
-            "cst",
-            "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)",
-            frozenset({"cst"}),
-            lambda given, model, settings: cst.clean(given, model, settings.cst),
-            "cst",
-        ),
-        Method(
-            "page",
-            "keep what the page alone shows to be its main content",
-            _NOTHING,
-            lambda given, _, settings: page.clean(given, settings.page),
-            "page",
-            explanations.of_page,
-        ),
-        Method(
-            "template",
-            "drop the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
-            frozenset({PAGELETS}),
-            lambda given, model, settings: template.clean(given.tree, model, settings.template),
-            "template",
-        ),
-        Method(
-            "segments",
-            "keep tables whose words tell pages apart (Lin and Ho; thesis 3.2)",
-            frozenset({SEGMENTS}),
-            lambda given, model, settings: segments.clean(given.tree, model, settings.segments),
-            "segments",
-        ),
-        Method(
-            "items",
-            "drop links and pictures that decision trees call noisy (thesis 3.1)",
-            _NOTHING,
-            lambda given, _, settings: items.clean(given.tree, settings.items),
-            "items",
-        ),
-        Method(
-            "docview",
-            "keep blocks by the type of the page (DocView 4.2), the page alone",
-            _NOTHING,
-            lambda given, *_: clean_by_page_type(given.tree),
-        ),
+        Method("repeated", "drop only what the site repeats", frozenset({TEXTS}), repeated.clean, "repeated"),
+        Method("sst", _SST, frozenset({"sst"}), sst.clean, "sst"),
+        Method("cst", _CST, frozenset({"cst"}), cst.clean, "cst"),
+        Method("page", _PAGE, _NOTHING, page.clean, "page", explanations.of_page),
+        Method("template", _TEMPLATE, frozenset({PAGELETS}), template.clean, "template"),
+        Method("segments", _SEGMENTS, frozenset({SEGMENTS}), segments.clean, "segments"),
+        Method("items", _ITEMS, _NOTHING, items.clean, "items"),
+        Method("docview", _DOCVIEW, _NOTHING, lambda given, *_: clean_by_page_type(given.tree)),
     )
 }
 

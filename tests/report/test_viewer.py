@@ -292,7 +292,7 @@ def test_kinds_have_a_chip_a_sign_and_a_colour(tmp_path, opened, model, trees, m
         kind[verdict.keep] = 0
         return type(verdict)(**{name: getattr(verdict, name) for name in verdict.__slots__} | {"kind": kind})
 
-    monkeypatch.setitem(METHODS, "kinds", Method("kinds", "for this test", METHODS["sst"].parts, with_kinds))
+    monkeypatch.setitem(METHODS, "kinds", Method("kinds", "for this test", METHODS["sst"].parts, with_kinds, "sst"))
     path = tmp_path / "kinds.html"
     path.write_text(report_html([SiteReport.of(model, trees, ["kinds"])], ["kinds"]), encoding="utf-8")
     tab = opened(path)

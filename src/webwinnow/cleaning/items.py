@@ -18,7 +18,8 @@ from webwinnow._nodes import topmost
 from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel import PageContext
+from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ModelFormat
 
 FORMAT = ModelFormat("item model", 2, "install webwinnow again or run tools/train_items.py")
@@ -169,8 +170,9 @@ class ItemSettings(MethodSettings):
     trees: str | None = setting(None, "decision trees to use instead of those that ship", "a file", absolute_path)
 
 
-def clean(tree: PageTree, settings: ItemSettings) -> Verdict:
+def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
     """Drop the text of noisy links, and noisy pictures."""
+    tree = page.tree
     model = ItemModel.load(None if settings.trees is None else Path(settings.trees))
     score = np.ones(len(tree), np.float32)
     noisy = {}

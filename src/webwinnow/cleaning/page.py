@@ -32,6 +32,7 @@ from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
+from webwinnow.site.learned import LearnedSite
 
 NO_CONTENT_BELOW = 0.3
 """A page with a lower confidence has no main content: it would keep navigation. Pages with content hardly ever have so
@@ -63,7 +64,7 @@ class PageSettings(MethodSettings):
     )
 
 
-def clean(page: PageContext, settings: PageSettings) -> Verdict:
+def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that are probably main content, hidden ones too: scripts reveal them."""
     evidence = page.evidence
     lowest, confidence = (page.model or PageModel.load()).judged(evidence.probability, evidence.words, settings.favor)

@@ -307,7 +307,7 @@ class _Page:
 
     def _are_small_links(self, one: _Part, other: _Part) -> bool:
         """Whether both are lines of one menu: single blocks of the same tag, short, links or marks between them."""
-        return self.tree.tag[one.node] == self.tree.tag[other.node] and all(
+        return bool(self.tree.tag[one.node] == self.tree.tag[other.node]) and all(
             self.blocks[part.last_node] == self.blocks[part.first_node] + 1
             and self._words(part) <= FEW_WORDS
             and (self._of_links(part) or self._words(part) == 1)

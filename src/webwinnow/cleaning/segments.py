@@ -15,7 +15,7 @@ from webwinnow.cleaning.verdict import (
     keep_visible,
     without_site,
 )
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.segmenttable import SEGMENTATIONS
 
@@ -37,8 +37,9 @@ class SegmentSettings(MethodSettings):
     min_pages: int = min_pages()
 
 
-def clean(tree: PageTree, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
+    tree = page.tree
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(tree, "segments", note)

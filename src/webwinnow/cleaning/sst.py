@@ -20,6 +20,7 @@ from webwinnow.cleaning.verdict import (
     keep_visible,
     without_site,
 )
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
@@ -35,8 +36,9 @@ class SstSettings(MethodSettings):
     min_pages: int = min_pages()
 
 
-def clean(tree: PageTree, model: LearnedSite | None, settings: SstSettings) -> Verdict:
+def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
+    tree = page.tree
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(tree, "sst", note)
@@ -76,7 +78,9 @@ def try_thresholds(
     kept_before = [tree.visible[tree.run_owner] for tree in trees]
     trials = []
     for threshold in sorted({*tried, model.threshold}):
-        masks = [clean(tree, model, SstSettings(threshold=threshold, min_pages=1)).keep_runs for tree in trees]
+        masks = [
+            clean(PageContext(tree), model, SstSettings(threshold=threshold, min_pages=1)).keep_runs for tree in trees
+        ]
         words = tuple(count_words(tree.text, tree.run_start, mask) for tree, mask in zip(trees, masks, strict=True))
         gone: set[str] = set()
         for page, before, mask in zip(blocks, kept_before, masks, strict=True):

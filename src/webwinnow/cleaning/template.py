@@ -19,6 +19,7 @@ from webwinnow.cleaning.verdict import (
     without_site,
 )
 from webwinnow.errors import InputError
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagelets import TEMPLATE_PAGES, Pagelets, pagelets_of
@@ -41,8 +42,9 @@ class TemplateSettings(MethodSettings):
     )
 
 
-def clean(tree: PageTree, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
+    tree = page.tree
     note = without_site(model, settings.pages) if settings.found is None else None
     if note is not None:
         return keep_visible(tree, "template", note)

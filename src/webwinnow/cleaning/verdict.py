@@ -117,7 +117,7 @@ def keep_visible(tree: PageTree, method: str = "none", note: str | None = None) 
 def keep_by_reason(
     tree: PageTree,
     method: str,
-    run_reason: NDArray[np.integer],
+    reason_of_run: NDArray[np.integer],
     kept: tuple[int, ...],
     removed: int,
     score: NDArray[np.float32],
@@ -131,7 +131,7 @@ def keep_by_reason(
     Nodes without text of their own have the reason `kept[0]` or `removed`. `add` and `drop` are nodes to keep or to
     remove besides; the weights are 1 and 0 unless given.
     """
-    run_reason = np.where(tree.visible[tree.run_owner], run_reason, HIDDEN_REASON).astype(np.uint8)
+    run_reason = np.where(tree.visible[tree.run_owner], reason_of_run, HIDDEN_REASON).astype(np.uint8)
     keep_runs = np.isin(run_reason, kept)
     keep = keep_around(tree, keep_runs)
     if add is not None:

@@ -203,9 +203,9 @@ def block_force(blocks: TagTree, wanted: Mask) -> Floats:
     """
     tree = blocks.tree
     words = blocks.word_start, blocks.block_of_word, wanted
-    rules = TOPIC, MOST_EMPHASISED, SHORT_BLOCK, _HEADING_FORCE
     nodes = tree.tag, tree.text_start, tree.text_end, blocks.of_node
-    return _view.tag_forces(*nodes, FORCE_CODES, *words, blocks.type, *rules)
+    rules = MOST_EMPHASISED, SHORT_BLOCK, _HEADING_FORCE
+    return _view.tag_forces(*nodes, FORCE_CODES, *words, blocks.type, TOPIC, *rules)
 
 
 def block_weights(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,7 +364,8 @@ class _Walk:
         """The marks of text inside node i."""
         mark = _MARK_OF[self.tags[i]]
         if mark != "link":
-            return self.marks._replace(**{mark: True})
+            added: dict[str, Any] = {mark: True}
+            return self.marks._replace(**added)
         href = self._attributes(i).get("href", "#")
         marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
         return PLAIN if marks == PLAIN else marks
