@@ -1,4 +1,4 @@
-"""Boosted oblivious trees (CatBoost; Prokhorenkova et al. 2018), turned into a `Forest`."""
+"""Boosted oblivious trees (CatBoost; Prokhorenkova et al. 2018), turned into a `BoostedTrees`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from catboost import CatBoostClassifier, Pool
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.models import LEAF_SCALE, Forest
+from webwinnow.pagemodel.models import LEAF_SCALE, BoostedTrees
 
 __all__ = ["fit_forest"]
 
@@ -30,7 +30,7 @@ SHARED: dict[str, Any] = {
 
 def fit_forest(
     columns: NDArray[np.float32], target: NDArray[Any], weight: NDArray[np.float64], *, seed: int, **settings: Any
-) -> Forest:
+) -> BoostedTrees:
     """Train on features as the kernel holds them, one row a feature."""
     model = CatBoostClassifier(random_seed=seed, **SHARED, **settings)
     model.fit(Pool(columns.T, target, weight=weight))
@@ -40,7 +40,7 @@ def fit_forest(
         return _forest(json.loads(path.read_text(encoding="utf-8")), settings["depth"])
 
 
-def _forest(model: dict[str, Any], depth: int) -> Forest:
+def _forest(model: dict[str, Any], depth: int) -> BoostedTrees:
     _, bias = model["scale_and_bias"]
     outputs, trees = len(bias), model["oblivious_trees"]
     feature = np.zeros((len(trees), depth), np.int16)
@@ -51,4 +51,4 @@ def _forest(model: dict[str, Any], depth: int) -> Forest:
             feature[t, d], border[t, d] = split["float_feature_index"], split["border"]
         values = np.array(tree["leaf_values"]).reshape(-1, outputs).T
         leaves[:, t, : values.shape[1]] = np.clip(np.round(values * LEAF_SCALE), -32_767, 32_767)
-    return Forest(feature=feature, border=border, leaves=leaves, bias=np.round(np.array(bias, np.float64), 6))
+    return BoostedTrees(feature=feature, border=border, leaves=leaves, bias=np.round(np.array(bias, np.float64), 6))

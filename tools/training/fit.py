@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from training.boosting import fit_forest
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import NEWS, LabelledPage
-from webwinnow.pagemodel.models import Forest, PageModel, best_cut, sigmoid
+from webwinnow.pagemodel.models import BoostedTrees, PageModel, best_cut, sigmoid
 from webwinnow.pagemodel.reading import (
     GENRES,
     LINEAR_SCALE,
@@ -127,7 +127,7 @@ class _Fit:
 
     def _genres(
         self, features: list[NDArray[np.float32]]
-    ) -> tuple[NDArray[np.int16], NDArray[np.int16], Forest, NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.int16], NDArray[np.int16], BoostedTrees, NDArray[np.float64]]:
         rows = genre_rows([page.tokens for page in self.pages])
         genre = np.array([page.genre for page in self.pages])
         weight = np.where(self.news, NEWS_GENRE, 1.0)
@@ -151,7 +151,7 @@ class _Fit:
 
     def _forest(
         self, wide: NDArray[np.float32], settings: dict[str, Any], name: str
-    ) -> tuple[Forest, NDArray[np.float64]]:
+    ) -> tuple[BoostedTrees, NDArray[np.float64]]:
         held_out = np.zeros(len(self.page))
         weight = np.maximum(self.weight, THINNED)
         for learn, score in self._rounds():

@@ -25,7 +25,7 @@ from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
-from webwinnow.pagemodel.models import POST_ABOVE, Forest
+from webwinnow.pagemodel.models import POST_ABOVE, BoostedTrees
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ModelFormat
 
@@ -92,7 +92,7 @@ class KindModel:
     bias: NDArray[np.float32]
     middle: NDArray[np.float32]
     spread: NDArray[np.float32]
-    forest: Forest
+    forest: BoostedTrees
     forest_share: float
     about: dict[str, Any]
 
@@ -143,7 +143,7 @@ class KindModel:
                 raise ModelError(f"{name} was trained for another version of webwinnow; run `make train`")
             model = cls(
                 **{part: found[part] for part in _ARRAYS},
-                forest=Forest(**{part: found[f"forest_{part}"] for part in _FOREST}),
+                forest=BoostedTrees(**{part: found[f"forest_{part}"] for part in _FOREST}),
                 forest_share=share,
                 about=about,
             )

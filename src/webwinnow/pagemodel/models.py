@@ -59,7 +59,7 @@ def log_odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forest:
+class BoostedTrees:
     """Boosted oblivious trees. Each level has one test, `feature[t, d] > border[t, d]`; the results number the leaf.
 
     `leaves[k, t]` are the leaves of tree t for output k.
@@ -151,9 +151,9 @@ class PageModel:
     linear: Linear
     genre_head: NDArray[np.int16]
     genre_names: NDArray[np.int16]
-    genre: Forest
-    first: Forest
-    second: Forest
+    genre: BoostedTrees
+    first: BoostedTrees
+    second: BoostedTrees
     calibration: NDArray[np.float64]
     confidence: NDArray[np.float64]
     about: dict[str, Any]
@@ -232,7 +232,8 @@ class PageModel:
                 genre_head=found["genre_head"],
                 genre_names=found["genre_names"],
                 **{
-                    forest: Forest(**{part: found[f"{forest}_{part}"] for part in _FOREST_PARTS}) for forest in _FORESTS
+                    forest: BoostedTrees(**{part: found[f"{forest}_{part}"] for part in _FOREST_PARTS})
+                    for forest in _FORESTS
                 },
                 calibration=found["calibration"],
                 confidence=found["confidence"],

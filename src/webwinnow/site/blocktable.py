@@ -32,7 +32,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PageRows(ArrayTable):
+class PageTable(ArrayTable):
     """Rows of some pages: page j has the fingerprint `page_key[j]` and the rows where `page == j`."""
 
     PER_PAGE: ClassVar[dict[str, int]] = {}
@@ -76,7 +76,7 @@ class PageRows(ArrayTable):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockRows(PageRows):
+class BlockRows(PageTable):
     """The blocks of some pages."""
 
     PER_PAGE: ClassVar[dict[str, int]] = {"page_genre": len(GENRES)}

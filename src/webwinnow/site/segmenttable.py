@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest
 from webwinnow._words import name_hash, word_spans
 from webwinnow.pagetree import PageTree
-from webwinnow.site.blocktable import PageRows, lookup
+from webwinnow.site.blocktable import PageTable, lookup
 from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import stop_words
 
@@ -104,7 +104,7 @@ def greedy_threshold(feature: NDArray[np.int64], entropy: Entropies) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SegmentRows(PageRows):
+class SegmentRows(PageTable):
     """The features of some pages: block `tables[r]` (`sections[r]`) of page `page_key[page[r]]` has `feature[r]`
     `count[r]` times.
     """
