@@ -106,7 +106,7 @@ def test_a_long_chain_of_links_is_one_component():
 )
 def test_a_list_that_is_none_is_refused_with_its_line(tmp_path, line):
     (tmp_path / "t.jsonl").write_text('{"template": "ff", "members": ["http://a.example/"]}\n' + line)
-    with pytest.raises(InputError, match=r"line 2 of .* is no template"):
+    with pytest.raises(InputError, match=r"line 2 of .* is not a template"):
         TemplateList.load(tmp_path / "t.jsonl")
 
 

@@ -1,7 +1,6 @@
-"""What a page says, as numbers: an exact fingerprint, and one that small edits do not move far.
+"""Fingerprints of a page's text: an exact one, and one that small edits change little.
 
-Both look at the text that a mask keeps and at nothing else, so two pages that differ in markup, white space or case
-are the same page.
+Both depend only on the text that a mask keeps, so pages that differ in markup, white space or case are equal.
 """
 
 from __future__ import annotations
@@ -26,41 +25,25 @@ _BIT = np.arange(BITS, dtype=np.uint64)
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """`exact` is equal for equal text, white space and case aside; `near`, a SimHash, is close for close pages."""
+    """`exact` is equal for equal text, ignoring white space and case; `near`, a SimHash, is close for similar pages."""
 
     exact: str
     near: int
 
 
 def fingerprint(tree: PageTree, keep: NDArray[np.bool_] | None = None) -> Fingerprint:
-    """The fingerprint of the kept text of a page, by default of all that is visible."""
-    said = _kept_text(tree, keep)
-    return Fingerprint(_exact(said), simhash(shingles(words(said), SHINGLE_WORDS)))
+    """The fingerprint of the kept text of a page, by default of all visible text."""
+    mask = tree.visible if keep is None else keep
+    text = text_of_runs(tree, mask[tree.run_owner])
+    exact = xxh3_128_hexdigest(" ".join(text.casefold().split()).encode("utf-8", "replace"))
+    return Fingerprint(exact, simhash(shingles(words(text), SHINGLE_WORDS)))
 
 
 def exact_fingerprint(tree: PageTree, keep: NDArray[np.bool_] | None = None) -> str:
     """Only the `exact` part of a fingerprint, many times faster."""
     kept = tree.visible if keep is None else keep
-    return xxh3_128_hexdigest(
-        folded_text(
-            tree.text,
-            tree.run_start,
-            tree.run_owner,
-            tree.run_before,
-            kept[tree.run_owner],
-            tree.parent,
-            splitting_nodes(tree),
-        )
-    )
-
-
-def _exact(said: str) -> str:
-    return xxh3_128_hexdigest(" ".join(said.casefold().split()).encode("utf-8", "replace"))
-
-
-def _kept_text(tree: PageTree, keep: NDArray[np.bool_] | None) -> str:
-    mask = tree.visible if keep is None else keep
-    return text_of_runs(tree, mask[tree.run_owner])
+    runs = (tree.run_start, tree.run_owner, tree.run_before, kept[tree.run_owner])
+    return xxh3_128_hexdigest(folded_text(tree.text, *runs, tree.parent, splitting_nodes(tree)))
 
 
 def simhash(features: NDArray[np.uint64]) -> int:
@@ -78,7 +61,7 @@ def distance(one: int, other: int) -> int:
 
 
 def page_fingerprint(tree: PageTree) -> int:
-    """64 bits of what a page says."""
+    """64 bits of a page's exact fingerprint."""
     return short_fingerprint(exact_fingerprint(tree))
 
 

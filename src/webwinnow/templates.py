@@ -1,8 +1,8 @@
 """Templates of a whole collection (Bar-Yossef and Rajagopalan, WWW 2002; thesis 3.3): pagelets that linked pages share.
 
-The local algorithm calls every pagelet that stands on several pages a template. The global one also asks that these
-pages hang together by links: a template is a connected component, of two pages at least, of the pages that have a
-pagelet. Copies of a page count once in both.
+The local algorithm takes every pagelet of several pages as a template. The global one also requires that links connect
+these pages: a template is a connected component, of at least two pages, of the pages with a pagelet. Replicas of a page
+count once in both.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A pagelet, by its fingerprint, and the pages that have it, by their number in the collection, ascending."""
+    """The fingerprint of a pagelet, and the pages with it by their number in the collection, ascending."""
 
     fingerprint: int
     pages: tuple[int, ...]
 
 
 class Collection:
-    """Pagelets and links of many pages. `known`: the `page_key`s of all pages to come; other links are not kept."""
+    """Pagelets and links of many pages. `known`: the `page_key`s of all pages; links to others are not stored."""
 
     def __init__(self, known: Iterable[int] | None = None) -> None:
         self.known = None if known is None else np.unique(np.fromiter(known, np.uint64))
@@ -47,7 +47,7 @@ class Collection:
         self.links: list[Keys] = []
 
     def add(self, tree: PageTree) -> None:
-        """Add a page; a copy of one that is there gets a number and nothing else."""
+        """Add a page; a replica of an earlier page gets a number and nothing else."""
         self.pages.append(page_key(tree.url))
         content = page_fingerprint(tree)
         if content in self.seen:
@@ -61,7 +61,7 @@ class Collection:
         self.links.append(targets if self.known is None else targets[np.isin(targets, self.known)])
 
     def templates(self, *, linked: bool = True) -> list[Template]:
-        """The templates, those of most pages first: global where pages must be `linked`, else local."""
+        """The templates, most pages first: the global algorithm where pages must be `linked`, else the local one."""
         key, owner = _table(self.pagelets)
         order = np.argsort(key, kind="stable")
         key, owner = key[order], owner[order]
@@ -77,7 +77,7 @@ class Collection:
 
 
 class _Graph:
-    """Links between the pages of a collection, either way."""
+    """Links between the pages of a collection, in both directions."""
 
     def __init__(self, pages: list[int], links: list[Keys]) -> None:
         keys = np.array(pages, np.uint64)
@@ -92,7 +92,7 @@ class _Graph:
         self.place = np.full(len(keys), -1, np.int64)
 
     def components(self, owners: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """The connected components, of two pages or more, that links make of some pages (ascending)."""
+        """The connected components, of two pages or more, of some pages (ascending)."""
         self.place[owners] = np.arange(len(owners))
         begin, size = self.first[owners], self.first[owners + 1] - self.first[owners]
         source = np.repeat(np.arange(len(owners)), size)
@@ -107,7 +107,7 @@ class _Graph:
 
 
 def _connected(count: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each of `count` nodes the lowest node of its component. Roots are hooked onto lower ones, then paths cut."""
+    """For each of `count` nodes the lowest node of its component, by hooking roots and shortening paths."""
     label = np.arange(count)
     while True:
         before = label.copy()
@@ -119,14 +119,14 @@ def _connected(count: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> 
 
 
 def _table(rows: list[Keys]) -> tuple[Keys, NDArray[np.int64]]:
-    """All keys of some rows, and the row that each is of."""
+    """All keys of some rows, and the row of each."""
     if not rows:
         return np.zeros(0, np.uint64), np.zeros(0, np.int64)
     return np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(row) for row in rows])
 
 
 def pagelet_text(tree: PageTree, fingerprint: int) -> str:
-    """What the pagelet of that fingerprint says on a page, white space folded; cut where it is long."""
+    """The text of a page's pagelet with this fingerprint, white space folded, cut to `SHOWN_CHARACTERS`."""
     found = pagelets_of(tree)
     for node in found.node[found.fingerprint == np.uint64(fingerprint)].tolist():
         return " ".join(tree[node].text.split())[:SHOWN_CHARACTERS]
@@ -134,14 +134,14 @@ def pagelet_text(tree: PageTree, fingerprint: int) -> str:
 
 
 class TemplateList:
-    """Which pagelets of which pages are templates: what `webwinnow lists templates` wrote."""
+    """Which pagelets of which pages are templates, from a file of `webwinnow lists templates`."""
 
     def __init__(self, pairs: Keys) -> None:
         self.pairs = np.unique(pairs)
 
     @classmethod
     def load(cls, path: Path | str) -> TemplateList:
-        """Read a list; each line is looked at. Raises `InputError`."""
+        """Read a list; each line is validated. Raises `InputError`."""
         pairs: list[Keys] = []
         try:
             with Path(path).open(encoding="utf-8") as lines:
@@ -159,11 +159,13 @@ class TemplateList:
 
 def _pairs(line: str, where: str) -> Keys:
     try:
-        told = json.loads(line)
-        fingerprint, members = int(told["template"], 16), told["members"]
+        row = json.loads(line)
+        fingerprint, members = int(row["template"], 16), row["members"]
         if not 0 <= fingerprint < 1 << 64 or not isinstance(members, list):
             raise ValueError("no fingerprint of 64 bits, or no members")
         pages = np.fromiter((page_key(str(url)) for url in members), np.uint64, len(members))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{where} is no template ({error}); make the list with: webwinnow lists templates") from None
+        raise InputError(
+            f"{where} is not a template ({error}); make the list with: webwinnow lists templates"
+        ) from None
     return pair_key(np.full(len(pages), fingerprint, np.uint64), pages)

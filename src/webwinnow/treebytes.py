@@ -1,4 +1,4 @@
-"""A `PageTree` as bytes and back, for the spool between learning and cleaning: a JSON head, then the arrays, packed.
+"""A `PageTree` as bytes and back, for the spool between learning and cleaning: arrays and a JSON head, compressed.
 
 The spool is private to a run, but a tree read back is still checked: sizes, offsets and indices must fit together.
 """
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError
 from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, STYLE_VERSION, TAGS
 from webwinnow.pagetree import Head, PageTree
+from webwinnow.storage import is_within
 
 MAGIC = b"wwt1"
 ZSTD_LEVEL = 1
@@ -46,27 +47,15 @@ _ATTR_COLUMNS: dict[str, np.dtype[Any]] = {
 _COLUMNS: dict[str, np.dtype[Any]] = _NODE_COLUMNS | _RUN_COLUMNS | _ATTR_COLUMNS
 _RISING = frozenset(("text_start", "run_start", "run_owner", "run_before", "attr_node", "attr_start"))
 _POINTING = frozenset(("parent", "end"))
+_PLAIN = ("url", "custom_tags", "encoding", "reason", "clipped")
+_HEAD = ("title", "language", "base", "canonical", "metas", "json_ld")
 _LENGTHS = struct.Struct("<4sIIIIQQ")
 
 
 def tree_to_bytes(tree: PageTree) -> bytes:
     """Pack a tree. The same tree gives the same bytes."""
-    head = json.dumps(
-        {
-            "style_version": STYLE_VERSION,
-            "url": tree.url,
-            "title": tree.head.title,
-            "language": tree.head.language,
-            "base": tree.head.base,
-            "canonical": tree.head.canonical,
-            "metas": tree.head.metas,
-            "json_ld": tree.head.json_ld,
-            "custom_tags": tree.custom_tags,
-            "encoding": tree.encoding,
-            "reason": tree.reason,
-            "clipped": tree.clipped,
-        }
-    ).encode()
+    about = {name: getattr(tree, name) for name in _PLAIN} | {name: getattr(tree.head, name) for name in _HEAD}
+    head = json.dumps(about | {"style_version": STYLE_VERSION}).encode()
     text, attr_text = tree.text.encode("utf-8", "replace"), tree.attr_text.encode("utf-8", "replace")
     lengths = _LENGTHS.pack(MAGIC, len(tree), tree.run_count, len(tree.attr_node), len(head), len(text), len(attr_text))
     columns = [_steps(tree, name).astype(kind, copy=False).tobytes() for name, kind in _COLUMNS.items()]
@@ -86,7 +75,7 @@ def tree_from_bytes(packed: bytes) -> PageTree:
 
 
 def _steps(tree: PageTree, name: str) -> NDArray[Any]:
-    """A column as it is stored: what rises as its steps, what points as its distance, so that it packs well."""
+    """A column as it is stored: rising values as differences, node numbers as distances, which compress well."""
     column: NDArray[Any] = getattr(tree, name)
     if name in _RISING:
         return np.diff(column, prepend=column.dtype.type(0))
@@ -96,18 +85,15 @@ def _steps(tree: PageTree, name: str) -> NDArray[Any]:
 
 
 def _from_steps(columns: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    whole = {}
     for name, steps in columns.items():
-        column = steps
         if name in _RISING:
-            column = np.cumsum(steps, dtype=steps.dtype)
+            columns[name] = np.cumsum(steps, dtype=steps.dtype)
         elif name in _POINTING:
-            column = steps + np.arange(len(steps), dtype=steps.dtype)
-        whole[name] = column
-    whole["text_end"] = whole["text_end"] + whole["text_start"]
-    for column in whole.values():
+            columns[name] = steps + np.arange(len(steps), dtype=steps.dtype)
+    columns["text_end"] = columns["text_end"] + columns["text_start"]
+    for column in columns.values():
         column.setflags(write=False)
-    return whole
+    return columns
 
 
 def _unpacked(data: bytes) -> PageTree:
@@ -130,10 +116,7 @@ def _unpacked(data: bytes) -> PageTree:
     return PageTree(
         url=head["url"],
         head=Head(
-            title=head["title"],
-            language=head["language"],
-            base=head["base"],
-            canonical=head["canonical"],
+            **{name: head[name] for name in _HEAD[:4]},
             metas=tuple((name, content) for name, content in head["metas"]),
             json_ld=tuple(head["json_ld"]),
         ),
@@ -159,9 +142,9 @@ def _is_sound(tree: PageTree) -> bool:
         and np.all((tags < len(TAGS)) | ((tags >= CUSTOM_TAG) & (tags < CUSTOM_TAG + len(tree.custom_tags))))
         and np.all((tree.text_start >= 0) & (tree.text_start <= tree.text_end) & (tree.text_end <= len(tree.text)))
         and _is_rising(tree.run_start, len(tree.text))
-        and np.all((tree.run_owner >= 0) & (tree.run_owner < nodes))
-        and np.all((tree.run_before >= 0) & (tree.run_before <= nodes))
-        and np.all((tree.attr_node >= 0) & (tree.attr_node < nodes))
+        and is_within(tree.run_owner, nodes)
+        and is_within(tree.run_before, nodes + 1)
+        and is_within(tree.attr_node, nodes)
         and np.all(tree.attr_name < len(ATTRIBUTES))
         and _is_rising(tree.attr_start, len(tree.attr_text))
     )

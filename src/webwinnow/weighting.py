@@ -1,15 +1,15 @@
-"""W+, the weighting of a whole collection: what the weights of one site cannot know (docs/wplus.md; extra `mining`).
+"""W+, weights from a whole collection rather than one site (docs/wplus.md; extra `mining`).
 
-The weights of the compressed structure tree (thesis 4.3) see one site at a time. Mining pages of several sites together
-suffers from what tells sites apart rather than subjects. W+ takes those weights, summed over each page and with more
-for the words of its title (`vectors`), and
+The weights of the compressed structure tree (thesis 4.3) are learned from one site. When pages of several sites are
+mined together, words that distinguish sites rather than subjects dominate. W+ takes those weights, summed over each
+page and increased for the words of its title (`vectors`), and
 
-1. damps them, so that the tenth mention counts less than the first (`damped`);
-2. weighs each word by its spread over the sites (`spread`);
-3. moves the centre of each site to that of the sites akin to it (`kinship`, `site_shifts`);
+1. damps them, so that the tenth occurrence counts less than the first (`damped`);
+2. multiplies each word by its spread over the sites (`spread`);
+3. moves the centre of each site to that of similar sites (`kinship`, `site_shifts`);
 4. adds topics, the directions in which words vary together most on the pages of all sites (`topics_of`).
 
-It sees pages and sites, never labels. All is linear in the entries of the rows.
+It uses pages and sites, never labels. Its cost is linear in the entries of the rows.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ except ImportError:
 DAMPING = 8.0
 """A summed weight of this size counts log 2; far below it counts grow as they are, far above as their logarithm."""
 LEAST_SPREAD = 0.1
-"""What the words of a single site count, so that no page is left without words."""
+"""The spread of words of a single site, so that every page keeps some words."""
 PROFILE_WORDS = 200
 """Words of a site's profile: those of the largest mean."""
 KINSHIP_POWER = 4
-"""Sites half as alike count a sixteenth."""
+"""Sites half as similar count a sixteenth."""
 KIN = 10
-"""Sites that count as akin to a site, those most alike."""
+"""Number of similar sites that are used."""
 COMPARED_SITES = 500
-"""Sites are compared with this many at most, those with most pages."""
+"""Sites are compared with at most this many others, those with the most pages."""
 TOPICS = 100
 TOPIC_WORDS = 8000
-"""Topics are sought among this many words, those of the largest sum of squares."""
+"""Topics are computed from this many words, those with the largest sum of squares."""
 TOPIC_ROUNDS = 5
-"""Rounds of the search for topics: more change nothing that mining notices."""
+"""Rounds of subspace iteration; more do not change mining results."""
 TOPIC_WEIGHT = 2.0
-"""What a page's place in a topic counts beside its words."""
+"""The weight of topics relative to words."""
 LEAST_STRENGTH = 1e-9
-"""Directions of less, against the strongest, are rounding."""
+"""Directions weaker than this, relative to the strongest, are rounding errors."""
 TOPIC_PREFIX = "@topic:"
 TOPIC_NAME_WORDS = 3
 DECIMALS = 6
-"""Rows are rounded, so that the order in which numbers are summed does not show."""
+"""Rows are rounded, so that they do not depend on the order of summation."""
 SITES_AT_ONCE = 1000
-"""Sites are compared in portions, which bounds the memory."""
+"""Sites are compared in batches of this size, which bounds the memory."""
 
 UNKNOWN_SITE = -1
 """The site of a page whose site was not learned."""
@@ -65,19 +65,19 @@ Sites = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CollectionWeights:
-    """What W+ knows of a collection: the spread of each word, how far each site is moved, and the topics."""
+    """W+ of a collection: the spread of each word, the shift of each site, and the topics."""
 
     spread: Floats
     shifts: Rows
-    """A row a site; the last one, of zeros, serves sites that were not learned."""
+    """One row per site; the last, all zeros, is for sites that were not learned."""
     topic_words: NDArray[np.intp]
-    """The columns that topics are made of, ascending."""
+    """The columns that topics use, ascending."""
     topics: Floats
-    """A row a word of `topic_words`, a column a topic; columns are orthogonal and of length 1."""
+    """One row per word of `topic_words`, one column per topic; columns are orthonormal."""
 
     @classmethod
     def learn(cls, rows: Rows, sites: Sites, site_count: int) -> CollectionWeights:
-        """Learn from the summed weights of one page or more, a row a page; `sites[i]` is the site of row i."""
+        """Learn from the summed weights of pages, one row per page; `sites[i]` is the site of row i."""
         spread_ = spread(rows, sites, site_count)
         level = _spread_rows(rows, spread_)
         profiles = site_profiles(level, sites, site_count)
@@ -86,7 +86,7 @@ class CollectionWeights:
         return cls(spread_, shifts, *topics_of(_moved(level, shifts, sites), sites))
 
     def weigh(self, rows: Rows, sites: Sites) -> Rows:
-        """The rows of pages, words first and then topics; of a site that was not learned, `UNKNOWN_SITE`."""
+        """The rows of pages, words first and then topics; `UNKNOWN_SITE` for a site that was not learned."""
         moved = _moved(_spread_rows(rows, self.spread), self.shifts, sites)
         within = TOPIC_WEIGHT * (moved[:, self.topic_words] @ self.topics)
         found = hstack([moved, csr_array(within)], format="csr")
@@ -95,7 +95,7 @@ class CollectionWeights:
         return found
 
     def topic_names(self, vocabulary: list[str]) -> list[str]:
-        """A name for each topic: its number, and the words that weigh most in it."""
+        """A name for each topic: its number and its heaviest words."""
         heaviest = np.argsort(-np.abs(self.topics), axis=0, kind="stable")[:TOPIC_NAME_WORDS].T
         named = ((k, (vocabulary[self.topic_words[i]] for i in leading)) for k, leading in enumerate(heaviest.tolist()))
         return [f"{TOPIC_PREFIX}{k}:{','.join(leading)}" for k, leading in named]
@@ -104,7 +104,7 @@ class CollectionWeights:
 def weigh_collection(
     data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
 ) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str]]:
-    """Weigh the rows of a whole collection, as CSR arrays, by what they show; `sites[i]` names the site of row i.
+    """Apply W+ to the rows of a whole collection, as CSR arrays; `sites[i]` names the site of row i.
 
     Returns the weighted rows, and the names of their columns: the vocabulary, then the topics.
     """
@@ -124,10 +124,10 @@ def damped(weight: Floats) -> Floats:
 
 
 def spread(rows: Rows, sites: Sites, site_count: int) -> Floats:
-    """Of each word, the chance that two mentions are of different sites: 1 - sum of q_s squared (Gini, Simpson).
+    """For each word, the probability that two occurrences are on different sites: 1 - sum of q_s^2 (Gini, Simpson).
 
-    q_s is the share of site s in the sum over sites of p_s, the share of its pages that hold the word: large sites
-    count no more than small ones. From `LEAST_SPREAD` up; 1 for all words where there is one site only.
+    q_s is the share of site s in the sum over sites of p_s, the share of its pages with the word: large sites count no
+    more than small ones. At least `LEAST_SPREAD`; 1 for all words if there is only one site.
     """
     if site_count < 2:
         return np.ones(rows.shape[1])
@@ -143,7 +143,7 @@ def site_profiles(rows: Rows, sites: Sites, site_count: int) -> Rows:
 
 
 def kinship(profiles: Rows, of: slice, others: NDArray[np.int64]) -> Rows:
-    """k(s, t) of sites `of` to sites `others`: cos(P_s, P_t)^4 of the `KIN` most alike, in shares; 0 to itself."""
+    """k(s, t) of sites `of` to sites `others`: cos(P_s, P_t)^4 of the `KIN` most similar, as shares; 0 to itself."""
     units = _unit_rows(profiles)
     alike = np.maximum((units[of] @ units[others].T).toarray(), 0.0) ** KINSHIP_POWER
     alike[np.arange(*of.indices(profiles.shape[0]))[:, None] == others] = 0.0
@@ -154,7 +154,7 @@ def kinship(profiles: Rows, of: slice, others: NDArray[np.int64]) -> Rows:
 def site_shifts(profiles: Rows, pages: NDArray[np.int64]) -> Rows:
     """(1 - 1 / n_s) (P_s - sum over t of k(s, t) P_t): from the centre of the site to that of its kin; n_s pages.
 
-    A page alone says nothing of its site: it stays where it is.
+    A single page says nothing about its site and is not moved.
     """
     others = np.sort(np.argsort(-pages, kind="stable")[:COMPARED_SITES])
     parts = []
@@ -189,8 +189,8 @@ def topics_of(rows: Rows, sites: Sites) -> tuple[NDArray[np.intp], Floats]:
 
 def _moved(level: Rows, shifts: Rows, sites: Sites) -> Rows:
     """Rows moved by the shift of their site, of length 1; empty ones stay empty."""
-    told = diags_array((np.diff(level.indptr) > 0).astype(np.float64))
-    return _unit_rows(csr_array(level - told @ shifts[sites]))
+    filled = diags_array((np.diff(level.indptr) > 0).astype(np.float64))
+    return _unit_rows(csr_array(level - filled @ shifts[sites]))
 
 
 def _spread_rows(rows: Rows, spread_: Floats) -> Rows:

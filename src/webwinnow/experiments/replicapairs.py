@@ -26,7 +26,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import ReplicaSettings, Standing, distinctive_runs, sketch
-from webwinnow.replicas.grouping import likeness
+from webwinnow.replicas.grouping import similarity_of
 from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, published_fingerprint
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
@@ -228,7 +228,7 @@ def _minhash(texts: Texts, settings: ReplicaSettings) -> Similarity:
 
     def similarity(pair: Pair) -> float:
         one, other = (np.array([place[page]]) for page in (pair.page_a, pair.page_b))
-        return float(likeness(rows, one, other)[0][0])
+        return float(similarity_of(rows, one, other)[0][0])
 
     return similarity
 

@@ -1,4 +1,4 @@
-"""Replica removal (DocView 5): fingerprints of pages, clusters of replicas, and the copy that stays."""
+"""Replica removal (DocView 5): fingerprints of pages, clusters of replicas, and the page of each that is kept."""
 
 from __future__ import annotations
 

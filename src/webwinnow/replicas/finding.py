@@ -1,4 +1,4 @@
-"""Replicas of a collection: clusters of alike pages, in each the copy that stays, and what the others are to it."""
+"""Replicas of a collection: clusters of similar pages, the kept page of each, and the relation of the others to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from webwinnow.cleanpage import CleanPage
 from webwinnow.pagemeta import metadata
-from webwinnow.replicas.grouping import Places, alike, joined, likeness
+from webwinnow.replicas.grouping import Places, alike, joined, similarity_of
 from webwinnow.replicas.sketches import (
     ReplicaSettings,
     Sketches,
@@ -22,18 +22,18 @@ from webwinnow.replicas.sketches import (
 )
 
 RELATIONS: Final = ("", "copy", "version", "mirror")
-"""What a page is to the copy that stays, by code: that copy itself, a copy, an older version, a page of a mirror."""
+"""The relation of a page to the one that is kept, by code: itself, a copy, an older version, a page of a mirror."""
 _COPY, _VERSION, _MIRROR = 1, 2, 3
 _COLUMNS = ("address", "near", "path", "named", "site", "fetched", "ordinal", "url_length", "date")
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SLACK: Final = 0.2
-"""A page that came into a cluster by way of others stays in it if it is not clearly less alike to the copy that stays:
-by four standard errors of the estimate."""
+"""A page that joined a cluster through others stays in it unless it is clearly less similar to the kept page: by four
+standard errors of the estimate."""
 ROUNDS: Final = 8
-"""A cluster is parted so often at most; what is left then stays."""
+"""A cluster is split at most so often."""
 MIRROR_PAGES: Final = 5
 MIRROR_SHARE: Final = 0.5
-"""A site mirrors another if so many of its pages, and this share of them, have a replica there. Ours, untuned."""
+"""A site mirrors another if at least so many of its pages, and this share, have a replica there. Ours, untuned."""
 
 
 Columns = dict[str, NDArray[Any]]
@@ -54,9 +54,9 @@ class Mirror(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicas:
-    """For each page its cluster, the page that stays, what it is to that one (`RELATIONS`) and how much alike.
+    """For each page its cluster, the kept page (`stays`), its relation to that (`RELATIONS`) and their similarity.
 
-    Clusters are numbered in the order of their first pages. `fingerprinted` says which pages could be compared.
+    Clusters are numbered in the order of their first pages. `fingerprinted`: which pages could be compared.
     """
 
     cluster: Places
@@ -71,7 +71,7 @@ class Replicas:
 
     @property
     def count(self) -> int:
-        """How many pages are replicas of one that stays."""
+        """How many pages are replicas of a kept page."""
         return int(np.count_nonzero(self.relation))
 
     def counts(self) -> dict[str, int]:
@@ -81,16 +81,16 @@ class Replicas:
 
 
 def find_replicas(sketches: Sketches, settings: ReplicaSettings | None = None) -> Replicas:
-    """Find the replicas among pages, given their sketches in page order; a memory map will do.
+    """Find the replicas among pages, given their sketches in page order (an array or a memory map).
 
-    The same pages in another order give the same clusters, and the same page of each stays unless two of its pages have
-    the same traits. Memory is some 100 bytes a page and at most `KEY_BYTES`, beside the sketches.
+    The same pages in another order give the same clusters, and the same page of each is kept unless two of its pages
+    have equal traits. Memory is about 100 bytes per page and at most `KEY_BYTES`, beside the sketches.
     """
     settings = settings or ReplicaSettings()
     first = joined(sketches, settings)
     stays = _chosen(sketches, first)
     for _ in range(ROUNDS):
-        if not _part(sketches, first, stays, settings):
+        if not _split(sketches, first, stays, settings):
             break
         stays = _chosen(sketches, first)
     relation, similarity, mirrors = _relations(sketches, stays)
@@ -111,10 +111,10 @@ def _members(first: Places) -> Places:
 
 
 def _chosen(sketches: Sketches, first: Places) -> Places:
-    """For each page the copy of its cluster that stays.
+    """For each page the page of its cluster that is kept.
 
-    The best address has most canonical links of the cluster pointing to it, then the shortest URL, the earliest date,
-    the first place in the input. Of the versions of that page the newest stays.
+    The best URL has the most canonical links of the cluster, then the shortest URL, the earliest date, the first place
+    in the input. Of the versions of that page the newest is kept.
     """
     stays = np.arange(len(first), dtype=np.int64)
     pages = _members(first)
@@ -137,12 +137,11 @@ def _chosen(sketches: Sketches, first: Places) -> Places:
 
 
 def _columns(sketches: Sketches, pages: Places) -> Columns:
-    """What some of the sketches say, but for their fingerprints."""
     return {name: sketches[name][pages] for name in _COLUMNS}
 
 
 def _votes(cluster: Places, rows: Columns) -> NDArray[np.int64]:
-    """How many canonical links of a page's cluster name its address."""
+    """How many canonical links of a page's cluster name its URL."""
     pointing = rows["named"] != 0
     named, counted = np.unique(_pair_keys(cluster[pointing], rows["named"][pointing]), return_counts=True)
     votes = np.zeros(len(cluster), np.int64)
@@ -159,8 +158,8 @@ def _pair_keys(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint64]:
     return keys
 
 
-def _part(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSettings) -> bool:
-    """Let go, in place, what is clearly unlike the copy that stays, of each cluster into a new one; whether any is."""
+def _split(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSettings) -> bool:
+    """Split pages that differ from the kept page off their clusters, in place; return whether there were any."""
     pages = np.flatnonzero(stays != np.arange(len(stays)))
     if settings.method != "modern" or not len(pages):
         return False
@@ -172,13 +171,13 @@ def _part(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSet
 
 
 def _relations(sketches: Sketches, stays: Places) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
-    """What each page is to the one that stays, and how much alike; which sites mirror another."""
+    """The relation and similarity of each page to the kept one; which sites mirror another."""
     relation = np.zeros(len(stays), np.uint8)
     similarity = np.ones(len(stays), np.float32)
     pages = np.flatnonzero(stays != np.arange(len(stays)))
     if not len(pages):
         return relation, similarity, ()
-    similarity[pages] = likeness(sketches, pages, stays[pages])[0]
+    similarity[pages] = similarity_of(sketches, pages, stays[pages])[0]
     own, its = _columns(sketches, pages), _columns(sketches, stays[pages])
     is_near = (own["near"] == its["near"]) | ((own["named"] == its["named"]) & (own["named"] != 0))
     is_other_time = np.zeros(len(pages), np.bool_)
@@ -215,7 +214,7 @@ def _mirrors(sketches: Sketches, own: Columns, its: Columns) -> tuple[Mirror, ..
 
 
 class ReplicaFinder:
-    """Gathers pages, some 340 bytes of each, and says which are replicas of which.
+    """Collects pages, about 340 bytes of each, and finds the replicas among them.
 
     >>> finder = ReplicaFinder()
     >>> story = "the mill by the river grinds grain for all the villages around it"
@@ -234,7 +233,7 @@ class ReplicaFinder:
         return len(self._rows) // self._type.itemsize
 
     def add(self, page: CleanPage | str, standing: Standing | None = None) -> int:
-        """Add a page, cleaned, or its text; returns its number. A cleaned page tells itself where it stands."""
+        """Add a cleaned page or its text, and return its number."""
         if isinstance(page, CleanPage):
             runs = distinctive_runs(page.tree, page.verdict)
             row = page_sketch(page.tree, runs, standing or _standing(page), self.settings)

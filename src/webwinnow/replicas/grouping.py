@@ -1,8 +1,8 @@
-"""Which pages are alike: sketches to clusters, without comparing each page with each.
+"""Clusters of similar pages from their sketches, without comparing every page with every other.
 
 Equal texts are joined by sorting. Of the rest, pages that agree in a whole band of slots (Leskovec, Rajaraman and
-Ullman, Mining of Massive Datasets, 3.4) come to stand side by side when the bands are sorted; each is compared with the
-one before it and with the first that has this band, so a band costs n log n at worst, however many pages share it.
+Ullman, Mining of Massive Datasets, 3.4) are neighbours when the bands are sorted; each is compared with the one before
+it and with the first of this band, so a band costs at most n log n, however many pages share it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ROWS: Final = 3
 """Slots in a band: two pages that agree in half of their slots meet in one of 42 bands with probability 0.996."""
 BANDS: Final = SLOTS // ROWS
 KEY_BYTES: Final = 256_000_000
-"""Memory for the keys of bands; more pages are gone through more often."""
+"""Memory for the keys of bands; more pages take more passes."""
 CHUNK: Final = 1 << 15
-"""Sketches that are looked at in one go."""
+"""Sketches that are compared at once."""
 LEAST_SHARE: Final = 0.4
-"""A page is no replica of one that says more than 2.5 times as much, even if it is all in there."""
+"""A page is not a replica of one with more than 2.5 times as much text, even if that contains all of it."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _INDEX_BITS, _INDEX = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -32,7 +32,7 @@ Places = NDArray[np.int64]
 
 
 def joined(sketches: Sketches, settings: ReplicaSettings) -> Places:
-    """For each page the first page of its cluster; a page without a fingerprint is alone."""
+    """For each page the first page of its cluster; a page without a fingerprint is a cluster by itself."""
     first = np.arange(len(sketches), dtype=np.int64)
     different = _join_equal(sketches, first)
     if settings.method == "modern":
@@ -43,7 +43,7 @@ def joined(sketches: Sketches, settings: ReplicaSettings) -> Places:
 
 
 def _join_equal(sketches: Sketches, first: Places) -> Places:
-    """Join pages that say the same; returns one for each different text, in an order that does not depend on theirs."""
+    """Join pages with equal text; return one page for each text, in an order independent of the input's."""
     exact, *traits = (np.ascontiguousarray(sketches[name]) for name in ("exact", "site", "title", "address"))
     order = np.lexsort((*traits, exact))
     order = order[np.searchsorted(exact, 1, sorter=order) :]
@@ -53,14 +53,14 @@ def _join_equal(sketches: Sketches, first: Places) -> Places:
 
 
 def _band_keys(sketches: Sketches, wanted: Places) -> Iterator[NDArray[np.uint32]]:
-    """Band by band a key for each wanted page; as many bands at a time as fit into `KEY_BYTES`."""
-    as_they_lie = np.argsort(wanted)
+    """For each band a key of each wanted page; as many bands at a time as fit into `KEY_BYTES`."""
+    in_file_order = np.argsort(wanted)
     at_once = max(1, min(BANDS, KEY_BYTES // (4 * max(1, len(wanted)))))
     for band in range(0, BANDS, at_once):
         bands = range(band, min(band + at_once, BANDS))
         keys = np.empty((len(bands), len(wanted)), np.uint32)
         for start in range(0, len(wanted), CHUNK):
-            part = as_they_lie[start : start + CHUNK]
+            part = in_file_order[start : start + CHUNK]
             slots = sketches["slots"][wanted[part], bands[0] * ROWS : (bands[-1] + 1) * ROWS].astype(np.uint64)
             joint = slots[:, ::ROWS]
             for row in range(1, ROWS):
@@ -70,7 +70,7 @@ def _band_keys(sketches: Sketches, wanted: Places) -> Iterator[NDArray[np.uint32
 
 
 def _neighbours(keys: NDArray[np.uint32]) -> tuple[Places, Places]:
-    """Pairs of places with the same key: each with the one before it, and with the first of all."""
+    """Pairs of indexes with the same key: each with the one before it, and with the first."""
     packed = keys.astype(np.uint64) << _INDEX_BITS | np.arange(len(keys), dtype=np.uint64)
     packed.sort()
     is_same = packed[1:] >> _INDEX_BITS == packed[:-1] >> _INDEX_BITS
@@ -83,7 +83,7 @@ def _neighbours(keys: NDArray[np.uint32]) -> tuple[Places, Places]:
 
 
 def _join_alike(sketches: Sketches, settings: ReplicaSettings, first: Places, one: Places, other: Places) -> None:
-    """Join the pairs that are alike and not yet in one cluster."""
+    """Join the similar pairs that are not yet in one cluster."""
     for start in range(0, len(one), CHUNK):
         a, b = one[start : start + CHUNK], other[start : start + CHUNK]
         apart = first[a] != first[b]
@@ -96,19 +96,19 @@ def _join_alike(sketches: Sketches, settings: ReplicaSettings, first: Places, on
 def alike(
     sketches: Sketches, one: Places, other: Places, settings: ReplicaSettings, *, slack: float = 0.0
 ) -> NDArray[np.bool_]:
-    """Whether the pages of each pair are replicas; `slack` lowers what is asked of them."""
-    found, titles_differ = likeness(sketches, one, other)
+    """Whether the pages of each pair are replicas; `slack` lowers the threshold."""
+    found, titles_differ = similarity_of(sketches, one, other)
     wanted = np.where(titles_differ, settings.titles_apart, settings.threshold) - slack
     are: NDArray[np.bool_] = found >= wanted
     return are
 
 
-def likeness(sketches: Sketches, one: Places, other: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """How much the pages of each pair say the same, 0 to 1, and whether they stand on one site under different titles.
+def similarity_of(sketches: Sketches, one: Places, other: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The similarity of the pages of each pair, 0 to 1, and whether they are on one site under different titles.
 
-    It is the share of the shorter page's shingles that the longer one has too, since what cleaning leaves of one copy's
-    noise makes it longer, not different; but 0 where one says much less. Under different titles it is the Jaccard
-    index: there what one page says more may be what matters.
+    It is the share of the shorter page's shingles that the longer one has too, since boilerplate that cleaning leaves
+    makes a page longer, not different; but 0 where one is much shorter. Under different titles it is the Jaccard index,
+    since the additional text may be what matters.
     """
     exact, site, title = (_both(sketches, name, one, other) for name in ("exact", "site", "title"))
     is_equal = (exact[0] == exact[1]) & (exact[0] != 0)
@@ -128,6 +128,5 @@ def likeness(sketches: Sketches, one: Places, other: Places) -> tuple[NDArray[np
 
 
 def _both(sketches: Sketches, name: str, one: Places, other: Places) -> NDArray[Any]:
-    """A column for the first and for the second of each pair."""
     column = sketches[name]
     return np.stack([column[one], column[other]])

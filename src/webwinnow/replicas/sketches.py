@@ -36,19 +36,19 @@ from webwinnow.urls import canonical
 from webwinnow.words import words
 
 PERCENTAGE = 0.4
-"""The share of a page's different words that is looked at (DocView 7.2)."""
+"""The share of a page's different words that is used (DocView 7.2)."""
 INTERVAL = 5
 """The number of words that are hashed is a multiple of this (DocView 7.2)."""
 REPLICA_METHODS = ("modern", "published")
 SHINGLE_WORDS = 3
 """Words in a shingle. `webwinnow experiment replicas` measures 1 to 5; 3 leaves the widest margin (in-sample)."""
 THRESHOLD = 0.7
-"""Pages that share so much of what the shorter one says are replicas. On the labelled pairs all replicas lie above and
-all others far below; pages of shops that differ in a colour or a trim lie on both sides (docs/replicas.md)."""
+"""Pages with this similarity are replicas. Of the labelled pairs all replicas are above and all others far below; pages
+of shops that differ in a colour or a trim are on both sides (docs/replicas.md)."""
 TITLES_APART = 0.9
-"""Two pages of one site under different titles are replicas only if they are so much alike in all they say."""
+"""Two pages of one site under different titles are replicas only with this Jaccard index."""
 LEAST_WORDS = 10
-"""A page with fewer words has no modern fingerprint: too many pages say just that."""
+"""A page with fewer words has no modern fingerprint: too many pages have just these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +86,10 @@ def published_fingerprint(
     chosen = chosen_words(words, percentage, interval)
     if not chosen:
         return None
-    said = " ".join(chosen).encode(
+    text = " ".join(chosen).encode(
         "utf-8", "replace"
-    )  # the paper does not say how they are joined; no word holds a blank
-    return hashlib.md5(said, usedforsecurity=False).digest()
+    )  # the paper does not say how they are joined; no word has a blank
+    return hashlib.md5(text, usedforsecurity=False).digest()
 
 
 def chosen_words(words: Sequence[str], percentage: float = PERCENTAGE, interval: int = INTERVAL) -> list[str]:
@@ -118,9 +118,9 @@ Sketches = NDArray[np.void]
 def sketch_type(method: str = "modern") -> np.dtype[np.void]:
     """The columns of a sketch.
 
-    `exact` is 0 for a page without a fingerprint; hashes of what is not known are 0, too. `shingles` counts different
-    ones. `near` is the hash of the address less dates and versions, `path` of the address less scheme and host, `named`
-    of the canonical link. `date` is 20260131, `fetched` seconds since 1970. Only the run knows `ordinal`.
+    `exact` is 0 for a page without a fingerprint; hashes of unknown values are 0, too. `shingles` counts different
+    ones. `near` is the hash of the URL without dates and versions, `path` of the URL without scheme and host, `named`
+    of the canonical link. `date` is 20260131, `fetched` seconds since 1970. `ordinal` is set by the run.
     """
     slots: list[Any] = [("slots", "<u2", SLOTS)] if method == "modern" else []
     names = ("exact", "address", "near", "path", "named", "site", "title", "fetched", "ordinal")
@@ -131,7 +131,7 @@ def sketch_type(method: str = "modern") -> np.dtype[np.void]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a page stands: its address and what is known about it beside its text."""
+    """The origin of a page: its URL and other metadata beside its text."""
 
     url: str = ""
     site: str = ""
@@ -142,7 +142,7 @@ class Standing:
 
 
 def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = None) -> np.void:
-    """The row of a page that says `text`, cleaned or not."""
+    """The row of a page with this text, cleaned or not."""
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text, standing, settings)
@@ -152,7 +152,7 @@ def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = Non
 def page_sketch(
     tree: PageTree, runs: NDArray[np.bool_], standing: Standing, settings: ReplicaSettings | None = None
 ) -> np.void:
-    """The row of a page of which some text runs count; a word that markup cuts in two counts as two."""
+    """The row of a page, from some of its text runs; a word that markup splits counts as two."""
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text_of_runs(tree, runs), standing, settings)
@@ -177,7 +177,7 @@ def _modern(said: Hashes, standing: Standing, settings: ReplicaSettings) -> np.v
 
 
 def _standing_in(row: np.void, standing: Standing) -> np.void:
-    """A row with where its page stands."""
+    """A row with the origin of its page."""
     address = canonical(standing.url)
     row["address"] = _hash(address)
     row["near"] = _hash(near_address(address))
@@ -193,13 +193,13 @@ def _standing_in(row: np.void, standing: Standing) -> np.void:
 
 
 def no_sketch(settings: ReplicaSettings | None = None) -> np.void:
-    """The row of a page that could not be read: no replica of any."""
+    """The row of a page that could not be read and is a replica of none."""
     row: np.void = np.zeros(1, sketch_type((settings or ReplicaSettings()).method))[0]
     return row
 
 
 def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, settings: ReplicaSettings) -> bytes:
-    """The bytes of a sketch with what only the run knows; of one without a fingerprint where there are none yet."""
+    """The bytes of a sketch with the values that only the run knows; an empty sketch where there is none yet."""
     row = np.frombuffer(packed, sketch_type(settings.method))[0].copy() if packed else no_sketch(settings)
     row["site"], row["ordinal"], row["fetched"] = site_hash(site), ordinal, seconds(fetched_at)
     return row.tobytes()
@@ -212,9 +212,9 @@ def minhash(lowest: Hashes) -> NDArray[np.uint16]:
 
 @cache
 def _lenders() -> NDArray[np.int64]:
-    """For each slot all slots in the order in which it would borrow from them if it were empty."""
-    drawn = [xxh3_64_intdigest(b"%d %d" % (slot, lender)) for slot in range(SLOTS) for lender in range(SLOTS)]
-    return np.argsort(np.array(drawn, np.uint64).reshape(SLOTS, SLOTS), axis=1).astype(np.int64)
+    """For each slot all slots in the order in which it borrows from them if it is empty."""
+    hashes = [xxh3_64_intdigest(b"%d %d" % (slot, lender)) for slot in range(SLOTS) for lender in range(SLOTS)]
+    return np.argsort(np.array(hashes, np.uint64).reshape(SLOTS, SLOTS), axis=1).astype(np.int64)
 
 
 # Addresses and dates
@@ -225,17 +225,17 @@ _DATED = re.compile(
     rf"(?<!\d){_YEAR}(?:[-/._]?(?:1[0-2]|0?[1-9])(?:[-/._]?(?:[12]\d|3[01]|0?[1-9])(?:[T_-]?\d{{4,6}})?)?)?(?!\d)"
     r"|(?<![a-z0-9])v?\d+(?:[._]\d+)+(?![a-z0-9])|(?<![a-z0-9])v\d+(?![a-z0-9])"
 )
-"""Dates, time stamps and version numbers in an address."""
+"""Dates, time stamps and version numbers in a URL."""
 _SECURE_OR_NOT = re.compile(r"^https?://(?:www\.)?")
 
 
 def near_address(address: str) -> str:
-    """An address less what tells versions of a page apart: scheme, `www.`, dates, time stamps, version numbers."""
+    """A URL without what distinguishes versions of a page: scheme, `www.`, dates, time stamps, version numbers."""
     return _DATED.sub("*", _SECURE_OR_NOT.sub("", address.lower())).rstrip("/")
 
 
 def seconds(stamp: str | None) -> int:
-    """A time stamp, ISO 8601 or 14 digits, in seconds since 1970; 0 if it is none."""
+    """A time stamp, ISO 8601 or 14 digits, in seconds since 1970; 0 if it is not one."""
     if not stamp:
         return 0
     try:
@@ -246,13 +246,13 @@ def seconds(stamp: str | None) -> int:
 
 
 def _day(date: str | None) -> int:
-    """A date such as 2026-01-31 as 20260131; 0 if it is none."""
+    """A date such as 2026-01-31 as 20260131; 0 if it is not one."""
     found = (date or "")[:10].replace("-", "")
     return int(found) if len(found) == 8 and found.isascii() and found.isdigit() else 0
 
 
 def site_hash(site: str) -> int:
-    """What a sketch knows its site by."""
+    """The hash of a site in a sketch."""
     return _hash(site)
 
 
@@ -261,17 +261,22 @@ def _hash(text: str) -> int:
 
 
 SITE_PAGES: Final = 10
-"""A site of fewer pages is not asked what it repeats: its pages may all be replicas of one."""
+"""Repeated blocks are not removed on smaller sites, whose pages may all be replicas of one."""
 LEAST_LEFT: Final = 0.1
-"""Nor is one that repeats more than all but this share of a page: that page has replicas on most of the site."""
+"""Nor where less than this share of a page would be left: that page has replicas on most of the site."""
 LEAST_CONTENT: Final = 10
-"""Words of main content below which the page is taken as its cleaner leaves it."""
+"""With fewer words of main content, all text that the verdict keeps is used."""
 
 
 def distinctive_runs(
     tree: PageTree, verdict: Verdict, evidence: PageEvidence | None = None, model: LearnedSite | None = None
 ) -> NDArray[np.bool_]:
-    """The text runs to fingerprint: with `evidence` what the module says, else all that the verdict keeps."""
+    """The text runs to fingerprint, which distinguish a page from others on any site.
+
+    A site's model is learned from its pages, so replicas on a site change what cleaning leaves of them, and a replica
+    on another site is cleaned differently. So the fingerprint uses the main content by the page model alone
+    (`evidence`), without blocks that the site repeats on many pages; without `evidence`, all that the verdict keeps.
+    """
     if evidence is not None:
         blocks = evidence.blocks(tree)
         shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
@@ -279,14 +284,14 @@ def distinctive_runs(
         said = int(evidence.words[kept].sum())
         if said >= LEAST_CONTENT:
             own = kept & ~_repeated(evidence, model)
-            told = np.zeros(len(blocks), np.bool_)
-            told[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
-            return np.repeat(told, np.diff(blocks.first_run))
+            chosen = np.zeros(len(blocks), np.bool_)
+            chosen[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
+            return np.repeat(chosen, np.diff(blocks.first_run))
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
 def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
-    """The blocks that method `page` keeps, whichever way the user leans."""
+    """The blocks that method `page` keeps without `--favor`."""
     probability, words = evidence.probability, evidence.words
     lowest, quality = PageModel.load().judged(probability, words)
     if quality < NO_CONTENT_BELOW and words.sum() >= JUDGED_WORDS:
@@ -296,7 +301,7 @@ def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
 
 
 def _repeated(evidence: PageEvidence, model: LearnedSite | None) -> NDArray[np.bool_]:
-    """The blocks that the site says on so many of its pages that they belong to no record."""
+    """The blocks that the site repeats on so many pages that they belong to no record."""
     if model is None or model.pages < SITE_PAGES:
         return np.zeros(len(evidence), np.bool_)
     found: NDArray[np.bool_] = model.block_table.pages_that_say(evidence.text) >= RECORD_AT * model.pages
