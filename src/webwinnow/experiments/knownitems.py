@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from webwinnow.errors import InputError
-from webwinnow.experiments.resulttables import markdown_table
 from webwinnow.io.rows import Record
 from webwinnow.progress import Progress, no_progress
+from webwinnow.report.templating import render_text
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.index import ABSTRACT, FULL, TEXTS, key_of
 from webwinnow.search.query import Within
@@ -103,23 +103,4 @@ def _terms(records: Iterator[Record]) -> tuple[int, int]:
 
 def search_table(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
-    head = ["index", "searched fields", "MRR", "success at 10", "results (median)", "ms per query (median)"]
-    rows = [
-        [
-            *(row["index"], row["searched"], f"{row['reciprocal_rank']:.3f}", f"{row['success']:.3f}"),
-            *(f"{row['results']:,.0f}", f"{row['milliseconds']:.2f}"),
-        ]
-        for row in found["indexes"]
-    ]
-    sizes = [
-        [name, f"{found[name][ABSTRACT]:,}", f"{found[name][FULL]:,}", f"{found[name]['ratio']:.3f}", str(published)]
-        for name, published in (("terms", 0.3528), ("bytes", 0.414))
-    ]
-    lines = [
-        f"{found['pages']:,} pages, {found['queries']:,} queries (titles of one page each), seed {found['seed']}.",
-        "",
-        *markdown_table(head, rows),
-        "",
-        *markdown_table(["", "abstract", "full text", "ratio", "ratio in the paper"], sizes),
-    ]
-    return "\n".join(lines) + "\n"
+    return render_text("search.md.j2", found=found, abstract=ABSTRACT, full=FULL)

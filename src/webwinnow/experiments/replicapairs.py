@@ -18,7 +18,6 @@ from xxhash import xxh3_64_intdigest
 from webwinnow.blocks import text_of_runs
 from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError
-from webwinnow.experiments.resulttables import markdown_table
 from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.io import open_pages
 from webwinnow.io.tablefiles import TableFile
@@ -28,6 +27,7 @@ from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import ReplicaSettings, Standing, distinctive_runs, sketch
 from webwinnow.replicas.grouping import similarity_of
 from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, published_fingerprint
+from webwinnow.report.templating import render_text
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
 from webwinnow.words import shingles, words
@@ -104,10 +104,6 @@ class Rates:
     hit: dict[str, float]
     error: float
 
-    def row(self) -> list[str]:
-        """Its cells of a table."""
-        return [*(f"{rate:.3f}" for rate in self.hit.values()), f"{self.error:.3f}"]
-
 
 @dataclass(frozen=True, slots=True)
 class FingerprintTrial:
@@ -148,39 +144,7 @@ class ReplicaResults:
 
     def to_markdown(self) -> str:
         """The tables for people."""
-        kinds = sorted({kind for rates in self.published.values() for kind in rates.hit})
-        rows = [["published, 0.4 and 5", cleaning, "", *rates.row(), ""] for cleaning, rates in self.published.items()]
-        rows += [["modern, default", cleaning, "", *rates.row(), ""] for cleaning, rates in self.default.items()]
-        for trial in self.trials:
-            thresholds = " / ".join(f"{threshold:.2f}" for threshold in trial.thresholds)
-            rows.append([trial.fingerprint, trial.cleaning, thresholds, *trial.tested.row(), f"{trial.margin:+.3f}"])
-        lines = [
-            "# Replicas",
-            "",
-            f"{self.replicas} pairs of replicas, {self.others} pairs of other pages.",
-            "",
-            "## Fingerprints",
-            "",
-            "A threshold is chosen on half of the original pages and tested on the other half, in both directions. The",
-            "margin is the least similar replica minus the most similar other page, over all pairs.",
-            "",
-        ]
-        head = ["fingerprint", "cleaning", "threshold", *(f"hit: {kind}" for kind in kinds), "error", "margin"]
-        lines += markdown_table(head, rows)
-        for cleaning, table in self.table.items():
-            lines += [
-                "",
-                f"## Table 2, cleaning: {cleaning}",
-                "",
-                f"Hits of {self.replicas} / errors of {self.others}, by Percentage (P) and Interval (I).",
-                "",
-            ]
-            cells = [
-                [f"I={interval}", *(f"{hits}/{errors}" for hits, errors in row)]
-                for interval, row in zip(INTERVALS, table, strict=True)
-            ]
-            lines += markdown_table(["", *(f"P={percentage:.0%}" for percentage in PERCENTAGES)], cells)
-        return "\n".join(lines) + "\n"
+        return render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
 
 
 def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> ReplicaResults:

@@ -1,4 +1,4 @@
-"""Results of experiments for people: CSV files, tables of HTML pages with the best values marked, Markdown, notes."""
+"""Results of experiments for people: CSV files, tables of HTML pages with the best values marked, notes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,6 @@ def best_of_columns(rows: Sequence[Sequence[str]], first: int = 1) -> list[Row]:
             top = max(values, key=float)
             marked.append([Cell(c, "best") if v == top else c for c, v in zip(column, values, strict=True)])
     return [list(row) for row in zip(*marked, strict=True)]
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
 class Notes:

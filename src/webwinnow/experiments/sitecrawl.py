@@ -16,10 +16,10 @@ from webwinnow.commands.mine import PrunedFollow
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_url
 from webwinnow.errors import InputError
-from webwinnow.experiments.resulttables import markdown_table
 from webwinnow.experiments.sites.labelledsites import Clock, read_sites
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.progress import Progress, no_progress
+from webwinnow.report.templating import render_text
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
@@ -158,23 +158,7 @@ def compare_crawls(
 
 def crawl_table(found: CrawlComparison) -> str:
     """Return the comparison as Markdown."""
-    head = ["crawl", "pages", "MB", "crawl, s", "rule, s", "classify, s", "spotting (15)", "accuracy (16)", "errors"]
-    rows = []
-    for run in (found.fixed, found.pruned):
-        wrong = ", ".join(f"{site.site} ({site.topic})" for site in run.errors) or "none"
-        seconds = [f"{run.crawling:.1f}", f"{run.judging:.1f}", f"{run.classifying:.1f}"]
-        measures = [f"{100 * run.spotting:.0f} %", f"{run.accuracy:.3f}", f"{len(run.errors)}: {wrong}"]
-        rows.append([run.name, f"{run.pages:,}", f"{run.received / 1e6:.1f}", *seconds, *measures])
-    lines = [
-        f"Crawl of {len(found.fixed.sites)} sites of {found.data}; method {found.method}, each classified by the "
-        f"others; {found.delay:g} s between requests.",
-        "",
-        *markdown_table(head, rows),
-        "",
-        f"Pruning saves {100 * found.saved('pages'):.1f} % of the pages, {100 * found.saved('crawling'):.1f} % of the "
-        f"time of crawling (the paper: 46.7 %) and {100 * found.saved('seconds'):.1f} % in all (the paper: 34.5 %).",
-    ]
-    return "\n".join(lines) + "\n"
+    return render_text("sitecrawl.md.j2", found=found)
 
 
 def _read(

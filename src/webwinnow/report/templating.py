@@ -32,9 +32,14 @@ def render(template: str, **values: Any) -> Markup:
     return Markup(_environment().get_template(template).render(values))
 
 
+def render_text(template: str, **values: Any) -> str:
+    """Render a template of plain text or Markdown, not escaped."""
+    return render(template, **values).unescape()
+
+
 def render_paragraphs(template: str, **values: Any) -> list[str]:
-    """Render a text template and return its paragraphs as plain text, not escaped."""
-    paragraphs = (" ".join(text.split()) for text in render(template, **values).unescape().split("\n\n"))
+    """Render a text template and return its paragraphs."""
+    paragraphs = (" ".join(text.split()) for text in render_text(template, **values).split("\n\n"))
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
