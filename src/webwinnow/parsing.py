@@ -53,18 +53,11 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CHARSET_PARAMETER = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"',;]+))", re.IGNORECASE)
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_READ_AS = {
-    "gb2312": "gb18030",  # a superset; the standard treats all three alike
-    "gb_2312-80": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "utf8": "utf-8",
-    "iso-8859-1": "windows-1252",
-    "latin1": "windows-1252",
-    "us-ascii": "windows-1252",
-    "ascii": "windows-1252",
-    "cp1252": "windows-1252",
-}
+_READ_AS = (
+    dict.fromkeys("gb2312 gb_2312-80 gbk x-gbk".split(), "gb18030")  # a superset; the standard treats all alike
+    | dict.fromkeys("iso-8859-1 latin1 us-ascii ascii cp1252".split(), "windows-1252")
+    | {"utf8": "utf-8"}
+)
 _IN_META = {"utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 """A page whose meta can be read as ASCII is not UTF-16 (HTML standard)."""
 

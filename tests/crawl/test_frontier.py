@@ -10,8 +10,7 @@ import pytest
 
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore, Fate
-from webwinnow.crawl.frontier import GIVE_UP_AFTER, LEAST_REQUESTS, REQUESTS_PER_PAGE, Frontier, Visit
-from webwinnow.crawl.robots import Rules
+from webwinnow.crawl.frontier import GIVE_UP_AFTER, LEAST_REQUESTS, REQUESTS_PER_PAGE, Frontier, Rules, Visit
 
 START = "http://a.test/docs/"
 

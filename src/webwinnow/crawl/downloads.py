@@ -30,9 +30,8 @@ from twisted.web.iweb import UNKNOWN_LENGTH, IAgentEndpointFactory
 from zope.interface import implementer
 
 from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.frontier import Visit
+from webwinnow.crawl.frontier import ROBOTS_BYTES, Visit
 from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
-from webwinnow.crawl.robots import ROBOTS_BYTES
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, status_of
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"

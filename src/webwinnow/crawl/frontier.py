@@ -1,4 +1,4 @@
-"""`Frontier`: which page is fetched next. It knows limits, politeness and strategies, but not the network.
+"""`Frontier`: which page is fetched next. It knows limits, robots.txt and strategies, but not the network.
 
 `next` returns a `Visit`. Each must be answered by `settle` or `retry` (a page) or `set_rules` (a robots.txt), and then
 by `leave`. A host has at most one visit under way, and none before its delay has passed.
@@ -11,11 +11,12 @@ from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from protego import Protego
 
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore, Fate, KnownPage, KnownSite, Link
-from webwinnow.crawl.robots import MOST_REDIRECTS, Rules
 from webwinnow.crawl.scope import Scope, host_of, origin_of, page_url
 
 GIVE_UP_AFTER: Final = 15
@@ -33,6 +34,48 @@ LONGEST_BACKOFF: Final = 120.0
 """Maximum seconds that a host is left alone, whatever it or our doubling asks for. Ours."""
 PAGE_REDIRECTS: Final = 10
 """Consecutive redirects that are followed. Ours; browsers stop at 20."""
+
+
+ROBOTS_BYTES: Final = 500 * 1024
+"""Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
+MOST_REDIRECTS: Final = 5
+"""Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
+LONGEST_DELAY: Final = 60.0
+"""Maximum Crawl-delay in seconds. Ours: with a longer one a site would never be finished."""
+FORBIDDEN: Final = "robots.txt forbids it"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which URLs of an origin may be fetched, and how fast.
+
+    `closed` is the reason if none may: RFC 9309 requires that if the server cannot deliver its robots.txt.
+    """
+
+    parsed: Protego | None = None
+    closed: str | None = None
+    failed: bool = False
+
+    @classmethod
+    def of(cls, status: int, body: bytes) -> Rules:
+        """Return the rules of a response: a missing file allows everything, a failing server nothing."""
+        if 200 <= status < 300:
+            return cls(Protego.parse(body[:ROBOTS_BYTES].decode("utf-8", "replace")))
+        if status >= 500 or status == 429:
+            return cls(closed=f"robots.txt could not be read (status {status})", failed=True)
+        return cls()
+
+    def why_not(self, url: str, user_agent: str) -> str | None:
+        if self.closed is not None:
+            return self.closed
+        if self.parsed is None or self.parsed.can_fetch(url, user_agent):
+            return None
+        return FORBIDDEN
+
+    def delay(self, user_agent: str) -> float:
+        """Return the seconds that the origin wants between requests."""
+        asked = None if self.parsed is None else self.parsed.crawl_delay(user_agent)
+        return min(float(asked or 0.0), LONGEST_DELAY)
 
 
 class Visit(NamedTuple):
@@ -290,22 +333,14 @@ class Frontier:
 
     # Results of visits
 
-    def settle(
-        self,
-        visit: Visit,
-        fate: Fate,
-        reason: str | None = None,
-        *,
-        size: int = 0,
-        fetched_at: str | None = None,
-        warc_end: int | None = None,
-    ) -> None:
+    def settle(self, visit: Visit, fate: Fate, reason: str | None = None, **stored: Any) -> None:
+        """Record the fate of a page that was visited; `stored` as in `CrawlStore.settle`."""
         assert visit.page is not None
         site = self._sites[visit.page.site]
         site.out -= 1
         site.settled += 1
         site.stored += fate is Fate.STORED
-        self.store.settle(visit.page.id, fate, reason, size=size, fetched_at=fetched_at, warc_end=warc_end)
+        self.store.settle(visit.page.id, fate, reason, **stored)
 
     def retry(self, visit: Visit) -> bool:
         """Try a failed page once more, later; False if it was tried often enough."""

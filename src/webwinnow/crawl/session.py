@@ -10,8 +10,7 @@ from typing import Final
 from webwinnow.crawl.crawlmessages import Answer, FetchedPage
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.crawlstore import CrawlStore, Fate
-from webwinnow.crawl.frontier import Frontier, Visit
-from webwinnow.crawl.robots import ROBOTS_BYTES, Rules
+from webwinnow.crawl.frontier import ROBOTS_BYTES, Frontier, Rules, Visit
 from webwinnow.crawl.scope import page_url
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile, claims_another_type
 from webwinnow.errors import InputError, PageRefused

@@ -16,7 +16,7 @@ from webwinnow.errors import InputError, MissingExtra
 from webwinnow.io.parquet import check_parquet, read_parquet
 from webwinnow.io.rows import read_jsonl
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of, is_html_document
-from webwinnow.io.unpacking import ProblemListener, Readable, ReadLimits, UnpackedStream
+from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
 from webwinnow.io.warc import read_wacz, read_warc, warcs_in
 from webwinnow.records import PageRecord
 
@@ -215,7 +215,7 @@ class PageFile:
                     raise InputError(f"{self.name}: cannot be copied to disk ({error.strerror})") from error
                 yield from self._pages(content, stream, file, limits, on_problem)
 
-    def _recognise(self, file: Readable, limits: ReadLimits) -> tuple[Content, UnpackedStream]:
+    def _recognise(self, file: IO[bytes], limits: ReadLimits) -> tuple[Content, UnpackedStream]:
         stream = UnpackedStream(file, limits)
         head = stream.peek(HEAD_BYTES)
         if stream.problem and not head:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.io.rows import PAGE_FIELDS, ROW_FIELDS, FieldKind, Fields, Record, ordered, page_of_row
 from webwinnow.io.unpacking import MB, ProblemListener, ReadLimits
 from webwinnow.records import PageRecord
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 PARQUET_MAGIC: Final = b"PAR1"
 BATCH_ROWS: Final = 16  # pages in memory at once while reading
@@ -22,12 +18,13 @@ GROUP_BYTES: Final = 32 * MB
 ZSTD_LEVEL: Final = 3
 
 
-def needs_pyarrow() -> None:
-    """Raise `MissingExtra` if pyarrow is not installed."""
+def needs_pyarrow() -> Any:
+    """Import and return pyarrow; `MissingExtra` if it is not installed."""
     try:
-        import pyarrow.parquet  # noqa: F401, PLC0415 (an optional extra)
+        import pyarrow.parquet  # noqa: PLC0415 (an optional extra)
     except ImportError as error:
         raise MissingExtra("Parquet", "parquet") from error
+    return pyarrow
 
 
 def check_parquet(file: IO[bytes], name: str) -> None:
@@ -79,29 +76,22 @@ def read_parquet_rows(
 
 def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
     """Write records to an open file, packed with zstd, in row groups whose size depends on the records alone."""
-    needs_pyarrow()
-    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    schema = _schema(fields)
+    pa, schema = needs_pyarrow(), _schema(fields)
     packing: dict[str, Any] = {"compression": "zstd", "compression_level": ZSTD_LEVEL, "write_batch_size": BATCH_ROWS}
-    with pq.ParquetWriter(out, schema, **packing) as writer:
+    with pa.parquet.ParquetWriter(out, schema, **packing) as writer:
         for group in _groups(records, fields):
             writer.write_table(pa.Table.from_pylist(group, schema=schema), row_group_size=len(group))
 
 
-def _table(file: IO[bytes], name: str) -> pq.ParquetFile:
-    needs_pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415 (an optional extra)
-
+def _table(file: IO[bytes], name: str) -> Any:
     file.seek(0)
     try:
-        return pq.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
+        return needs_pyarrow().parquet.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
     except (OSError, ValueError, NotImplementedError) as error:
         raise InputError(f"{name}: is a damaged Parquet file ({_first_line(error)})") from error
 
 
-def _opened(file: IO[bytes], name: str) -> pq.ParquetFile:
+def _opened(file: IO[bytes], name: str) -> Any:
     table = _table(file, name)
     found = table.schema_arrow.names
     if found.count("html") != 1:
@@ -109,22 +99,21 @@ def _opened(file: IO[bytes], name: str) -> pq.ParquetFile:
             f"{name}: has {found.count('html') or 'no'} column 'html'; expected one 'html' and one 'url', and maybe "
             f"{', '.join(ROW_FIELDS[2:])}; found {', '.join(found) or 'no columns'}"
         )
-    if not _holds_text(table.schema_arrow.field("html").type):
-        kind = table.schema_arrow.field("html").type
+    kind = table.schema_arrow.field("html").type
+    if not _holds_text(kind):
         raise InputError(f"{name}: column 'html' has the type {kind}; expected text or bytes")
     return table
 
 
-def _holds_text(kind: pa.DataType) -> bool:
-    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
-
+def _holds_text(kind: Any) -> bool:
+    pa = needs_pyarrow()
     if pa.types.is_dictionary(kind):
         return _holds_text(kind.value_type)
     texts = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
-    return kind in texts or pa.types.is_fixed_size_binary(kind)
+    return kind in texts or bool(pa.types.is_fixed_size_binary(kind))
 
 
-def _rows(table: pq.ParquetFile, limits: ReadLimits, columns: list[str]) -> Iterator[dict[str, Any]]:
+def _rows(table: Any, limits: ReadLimits, columns: list[str]) -> Iterator[dict[str, Any]]:
     for group in range(table.num_row_groups):
         _refuse_bomb(table, group, limits)
         for batch in table.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
@@ -141,7 +130,7 @@ def _value(scalar: Any) -> object:
         return bytes(scalar.as_buffer())
 
 
-def _refuse_bomb(table: pq.ParquetFile, group: int, limits: ReadLimits) -> None:
+def _refuse_bomb(table: Any, group: int, limits: ReadLimits) -> None:
     """Raise `InputError` if a column of a row group claims to unpack beyond the ratio limit."""
     columns = table.metadata.row_group(group)
     for at in range(columns.num_columns):
@@ -151,10 +140,9 @@ def _refuse_bomb(table: pq.ParquetFile, group: int, limits: ReadLimits) -> None:
             raise InputError(f"row group {group} unpacks to more than {limits.max_ratio} times its size")
 
 
-def _schema(fields: Fields) -> pa.Schema:
-    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
-
-    kinds: dict[FieldKind, pa.DataType] = {
+def _schema(fields: Fields) -> Any:
+    pa = needs_pyarrow()
+    kinds = {
         FieldKind.TEXT: pa.string(),
         FieldKind.TEXTS: pa.list_(pa.string()),
         FieldKind.INTEGER: pa.int64(),

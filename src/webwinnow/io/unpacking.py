@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 from zipfile import BadZipFile
 
 import brotli  # type: ignore[import-untyped]
@@ -22,6 +22,9 @@ import zstandard
 
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io.sniff import looks_like_html
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRead
 
 MB: Final = 1 << 20
 CHUNK_BYTES: Final = 1 << 16  # packed bytes read at once
@@ -204,14 +207,6 @@ CODINGS: Final[dict[str, Callable[[Iterable[bytes], bool], Iterator[bytes]]]] = 
 }
 
 
-class Readable(Protocol):
-    """A source of bytes for `UnpackedStream`."""
-
-    def read(self, size: int = ..., /) -> bytes:
-        """Return up to `size` bytes, b"" at the end."""
-        ...
-
-
 class UnpackedStream:
     """The bytes of a source, unpacked if they are gzip or zstd, as a stream that never raises.
 
@@ -219,7 +214,7 @@ class UnpackedStream:
     applies to one record at a time: call `mark` where the next one begins.
     """
 
-    def __init__(self, source: Readable, limits: ReadLimits) -> None:
+    def __init__(self, source: SupportsRead[bytes], limits: ReadLimits) -> None:
         self.problem: str | None = None
         self.taken = 0  # packed bytes since the last mark
         self.given = 0  # unpacked bytes since the last mark
@@ -291,7 +286,7 @@ class UnpackedStream:
             self.problem = str(error)
             return b""
 
-    def _chunks(self, source: Readable) -> Iterator[bytes]:
+    def _chunks(self, source: SupportsRead[bytes]) -> Iterator[bytes]:
         while True:
             try:
                 chunk = source.read(CHUNK_BYTES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -109,15 +110,11 @@ class IndexFolder:
     def writing(self, settings: IndexSettings | None = None) -> Self:
         """Open for writing. As a context it commits at the end; on an error it rolls back to the last commit."""
         self._settings = settings or IndexSettings()
-        opened = []
-        try:
+        with ExitStack() as opened:
             for level in self.levels.values():
                 level.open_to_write(self._settings.memory)
-                opened.append(level)
-        except InputError:
-            for level in opened:
-                level.close()
-            raise
+                opened.callback(level.close)
+            opened.pop_all()
         return self
 
     def __enter__(self) -> Self:
@@ -219,7 +216,7 @@ class Level:
         self._writer: tantivy.IndexWriter | None = None
         self._searcher: tantivy.Searcher | None = None
 
-    def _schema(self) -> tantivy.Schema:
+    def _schema(self) -> Any:
         builder = self._tantivy.SchemaBuilder()
         builder.add_text_field(KEY, tokenizer_name="raw", index_option="basic", stored=True)
         for name in FILTERS:
@@ -227,8 +224,7 @@ class Level:
         for name in TEXTS:
             builder.add_text_field(name, tokenizer_name="words", index_option="position")
         builder.add_bytes_field(SHOWN, stored=True, indexed=False)
-        schema: tantivy.Schema = builder.build()
-        return schema
+        return builder.build()
 
     # Writing
 
@@ -303,7 +299,7 @@ class Level:
             self._searcher = self._index.searcher()
         return self._searcher
 
-    def _query(self, clauses: Sequence[Clause], filters: dict[str, str], texts: Sequence[str]) -> tantivy.Query:
+    def _query(self, clauses: Sequence[Clause], filters: dict[str, str], texts: Sequence[str]) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._index.schema
         roles = {"must": occur.Must, "may": occur.Should, "not": occur.MustNot}
         parts = [(roles[role], self._anywhere(found, texts)) for found, role in clauses]
@@ -311,10 +307,9 @@ class Level:
         narrowed = [
             query.const_score_query(query.term_query(schema, name, value), 0.0) for name, value in filters.items()
         ]
-        both: tantivy.Query = query.boolean_query([(occur.Must, part) for part in (*wanted, *narrowed)])
-        return both
+        return query.boolean_query([(occur.Must, part) for part in (*wanted, *narrowed)])
 
-    def _anywhere(self, phrase: tuple[str, ...], texts: Sequence[str]) -> tantivy.Query:
+    def _anywhere(self, phrase: tuple[str, ...], texts: Sequence[str]) -> Any:
         """Return the query for a word or phrase in any of `texts`; the best field counts."""
         query, schema = self._tantivy.Query, self._index.schema
         fields = []
@@ -324,5 +319,4 @@ class Level:
             else:
                 found = query.phrase_query(schema, name, list(phrase))
             fields.append(query.boost_query(found, BOOSTS[name]))
-        anywhere: tantivy.Query = query.disjunction_max_query(fields)
-        return anywhere
+        return query.disjunction_max_query(fields)
