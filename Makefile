@@ -26,7 +26,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxd')
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,render,search,serve,crawl,thesaurus]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus]' --group dev
 	touch $@
 
 # The report of `webwinnow inspect` is tested in a real browser, Debian's chromium. Where it cannot be installed those

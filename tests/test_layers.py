@@ -123,6 +123,26 @@ def test_the_library_neither_prints_nor_exits(module: Path) -> None:
     assert called.isdisjoint({"print", "exit", "quit", "sys.exit", "sys.stdout.write", "sys.stderr.write"})
 
 
+BOUNDARIES = {
+    Path("collection/pageworker.py"): "one record",
+    Path("crawl/crawlprocess.py"): "one response",
+    Path("service/jobrunner.py"): "one job",
+    Path("engines/ray.py"): "starting Ray, which raises bare exceptions",
+}
+"""The modules that may catch every exception, and what each turns into a result (CONTRIBUTING)."""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_every_exception_is_caught_only_at_a_boundary(module: Path) -> None:
+    caught = [
+        node
+        for node in ast.walk(tree_of(module))
+        if isinstance(node, ast.ExceptHandler)
+        and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "Exception"))
+    ]
+    assert len(caught) <= (module in BOUNDARIES)
+
+
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_every_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(tree_of(module))
