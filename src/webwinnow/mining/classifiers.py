@@ -160,7 +160,6 @@ class Classifier:
         return found
 
     def predict(self, matrix: Rows) -> NDArray[np.str_]:
-        """The most probable class of each page."""
         found: NDArray[np.str_] = self.classes_[self.predict_proba(matrix).argmax(axis=1)]
         return found
 

@@ -128,7 +128,6 @@ class ClassModel(SavedModel):
 
     @property
     def taxonomy(self) -> Taxonomy:
-        """The levels of the classes."""
         return Taxonomy(self.classifier.classes_.tolist(), self.separator)
 
     def rows(self, builder: VectorBuilder) -> Any:

@@ -31,7 +31,6 @@ class ClassScores:
 
     @property
     def pages(self) -> NDArray[np.int64]:
-        """Pages of each class."""
         found: NDArray[np.int64] = self.confusion.sum(axis=1)
         return found
 
@@ -72,7 +71,6 @@ class ClassScores:
         return self.accuracy
 
     def to_plain(self) -> dict[str, Any]:
-        """The scores for JSON."""
         rounded = [np.round(column, 6).tolist() for column in (self.precision, self.recall, self.f)]
         return {
             "accuracy": round(self.accuracy, 6),
@@ -115,7 +113,6 @@ class Reliability(NamedTuple):
         return float((self.pages * np.abs(self.predicted - self.right)).sum() / max(int(self.pages.sum()), 1))
 
     def to_plain(self) -> dict[str, Any]:
-        """The numbers for JSON."""
         return {"brier": round(self.brier, 6), "expected_calibration_error": round(self.expected_error, 6)}
 
 

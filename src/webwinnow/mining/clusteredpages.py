@@ -55,7 +55,6 @@ class PageRows:
 
     @classmethod
     def of(cls, features: FeatureMatrix) -> Self:
-        """The rows of a `FeatureMatrix`."""
         shape = (len(features.page_ids), len(features.vocabulary))
         matrix = sp.csr_matrix((features.data, features.indices, features.indptr), shape=shape)
         return cls(matrix, features.page_ids, features.vocabulary)
@@ -184,7 +183,7 @@ PERPLEXITY: Final = 30.0
 ROUNDS: Final = 500
 FEWEST: Final = 5
 """Fewer pages are laid out on a circle: they have no neighbourhoods."""
-ALIKE: Final = 1e-6
+NO_SPREAD: Final = 1e-6
 MANY_PAGES: Final = 50_000
 """Larger collections are clustered by mini-batches."""
 BATCH: Final = 10_000
@@ -364,7 +363,7 @@ def plane(rows: Any, seed: int = 0) -> NDArray[np.float64]:
     with threadpool_limits(1):
         latent = TruncatedSVD(directions, random_state=seed).fit_transform(rows)
         spread = latent.std(axis=0)
-        if spread.max() < ALIKE:  # all pages are equal
+        if spread.max() < NO_SPREAD:  # all pages are equal
             return _circle(pages)
         first = latent[:, np.argsort(-spread, kind="stable")[:2]] / spread.max() * 1e-4
         layout = TSNE(
@@ -386,6 +385,6 @@ def _circle(pages: int) -> NDArray[np.float64]:
 def _scaled(layout: NDArray[np.float64]) -> NDArray[np.float64]:
     """Scaled into the unit square, with the same factor for both axes."""
     least, most = layout.min(axis=0), layout.max(axis=0)
-    size = max(float((most - least).max()), ALIKE)
+    size = max(float((most - least).max()), NO_SPREAD)
     scaled: NDArray[np.float64] = 0.5 + (layout - (least + most) / 2) / size
     return scaled

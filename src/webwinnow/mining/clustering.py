@@ -248,11 +248,11 @@ def _far_apart(unit: UnitRows, k: int, draw: np.random.Generator) -> NDArray[np.
     """
     pages = len(unit.page)
     chosen = [int(draw.integers(pages))]
-    alike = np.zeros(pages)
+    similarity = np.zeros(pages)
     for _ in range(1, k):
         seed = unit.rows[[chosen[-1]]].toarray().ravel()
-        alike = np.maximum(alike, unit.rows @ seed)
-        distance = np.maximum(1 - alike, 0)
+        similarity = np.maximum(similarity, unit.rows @ seed)
+        distance = np.maximum(1 - similarity, 0)
         distance[distance < EQUAL] = 0
         distance[chosen] = 0
         if distance.any():

@@ -95,7 +95,6 @@ class SiteText:
 
     @property
     def page(self) -> NDArray[np.int64]:
-        """The page of each node."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def page_shares(self) -> dict[str, float]:

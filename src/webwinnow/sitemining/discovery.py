@@ -112,7 +112,6 @@ class SiteGraph:
             self._url[target] = min(url, self._url.get(target, url), key=_distance_from_top)
 
     def site_of(self, url: str) -> str:
-        """The site of a URL."""
         return self.site_by.of(PageRecord(url=url, body=b""))
 
     def linking(self, site: str) -> list[str]:

@@ -174,7 +174,6 @@ class SitePages:
 
     @property
     def page_of_node(self) -> NDArray[np.int64]:
-        """The page of each node."""
         return _page_of_node(self.first)
 
     @property

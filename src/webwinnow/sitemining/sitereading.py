@@ -68,7 +68,6 @@ class ReadingModel:
 
     @property
     def words(self) -> TopicWords:
-        """The words of each topic."""
         return self.tree.words
 
     def distinctness(self, site: SitePages) -> Floats:

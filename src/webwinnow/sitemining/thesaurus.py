@@ -87,7 +87,6 @@ class SpelledText:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Spell some texts."""
         spelled, counts = [], []
         for text in texts:
             found = words(text)
@@ -283,7 +282,6 @@ class _Scan:
         self.literal_depth = self.literal_elements = self.in_literals = 0
 
     def check(self, data: bytes) -> None:
-        """Scan a whole file."""
         parser = expat.ParserCreate()
         parser.EntityDeclHandler = self._entity
         parser.StartElementHandler = self._start

@@ -52,7 +52,6 @@ class TopicWords:
 
     @property
     def topics(self) -> int:
-        """The number of topics."""
         return int(self.direction.shape[1])
 
     def rows(self, words: WordCounts) -> WordRows:
@@ -68,7 +67,6 @@ class TopicWords:
         return _posteriors(self.rows(words).cosines(self.direction), self.slopes[BLOCKS])
 
     def to_arrays(self) -> Arrays:
-        """The learned state as named arrays."""
         return {"key": self.key, "weight": self.weight, "direction": self.direction, "slopes": self.slopes}
 
     @classmethod

@@ -1,6 +1,6 @@
 """Hidden Markov trees over forests (Sites, section 3): inference, EM and incremental EM, nothing of web pages.
 
-`Forest` is what is seen, `TreeParameters` the model lambda; `HiddenMarkovTree` learns and predicts. See docs/hmt.md.
+`Forest` has trees and observations, `TreeParameters` is the model lambda, `HiddenMarkovTree` learns it (docs/hmt.md).
 """
 
 from __future__ import annotations

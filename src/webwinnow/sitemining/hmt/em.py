@@ -67,7 +67,6 @@ class Convergence:
 
     @property
     def done(self) -> bool:
-        """Whether to stop."""
         return self.converged or len(self.history) >= self.most
 
 

@@ -44,7 +44,6 @@ class SiteTopic(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """The probability of the topic."""
         return self.posterior[self.topic]
 
     def deciding_pages(self, most: int) -> list[int]:

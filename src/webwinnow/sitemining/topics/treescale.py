@@ -107,7 +107,6 @@ class TreeScale:
         return damped
 
     def to_array(self) -> Floats:
-        """The learned numbers."""
         return np.array([self.stay, self.slope, self.damping])
 
     @classmethod
