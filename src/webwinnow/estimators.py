@@ -1,7 +1,7 @@
-"""scikit-learn estimators whose input is pages, so that cleaning stands in a `Pipeline` (extra `mining`).
+"""scikit-learn estimators whose input is pages, for cleaning in a `Pipeline` (extra `mining`).
 
-Pages are `PageRecord`s, `PageTree`s, or HTML as bytes or text. Both learn each site in `fit`; `transform` also takes
-pages that were not learned, and pages of sites that are not known.
+Pages are `PageRecord`s, `PageTree`s, or HTML as bytes or text. Both learn each site in `fit`; `transform` also accepts
+pages that were not learned, and pages of unknown sites.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Page = PageRecord | PageTree | bytes | str
 
 
 class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What both share: pages by site, sites learned from chosen pages."""
+    """Pages by site, and sites learned from chosen pages."""
 
     site_by: str
     learn_pages: int
@@ -83,10 +83,10 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted by the compressed structure tree of each page's own site.
 
-    `weighting` is `cst`, or `wplus` to weigh again by what all pages of `fit` show (docs/wplus.md); then the columns
-    after the words are topics. `site_by` as in `SiteKey`; `mapped` weighs as MapCST does (thesis 4.3.3) rather than
-    exactly (5-10); `kinds` of `words`, `images`, `links`; `stop_words` leaves those out; `learn_pages` pages of a site
-    at most are learned.
+    `weighting` is `cst`, or `wplus` to adjust weights by all pages of `fit` (docs/wplus.md); then the columns after the
+    words are topics. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3) rather than exact
+    ones (5-10); `kinds` of `words`, `images`, `links`; `stop_words` leaves stop words out; at most `learn_pages` pages
+    of a site are learned.
     """
 
     def __init__(
@@ -127,13 +127,15 @@ class SiteFeatureWeighter(_SiteEstimator):
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
-        """A row a page, a column a feature that was met in `fit`."""
+        """One row per page, one column per feature of `fit`."""
         check_is_fitted(self)
         sited = self._sites(X)
         rows = _rows(self._gathered(sited).site_matrix(self.vocabulary_))
         if self.collection_ is not None:
             rows = self.collection_.weigh(rows, self._codes(sited))
-        return csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # of 32 bits, which miners want
+        return csr_matrix(
+            (rows.data, rows.indices, rows.indptr), shape=rows.shape
+        )  # 32-bit indexes, as scikit-learn expects
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The names of the columns."""
@@ -179,7 +181,7 @@ class SiteTextCleaner(_SiteEstimator):
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
-        """The text of each page, cleaned with what is known of its site."""
+        """The text of each page, cleaned with the model of its site."""
         check_is_fitted(self)
         cleaner = Cleaner.of(self.method, self.settings)
         texts = [cleaner.clean(tree, self.models_.get(site)).text for site, tree in self._sites(X)]

@@ -1,4 +1,4 @@
-"""Pages as weighted feature vectors: one sparse row a page, one column a feature (thesis 4.3, the CST's weights)."""
+"""Pages as weighted feature vectors: a sparse row per page, a column per feature (thesis 4.3, the CST's weights)."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf")
 DEFAULT_LANGUAGE = "en"
 TITLE_WEIGHT = 2.0
-"""What standing in the page's title adds, in W+, to a word that weighs in the page (docs/wplus.md)."""
+"""What W+ adds to the weight of a word that is also in the page's title (docs/wplus.md)."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSettings:
-    """What goes into the rows.
+    """Which features are in the rows, and how they are weighted.
 
-    - `kinds`: of `words`, `images`, `links`; what is learned from the site counts all three.
-    - `stop_words`: leave out the stop words of the page's language, words of one letter and those with digits.
-    - `weighting`: `cst`; `wplus`, the CST's weights weighed again by what the whole collection shows (extra `mining`);
-      or `tfidf` for counts times inverse document frequency over the collection.
-    - `weights`: how the CST weighs.
+    - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
+    - `stop_words`: leave out the stop words of the page's language, words of one letter and words with digits.
+    - `weighting`: `cst`; `wplus`, the CST's weights adjusted by the whole collection (extra `mining`); or `tfidf`,
+      counts times inverse document frequency over the collection.
+    - `weights`: settings of the CST's weights.
     """
 
     kinds: tuple[str, ...] = ("words",)
@@ -61,8 +61,8 @@ class VectorSettings:
 class FeatureMatrix:
     """A CSR matrix with the names of its rows (pages) and columns (features).
 
-    `keys` are the hashes of the columns. `rarity` is what each column was multiplied with over the collection, if it
-    was: a matrix of other pages wants the same (`VectorBuilder.matrix`).
+    `keys` are the hashes of the columns. `rarity` is the factor of each column over the collection, if there is one; a
+    matrix of other pages needs the same (`VectorBuilder.matrix`).
     """
 
     data: NDArray[np.float64]
@@ -88,12 +88,12 @@ class FeatureMatrix:
 
 
 def learn_weights(trees: Iterable[PageTree], settings: CstWeightSettings | None = None) -> FeatureWeights:
-    """Learn the compressed structure tree of a site and weigh its features; choose the pages first (`choose_pages`)."""
+    """Learn the compressed structure tree of a site and its weights; choose the pages first (`choose_pages`)."""
     return FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)), settings)
 
 
 class VectorBuilder:
-    """Gathers rows; `matrix` puts them together with the columns in alphabetical order."""
+    """Collects rows; `matrix` joins them, with the columns in alphabetical order."""
 
     def __init__(self, settings: VectorSettings | None = None) -> None:
         self.settings = settings or VectorSettings()
@@ -103,7 +103,7 @@ class VectorBuilder:
         self.names: dict[int, str] = {}
 
     def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None, *, site: str = "") -> None:
-        """Add a page: weighted by its site, in full without weights, an empty row without a tree."""
+        """Add a page: weighted by its site, by counts without weights, as an empty row without a tree."""
         self.page_ids.append(page_id)
         self.sites.append(site)
         if tree is None:
@@ -120,15 +120,15 @@ class VectorBuilder:
         self.rows.append((features, values))
 
     def vocabulary(self) -> dict[int, str]:
-        """The features met so far by their hashes, in the order of columns."""
+        """The features so far by their hashes, in the order of columns."""
         return dict(sorted(self.names.items(), key=lambda entry: (entry[1], entry[0])))
 
     def matrix(
         self, vocabulary: dict[int, str] | None = None, rarity: NDArray[np.float64] | None = None
     ) -> FeatureMatrix:
-        """All rows as one matrix, weighted as the settings say.
+        """All rows as one matrix, weighted by the settings.
 
-        With a vocabulary, of its columns alone; with the rarity of each column, as another collection weighted them.
+        With a vocabulary, only its columns; with the rarity of each column, weighted as in another collection.
         """
         found = self.site_matrix(vocabulary)
         if rarity is not None:
@@ -138,7 +138,7 @@ class VectorBuilder:
         return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
 
     def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
-        """All rows, each as its own site weighs it; with a vocabulary, of its columns alone."""
+        """All rows, each weighted by its own site; with a vocabulary, only its columns."""
         ordered = list((self.vocabulary() if vocabulary is None else vocabulary).items())
         if vocabulary is not None:
             known = np.sort(np.array(list(vocabulary), np.uint64))
@@ -168,12 +168,12 @@ class VectorBuilder:
 
 
 def is_word(name: str, stops: frozenset[str]) -> bool:
-    """Whether a feature is a word that counts: two letters at least, nothing but letters, no stop word."""
+    """Whether a feature is a word that counts: at least two letters, nothing but letters, not a stop word."""
     return _WORD.fullmatch(name) is not None and name not in stops
 
 
 def _weighted_by_rarity(matrix: FeatureMatrix) -> FeatureMatrix:
-    """The rows times the inverse document frequency of their features."""
+    """Multiply the rows by the inverse document frequency of their features."""
     pages_with = np.bincount(matrix.indices, minlength=len(matrix.vocabulary))
     rarity = np.log((1 + len(matrix.page_ids)) / (1 + pages_with)) + 1
     return replace(matrix, data=matrix.data * rarity[matrix.indices], rarity=rarity)
@@ -184,7 +184,7 @@ def _title_features(tree: PageTree) -> Keys:
 
 
 def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
-    """The rows of a collection, weighed again by what all of them show."""
+    """Apply W+ to the rows of a collection."""
     from webwinnow.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
 
     data, indices, indptr, columns = weigh_collection(

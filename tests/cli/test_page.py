@@ -392,7 +392,7 @@ def test_a_model_of_the_site_is_found_by_the_address(tmp_path: Path) -> None:
 def test_a_folder_without_models_is_bad_usage(tmp_path: Path, page: Path) -> None:
     ran = webwinnow_("page", page, "--models", tmp_path / "nowhere")
     assert ran.returncode == BAD_USAGE
-    assert "no folder of models" in ran.stderr
+    assert "not a folder of models" in ran.stderr
 
 
 NOISY = """<!doctype html><html lang="en"><title>Sowing rye - The Mill</title><body>

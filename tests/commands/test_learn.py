@@ -164,7 +164,7 @@ def test_a_folder_without_models_is_refused(webwinnow, make_pages, write_crawl, 
     given = [write_crawl(make_pages("a.example", 4)), "--models"] if called[0] == "clean" else []
     done = webwinnow(*called, *given, tmp_path / "empty", cwd=tmp_path)
     assert done.returncode == 2
-    assert "is no folder of models; make one with: webwinnow learn" in done.stderr
+    assert "is not a folder of models; make one with: webwinnow learn" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -96,7 +96,7 @@ def test_a_table_of_models_finds_what_its_folder_finds(tmp_path):
     assert found.find("") is None
     assert [model.site for model in found.models()] == sorted(f"s{n}.example" for n in range(40))
     table.write_bytes(table.read_bytes()[:-100])
-    with pytest.raises(ModelError, match="no table"):
+    with pytest.raises(ModelError, match="not a table"):
         open_models(table)
 
 
@@ -122,7 +122,7 @@ def test_a_table_of_something_else_is_told(tmp_path, columns):
     from webwinnow.site.modelstore import open_models
 
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    with pytest.raises(ModelError, match="no table of models"):
+    with pytest.raises(ModelError, match="not a table of models"):
         open_models(tmp_path / "t.parquet")
 
 

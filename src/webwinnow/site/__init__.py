@@ -1,4 +1,4 @@
-"""How a site is built, learned from its own pages."""
+"""The structure of a site, learned from its own pages."""
 
 from __future__ import annotations
 

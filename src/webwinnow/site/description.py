@@ -1,4 +1,4 @@
-"""What a model knows, as lines for people: the simplified tree (Figure 4-6), what repeats and what varies."""
+"""A model as lines of text for people: its counts and the simplified tree (Figure 4-6)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_CHILDREN = 30
 
 
 def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH) -> Iterator[str]:
-    """The model line by line; below `depth`, below noise and below what is meaningful throughout, nothing is drawn."""
+    """The model line by line; levels below `depth`, and below noisy or meaningful elements, are left out."""
     yield f"{model.shown_name}: {model.pages:,} pages learned"
     yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
     if model.cst is not None:

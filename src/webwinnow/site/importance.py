@@ -1,6 +1,6 @@
 """The importance of elements and features: thesis equations 5-1 to 5-10, one function each, over arrays.
 
-Symbols: `m` tag nodes (pages) that hold an element, `counts` how many of them use each presentation style, so
+Symbols: `m` tag nodes (pages) with an element, `counts` how many of them use each presentation style, so
 p_i = counts_i / m; F and L the sums of a feature (see `styletree`).
 """
 
@@ -58,7 +58,7 @@ def composite_importance(node: float, counts: NDArray[np.int64], styles: Floats)
 
 
 def path_importance(node: Floats, parent: NDArray[np.int32]) -> Floats:
-    """PathImp (5-9): 1 - product of (1 - NodeImp) from the root down to each element; parents stand before children."""
+    """PathImp (5-9): 1 - product of (1 - NodeImp) from the root down to each element; parents are before children."""
     left = 1 - node
     for i in range(1, len(node)):
         left[i] *= left[parent[i]]

@@ -1,4 +1,4 @@
-"""`ModelFolder`: a folder of models, one file a site, and beside each the sums that it can be merged from, by epoch."""
+"""Stores of site models: `ModelFolder`, one file per site with its sums by epoch; `ModelTable`, one Parquet file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
 
 
 class ModelFolder:
-    """Models by the name of their site. A folder to read has one at least; one to write is made if asked for."""
+    """Models by the name of their site. A folder to read has at least one model; `make` creates a folder to write."""
 
     def __init__(self, path: Path, *, make: bool = False) -> None:
         if make and path.exists() and not path.is_dir():
@@ -33,26 +33,26 @@ class ModelFolder:
         if make:
             path.mkdir(parents=True, exist_ok=True)
         elif not path.is_dir() or not any(path.glob(f"*{MODEL_SUFFIX}")):
-            raise ModelError(f"{path} is no folder of models; make one with: webwinnow learn INPUT -o FOLDER")
+            raise ModelError(f"{path} is not a folder of models; make one with: webwinnow learn INPUT -o FOLDER")
         self.path = path
 
     def model_path(self, site: str) -> Path:
-        """Where the model of a site lies."""
+        """The file of a site's model."""
         return self.path / (_file_name(site) + MODEL_SUFFIX)
 
     def sums_path(self, site: str) -> Path:
-        """Where the sums of a site lie."""
+        """The file of a site's newest sums."""
         return self.path / (_file_name(site) + SUMS_SUFFIX)
 
     def written(self, site: str) -> int | None:
-        """When the model of a site was written, in nanoseconds; None for a site that the folder does not know."""
+        """When the model of a site was written, in nanoseconds; None for an unknown site."""
         try:
             return self.model_path(site).stat().st_mtime_ns
         except OSError:
             return None
 
     def find(self, site: str) -> LearnedSite | None:
-        """The model of a site; None for a site that the folder does not know."""
+        """The model of a site; None for an unknown site."""
         path = self.model_path(site)
         if not path.exists():
             return None
@@ -66,14 +66,14 @@ class ModelFolder:
         return iter(sorted(self.path.glob(f"*{MODEL_SUFFIX}")))
 
     def epochs(self, model: Path) -> list[Path]:
-        """The files of the sums beside a model, one an epoch, oldest first; none if they were not kept."""
+        """The files of a model's sums, one per epoch, oldest first; none if they were not stored."""
         earlier = _beside(model, EARLIER_SUFFIX)
         numbered = sorted(earlier.glob("*.npz"), key=_number) if earlier.is_dir() else []
         newest = _beside(model, SUMS_SUFFIX)
         return [*numbered, *([newest] if newest.exists() else [])]
 
     def sums(self) -> Iterator[tuple[str, list[Path]]]:
-        """The files of the sums of all sites, by name. Raises `ModelError` for a model without them."""
+        """The files of the sums of all sites, by name. Raises `ModelError` for a model without sums."""
         for path in self.models():
             found = self.epochs(path)
             if not found:
@@ -81,7 +81,7 @@ class ModelFolder:
             yield path.name, found
 
     def save(self, site: str, model: bytes, sums: bytes | None = None) -> None:
-        """Write a packed model, and its sums if they are wanted. Earlier epochs go."""
+        """Write a packed model, and its sums if given. Earlier epochs are removed."""
         path = self.model_path(site)
         _forget_earlier(path)
         write_file(path, model)
@@ -91,7 +91,7 @@ class ModelFolder:
             write_file(self.sums_path(site), sums)
 
     def save_epoch(self, site: str, model: bytes, sums: bytes, most: int) -> None:
-        """Write a packed model that a new epoch is joined to; of the sums the `most` newest epochs stay."""
+        """Write a packed model with a new epoch; the sums of the `most` newest epochs are kept."""
         path, newest = self.model_path(site), self.sums_path(site)
         if newest.exists():
             known = self.epochs(path)
@@ -125,7 +125,7 @@ def _number(epoch: Path) -> int:
 
 
 def _file_name(site: str) -> str:
-    """A safe file name for a site: what of its name is safe, and a hash of the whole."""
+    """A safe file name for a site: the safe part of its name, and a hash of the whole."""
     safe = _NOT_IN_NAME.sub("-", site.lower())[:LONGEST_NAME].strip("-.") or "site"
     return f"{safe}-{xxh3_64_hexdigest(site.encode('utf-8', 'replace'))}"
 
@@ -150,16 +150,18 @@ class ModelTable:
             if None in self._first:
                 raise ValueError("a site has no name")
         except (OSError, ValueError, KeyError, IndexError, NotImplementedError) as error:
-            raise ModelError(f"{path} is no table of models; make one with: webwinnow models pack ({error})") from None
+            raise ModelError(
+                f"{path} is not a table of models; make one with: webwinnow models pack ({error})"
+            ) from None
         if self._first != sorted(self._first):
             raise ModelError(f"{path} is damaged: its sites are not in order; pack the models again")
 
     def written(self, site: str) -> int | None:
-        """When the table was opened for a site that it knows: it does not change while it is open."""
+        """0 for a known site, None for an unknown one: a table does not change while it is open."""
         return 0 if self._place(site) is not None else None
 
     def find(self, site: str) -> LearnedSite | None:
-        """The model of a site; None for a site that the table does not know."""
+        """The model of a site; None for an unknown site."""
         place = self._place(site)
         if place is None:
             return None
@@ -169,7 +171,7 @@ class ModelTable:
         return model
 
     def models(self, on_damaged: Callable[[str], None] | None = None) -> Iterator[LearnedSite]:
-        """All models, by site; one that cannot be read is told and passed over, or raises if nobody listens."""
+        """All models, by site. A damaged one is reported to `on_damaged` and skipped, or raises where that is None."""
         for group in range(self._table.num_row_groups):
             for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
                 try:
@@ -220,7 +222,7 @@ class ModelTable:
 
 
 def _check_columns(schema: Any) -> None:
-    """`ValueError` where a table of something else has our columns, or has them not."""
+    """`ValueError` where the table lacks our columns."""
     import pyarrow as pa  # noqa: PLC0415 (an optional extra)
 
     texts, packed = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
@@ -230,7 +232,7 @@ def _check_columns(schema: Any) -> None:
 
 
 def open_models(path: Path) -> ModelFolder | ModelTable:
-    """The models that lie at a path: a folder, or a table in a file."""
+    """The models at a path: a folder, or a table in a file."""
     return ModelTable(path) if path.is_file() else ModelFolder(path)
 
 

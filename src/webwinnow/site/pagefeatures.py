@@ -15,7 +15,7 @@ from webwinnow.words import image_feature, link_feature
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageFeatures:
-    """Each occurrence of a feature on a page: the node that directly holds it, and the feature's hash."""
+    """Each occurrence of a feature on a page: the node that directly contains it, and the feature's hash."""
 
     owner: NDArray[np.int32]
     feature: NDArray[np.uint64]
