@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks
-from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share
+from webwinnow.cleaning.settings import MethodSettings, min_pages, share
 from webwinnow.cleaning.verdict import (
     LIGHT_REASON,
     WEIGHTY_REASON,
@@ -25,9 +25,7 @@ from webwinnow.site.learned import LearnedSite
 class CstSettings(MethodSettings):
     """Settings of method `cst`. The default weight is the best on `sites-news`, and flat around: `run.py sst`."""
 
-    weight: float = setting(
-        0.5, "keep a block whose words have at least this mean weight", "a number from 0 to 1", float, share
-    )
+    weight: float = share(0.5, "keep a block whose words have at least this mean weight")
     min_pages: int = min_pages()
 
 

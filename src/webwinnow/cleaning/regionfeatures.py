@@ -41,17 +41,8 @@ FAR = 60
 """Kept text within this number of words is near."""
 
 PARTS: dict[str, int] = {
-    "words": 13,
-    "pairs": 13,
-    "opening": 11,
-    "near": 12,
-    "far": 12,
-    "inside": 12,
-    "before": 11,
-    "after": 11,
-    "told": 11,
-    "targets": 12,
-    "heading": 11,
+    **{"words": 13, "pairs": 13, "opening": 11, "near": 12, "far": 12, "inside": 12},
+    **{"before": 11, "after": 11, "told": 11, "targets": 12, "heading": 11},
 }
 """Where a token is from, and the bits that it is hashed into: the same word is another token in each part."""
 TOKENS = sum(1 << bits for bits in PARTS.values())

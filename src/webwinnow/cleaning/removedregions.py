@@ -160,7 +160,7 @@ class _Page:
         self.own_runs: dict[int, list[int]] = {}
         for r, node in enumerate(owner.tolist()):
             self.own_runs.setdefault(node, []).append(r)
-        self.inside = [1 << min(tag, CUSTOM_TAG) for tag in tree.tag.tolist()]
+        self.inside: list[int] = [1 << min(tag, CUSTOM_TAG) for tag in tree.tag.tolist()]
         """For each node the tags in it, as bits; its own too."""
         parent = tree.parent.tolist()
         for i in range(len(tree) - 1, 0, -1):

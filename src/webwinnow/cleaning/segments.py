@@ -31,9 +31,7 @@ class SegmentSettings(MethodSettings):
         str,
         SEGMENTATIONS.__contains__,
     )
-    threshold: float | None = setting(
-        None, "keep a block up to this entropy; none for the site's own", "a number from 0 to 1", float, share
-    )
+    threshold: float | None = share(None, "keep a block up to this entropy; none for the site's own")
     min_pages: int = min_pages()
 
 

@@ -73,13 +73,12 @@ def yes_or_no(text: str) -> bool:
     return known[text.lower()]
 
 
-def share(value: float) -> bool:
-    """Whether a number is from 0 to 1."""
-    return 0.0 <= value <= 1.0
+def share(default: float | None, help: str) -> Any:
+    """A setting that is a number from 0 to 1."""
+    return setting(default, help, "a number from 0 to 1", float, lambda v: 0.0 <= v <= 1.0)
 
 
 def min_pages() -> Any:
     """The setting of methods that need several pages of a site."""
-    return setting(
-        3, "below this number of learned pages the method keeps everything", "1 or more", int, lambda v: v >= 1
-    )
+    about = "below this number of learned pages the method keeps everything"
+    return setting(3, about, "1 or more", int, lambda v: v >= 1)

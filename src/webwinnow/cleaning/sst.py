@@ -9,7 +9,7 @@ import numpy as np
 
 from webwinnow._words import count_words
 from webwinnow.blocks import cut
-from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share
+from webwinnow.cleaning.settings import MethodSettings, min_pages, share
 from webwinnow.cleaning.verdict import (
     LOCALLY_NOISY_REASON,
     MEANINGFUL_REASON,
@@ -30,9 +30,7 @@ from webwinnow.site.mapping import NOWHERE
 class SstSettings(MethodSettings):
     """Settings of method `sst`."""
 
-    threshold: float | None = setting(
-        None, "remove elements up to this importance; none for the site's own", "a number from 0 to 1", float, share
-    )
+    threshold: float | None = share(None, "remove elements up to this importance; none for the site's own")
     min_pages: int = min_pages()
 
 

@@ -1,7 +1,6 @@
 """The content category of a page (DocView 6 and 7.1): chi-square chooses features, the nearest neighbours vote.
 
-A model is plain arrays: the features it knows, the training pages as rows over them, their categories. It is saved as
-`.npz` (never pickle) and checked when read.
+A model is plain arrays: the features it knows, the training pages as rows over them, their categories.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from webwinnow.docview.contentblocks import FeatureVector
 from webwinnow.errors import SettingsError
 from webwinnow.storage import ModelFormat, is_within, write_file
 
-__all__ = ["CategoryModel", "CategorySettings", "chi_square"]
-
 FORMAT = ModelFormat("model of categories", 2, "train it again with: webwinnow classify train --classifier docview")
 _DTYPES = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category": "i4"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategorySettings:
-    """`features`: how many are kept of those that chi-square ranks; `neighbours`: how many training pages vote.
+    """`features`: the number kept of those that chi-square ranks; `neighbours`: the number of training pages that vote.
 
     Ours: the paper names neither (Yang and Liu 1999, which it follows, take 45 neighbours of 7,769 stories).
     """

@@ -5,19 +5,19 @@ from __future__ import annotations
 from webwinnow.markup import TAGS
 
 WORD_BITS, TOKEN_BITS = 16, 14
-"""Words and names of elements are hashed into so many bits: tables of weights of 65,536 and 16,384 places."""
+"""Bits that words and names of elements are hashed into: tables of 65,536 and 16,384 weights."""
 HEARD_WORDS = 40
-"""Words of a block that the linear model hears, from its start: the rest of a long paragraph tells no more."""
+"""Words of a block that the linear model reads, from its start: the rest of a long paragraph adds nothing."""
 MOST_TOKENS = 64
-"""Tokens of the names of one element at most (ours, against class lists without end)."""
+"""Most tokens of the names of one element (ours, against endless class lists)."""
 SHINGLE_BITS = 16
 """A map of shingles has 65,536 bits."""
 ITEMS = 3
 """Siblings of one style that make a list of repeated items."""
 NOTHING = -1e9
-"""Below every score: there was none."""
+"""Below every score: stands for none."""
 PROSE_CHARACTERS = 25
-"""Shorter blocks say nothing for their container, as in readability's scoring."""
+"""Shorter blocks do not count for their container, as in readability's scoring."""
 
 _MARKED = {
     "link": "a",
@@ -44,7 +44,7 @@ _MARKED = {
     "field": "input textarea select button",
 }
 MARK: dict[str, int] = {name: 1 << k for k, name in enumerate(_MARKED)}
-"""Bits of what stands around a node. Pictures and fields mark themselves only."""
+"""Bits for the elements around a node. Pictures and fields mark themselves only."""
 OWN_MARKS = MARK["picture"] | MARK["field"]
 SHOWN_MARKS = tuple(name for name in _MARKED if name not in ("picture", "field", "strong", "heading"))
 TAG_MARKS = tuple(sum(MARK[name] for name, tags in _MARKED.items() if tag in tags.split()) for tag in TAGS)
