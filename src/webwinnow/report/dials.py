@@ -134,16 +134,18 @@ def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: Pa
     assert model is not None
     traced = model.noise.trace(tree)
     at_zero = model.noise.lay(tree, 0.0)
-    stays = tree.visible[tree.run_owner] & (at_zero.unmatched | ~at_zero.dull)
+    kept_at_zero = tree.visible[tree.run_owner] & (at_zero.unmatched | ~at_zero.dull)
     noisy_from = np.ceil(np.minimum(traced.noisy_from, 2.0) * MILLION)  # noisy at t means t >= noisy_from
     importance = np.append(model.noise.importance.composite, np.nan)[traced.element]
     kept = np.where(traced.element == NOWHERE, reasons.POSSIBLY_REASON, reasons.MEANINGFUL_REASON)
     return _two_sided(
         verdict,
-        np.where(stays, noisy_from - 1, NEVER),
+        np.where(kept_at_zero, noisy_from - 1, NEVER),
         kept,
         np.where(
-            stays, reasons.NOISY_REASON, np.where(at_zero.dull, reasons.LOCALLY_NOISY_REASON, reasons.HIDDEN_REASON)
+            kept_at_zero,
+            reasons.NOISY_REASON,
+            np.where(at_zero.dull, reasons.LOCALLY_NOISY_REASON, reasons.HIDDEN_REASON),
         ),
         importance,
         own=round(model.threshold * MILLION),

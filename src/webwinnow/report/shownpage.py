@@ -90,18 +90,18 @@ class PageRegions:
         """Cut a page into regions: runs of one block that no reading distinguishes."""
         blocks = cut(tree)
         block = blocks.of_run()
-        said = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
-        starts = np.ones(len(said), np.bool_)
-        if len(said):
+        filled = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
+        starts = np.ones(len(filled), np.bool_)
+        if len(filled):
             columns = [block, tree.visible[tree.run_owner]]
             for reading in readings:
                 kind = reading.verdict.kind[tree.run_owner]
                 columns += [reading.limit, reading.kept_reason, reading.gone_reason, kind]
-            starts[1:] = np.any([column[said][1:] != column[said][:-1] for column in columns], axis=0)
+            starts[1:] = np.any([column[filled][1:] != column[filled][:-1] for column in columns], axis=0)
         of_run = np.full(tree.run_count, -1, np.int32)
-        of_run[said] = np.cumsum(starts) - 1
-        first = said[starts]
-        says = model.pages_that_say(block_keys(blocks)) if model.pages else np.zeros(len(blocks), np.int32)
+        of_run[filled] = np.cumsum(starts) - 1
+        first = filled[starts]
+        repeated = model.pages_that_say(block_keys(blocks)) if model.pages else np.zeros(len(blocks), np.int32)
         element = np.full(tree.run_count, NOWHERE, np.int32)
         if model.sst is not None:
             element = model.noise.trace(tree).element
@@ -109,8 +109,10 @@ class PageRegions:
             blocks=blocks,
             of_run=of_run,
             first=first,
-            words=np.bincount(of_run[said], weights=words_of_runs(tree)[said], minlength=len(first)).astype(np.int64),
-            pages=says[block[first]],
+            words=np.bincount(of_run[filled], weights=words_of_runs(tree)[filled], minlength=len(first)).astype(
+                np.int64
+            ),
+            pages=repeated[block[first]],
             element=element[first],
         )
 
@@ -155,19 +157,19 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
     """Return the page up to its region `most`, images as their alternative text."""
     shown = _SHOWN[np.minimum(tree.tag, CUSTOM_TAG)].astype(np.int64)
     alts = _alts(tree)
-    said = (regions.of_run >= 0) & (regions.of_run < most)
-    keep = _inside(tree, said) > 0
+    shown_runs = (regions.of_run >= 0) & (regions.of_run < most)
+    keep = _inside(tree, shown_runs) > 0
     keep[list(alts)] = True
-    last = int(np.flatnonzero(said)[-1]) if said.any() else -1
+    last = int(np.flatnonzero(shown_runs)[-1]) if shown_runs.any() else -1
     ruled = np.flatnonzero(tree.tagged("hr", "br"))
     keep[ruled] = last >= 0 and ruled < tree.run_owner[last]
-    shown[_menus(tree, said)] = _NUMBER["menu"]
+    shown[_menus(tree, shown_runs)] = _NUMBER["menu"]
     shown[_in_layout_tables(tree)] = _NUMBER["div"]
     opened = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
     opened[0] = True
-    spoken = said | (_in_shown_blocks(regions, said) & blank_runs(tree.text, tree.run_start))
+    written_runs = shown_runs | (_in_shown_blocks(regions, shown_runs) & blank_runs(tree.text, tree.run_start))
     written: list[Token] = []
-    speaking = iter(np.flatnonzero(keep[tree.run_owner] & spoken).tolist())
+    next_run = iter(np.flatnonzero(keep[tree.run_owner] & written_runs).tolist())
     preformatted = ((tree.flags[tree.run_owner] & PREFORMATTED) != 0).tolist()
     of_run: list[int] = regions.of_run.tolist()
     numbers: list[int] = shown.tolist()
@@ -183,9 +185,9 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
         if i:
             written.append(CLOSE)
 
-    def says(text: str) -> None:
+    def write_text(text: str) -> None:
         nonlocal region
-        run = next(speaking)
+        run = next(next_run)
         if of_run[run] < 0 and not preformatted[run]:
             written.append(BLANK)
             return
@@ -197,11 +199,11 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
     walk(
         tree,
         keep,
-        spoken,
+        written_runs,
         opened,
         on_open=opens,
         on_close=closes,
-        on_text=says,
+        on_text=write_text,
         on_split=lambda _: written.append(BLANK),
     )
     return written
@@ -233,11 +235,11 @@ def _below(tree: PageTree, nodes: NDArray[np.bool_]) -> NDArray[np.int64]:
     return below
 
 
-def _in_shown_blocks(regions: PageRegions, said: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _in_shown_blocks(regions: PageRegions, shown_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The runs of blocks that have a shown run."""
     of_run = regions.blocks.of_run()
-    speaking = np.bincount(of_run, weights=said, minlength=len(regions.blocks))
-    found: NDArray[np.bool_] = speaking[of_run] > 0
+    in_block = np.bincount(of_run, weights=shown_runs, minlength=len(regions.blocks))
+    found: NDArray[np.bool_] = in_block[of_run] > 0
     return found
 
 
@@ -264,12 +266,12 @@ def _in_layout_tables(tree: PageTree) -> NDArray[np.bool_]:
     return found
 
 
-def _menus(tree: PageTree, said: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _menus(tree: PageTree, shown_runs: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The innermost lists of short links."""
-    length = np.diff(tree.run_start) * said
+    length = np.diff(tree.run_start) * shown_runs
     links, lists = tree.tagged("a"), tree.tagged("ul", "ol")
     in_link = nearest(tree.parent, links) >= 0
-    count = _below(tree, links & (_inside(tree, said) > 0))
+    count = _below(tree, links & (_inside(tree, shown_runs) > 0))
     text, link_text = _inside(tree, length), _inside(tree, length * in_link[tree.run_owner])
     found = lists & (count >= MENU_LINKS) & (text <= MENU_CHARACTERS * count) & (link_text >= 0.9 * text)
     return np.flatnonzero(found & (_below(tree, lists) == 1))

@@ -121,11 +121,11 @@ class _Page:
     def texts(self) -> list[str]:
         """The text of each region, white space normalised."""
         starts, text = self.tree.run_start.tolist(), self.tree.text
-        said: list[list[str]] = [[] for _ in range(len(self.regions))]
+        texts: list[list[str]] = [[] for _ in range(len(self.regions))]
         for run, region in enumerate(self.regions.of_run.tolist()):
             if region >= 0:
-                said[region].append(text[starts[run] : starts[run + 1]])
-        return [" ".join("".join(parts).split()) for parts in said]
+                texts[region].append(text[starts[run] : starts[run + 1]])
+        return [" ".join("".join(parts).split()) for parts in texts]
 
     def kept(self, reading: DialReading, turn: int | None) -> int:
         """Number of words kept with the dial at `turn`."""
