@@ -5,20 +5,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from webwinnow.collection import CollectionSettings
 from webwinnow.collection import workerpool as pool_module
-from webwinnow.collection.pagestore import CollectionStore, PageRow
-from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared
-from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.commands import RunSettings, run
-from webwinnow.errors import SettingsError, WebwinnowError
+from webwinnow.errors import WebwinnowError
 
 HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
 """12 MB of elements: takes a second or so and hundreds of megabytes."""
@@ -272,19 +267,6 @@ def test_interrupted_run_says_how_to_go_on(held_run, write_crawl, make_pages, tm
     assert not out.exists()
 
 
-def test_pool_answers_each_item_once_when_every_worker_dies_on_one(tmp_path):
-    pages = [ParsePage("http://a.example/", b"<p>x")] * 5
-    with WorkerPool(CollectionSettings(jobs=2, page_seconds=30.0)) as pool:
-        pool.submit(Task("good", pages))
-        pool.submit(Task("bad", [CleanStored(0, "u", None, (0, 1), None)], Shared("/dev/null")))
-        answers = list(pool.answers())
-    assert sorted((answer.task.about, answer.at) for answer in answers) == [
-        ("bad", 0),
-        *(("good", k) for k in range(5)),
-    ]
-    assert [answer.error is None for answer in answers if answer.task.about == "good"] == [True] * 5
-
-
 def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pages, tmp_path, monkeypatch):
     hangs = tmp_path / "python"
     hangs.write_text("#!/bin/sh\nexec sleep 600\n")
@@ -293,45 +275,3 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
     monkeypatch.setattr(pool_module, "START_SECONDS", 0.05)
     with pytest.raises(WebwinnowError, match="cannot start"):
         run([write_crawl(make_pages("a.example", 300))], tmp_path / "out.jsonl", RunSettings(jobs=2))
-
-
-def test_a_worker_that_cannot_start_once_does_the_next_task(monkeypatch):
-    pages = [ParsePage("http://a.example/", b"<p>x")]
-    with WorkerPool(CollectionSettings(jobs=1, page_seconds=30.0)) as pool:
-        with monkeypatch.context() as broken:
-            broken.setattr(pool_module.sys, "executable", "/bin/false")
-            pool.submit(Task("first", pages))
-            with pytest.raises(WebwinnowError, match="cannot start"):
-                pool.answer()
-        pool.submit(Task("second", pages))
-        answered = pool.answer()
-    assert (answered.task.about, answered.error) == ("second", None)
-
-
-def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path, monkeypatch):
-    """Whatever is left lies aside, and goes when the next run begins."""
-    folder = tmp_path / "run"
-
-    def killed(*_, **__):
-        raise KeyboardInterrupt
-
-    store = CollectionStore(folder, {}, resume=False)
-    store.add_page(PageRow(0, "a.example", "http://a.example/", None, error="x"))
-    store.commit()
-    with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
-        killing.setattr(shutil, "rmtree", killed)
-        store.finish()
-    assert not folder.exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["run.over"]
-    with CollectionStore(folder, {}, resume=True) as again:
-        assert again.page_count() == 0
-        assert [path.name for path in tmp_path.iterdir()] == ["run"]
-
-
-def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
-    for name in ("run", "run.over"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "letter").write_text("x")
-        with pytest.raises(SettingsError, match="no folder of a webwinnow run"):
-            CollectionStore(tmp_path / "run", {}, resume=False)
-        assert (tmp_path / name / "letter").read_text() == "x"

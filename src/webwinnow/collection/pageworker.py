@@ -112,11 +112,14 @@ class PageWorker:
         self.spool_path = ""
         self.model_of: tuple[str, LearnedSite | None] | None = None
         self.request_models: ModelCache | None = None
+        self.cleans_at_once = self.scores = False
         if isinstance(settings, RunSettings):
             self.run = settings
+            self.cleans_at_once = not settings.learns
             task = settings.task if settings.links is None else TASKS[DEFAULT_TASK]
             self.cleaner = Cleaner.of(settings.method, settings.cleaning, task)
             self.method = self.cleaner.method
+            self.scores = self.method.scores
             self.models = None if settings.models is None else ModelCache(open_models(Path(settings.models)))
 
     @cached_property
@@ -150,15 +153,15 @@ class PageWorker:
         settings, url = self.settings, page.url
         site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
         tree = parse(page.body, url=url, content_type=page.content_type, limits=settings.limits)
-        if isinstance(settings, RunSettings) and not settings.learns:
+        if self.cleans_at_once:
             model = self.models.model(site) if self.models is not None and self.method.learns else None
             cleaned = self._cleaned(tree, None, model, settings.site_by.name(site, url), page.page_id)
-            if not settings.keep_trees:
+            if not self.run.keep_trees:
                 return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
             stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
             return ParsedPage(site, page_key(url), exact_fingerprint(tree), stored.pack())
         stored, content = StoredPage(tree_to_bytes(tree)), exact_fingerprint(tree)
-        if isinstance(settings, RunSettings) and self.method.scores:
+        if self.scores:
             stored = stored._replace(evidence=PageEvidence.of(tree).to_bytes(), fingerprint=short_fingerprint(content))
         return ParsedPage(site, page_key(url), content, stored.pack())
 
@@ -187,7 +190,7 @@ class PageWorker:
         """Learn a site for the cleaning method; also returns its most repeated blocks."""
         if not chosen:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
-        if self.method.scores:
+        if self.scores:
             return self._learned_from_evidence(chosen)
         sums = SiteSums(parts=self.method.parts | {TEXTS})
         for tree in self._trees(chosen):
@@ -223,7 +226,7 @@ class PageWorker:
         if page.error is not None or page.ref is None:
             return failed_page(page.url, page.page_id, site.name, self.run, page.error or "")
         repeats: list[tuple[int, str]] = []
-        if self.run.learns and (self.model_of is None or self.model_of[0] != site.name):
+        if not self.cleans_at_once and (self.model_of is None or self.model_of[0] != site.name):
             model, repeats = self._site_model(site)
             self.model_of = (site.name, model)
         model = self.model_of[1] if self.model_of is not None else None

@@ -134,29 +134,24 @@ class RequestCleaned(NamedTuple):
 Job = ParsePage | LearnSite | BuildModel | UpdateModel | CleanStored | CleanRequest
 Result = ParsedPage | SiteLearned | ModelBuilt | PageCleaned | RequestCleaned
 
-_TYPES: tuple[tuple[Callable[..., Job], Callable[..., Result]], ...] = (
-    (ParsePage, ParsedPage),
-    (LearnSite, SiteLearned),
-    (BuildModel, ModelBuilt),
-    (UpdateModel, ModelBuilt),
-    (CleanStored, PageCleaned),
-    (CleanRequest, RequestCleaned),
-)
-"""Job types with the types of their answers; a job's code in a message is its position here."""
-_CODES = {job: code for code, (job, _) in enumerate(_TYPES)}
+RESULT_OF: dict[Callable[..., Job], Callable[..., Result]] = {
+    ParsePage: ParsedPage,
+    LearnSite: SiteLearned,
+    BuildModel: ModelBuilt,
+    UpdateModel: ModelBuilt,
+    CleanStored: PageCleaned,
+    CleanRequest: RequestCleaned,
+}
+"""Job types with the types of their answers. In messages the position of a job type here stands for it."""
+_JOBS = list(RESULT_OF)
 
 
 def encode_task(jobs: list[Any], shared: Shared) -> Any:
     """Jobs of one type and what they share as plain values."""
-    return _CODES[type(jobs[0])], (shared.path, tuple(map(tuple, shared.sites))), [tuple(job) for job in jobs]
+    return _JOBS.index(type(jobs[0])), (shared.path, tuple(map(tuple, shared.sites))), [tuple(job) for job in jobs]
 
 
 def decode_task(message: Any) -> tuple[list[Job], Shared]:
     """Read the values of `encode_task`."""
     code, (path, sites), jobs = message
-    return [_TYPES[code][0](*fields) for fields in jobs], Shared(path, tuple(SiteToClean(*site) for site in sites))
-
-
-def decode_result(job: Job, fields: Any) -> Result:
-    """The answer to a job from its plain values."""
-    return _TYPES[_CODES[type(job)]][1](*fields)
+    return [_JOBS[code](*fields) for fields in jobs], Shared(path, tuple(SiteToClean(*site) for site in sites))

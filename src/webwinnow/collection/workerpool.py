@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import IO, Any, NamedTuple, Self
 
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, READY, Shared, decode_result, encode_task
+from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, READY, RESULT_OF, Shared, encode_task
 from webwinnow.errors import WebwinnowError
 from webwinnow.platforms import enlarge_pipe
 from webwinnow.storage import read_frame, write_frame
@@ -135,6 +135,7 @@ class WorkerPool:
 
     def _do(self, worker: _Worker, task: Task) -> None:
         done, deaths, count = 0, 0, len(task.jobs)
+        result_type = RESULT_OF[type(task.jobs[0])]
         while done < count:
             if self._closing.is_set():
                 return
@@ -145,7 +146,7 @@ class WorkerPool:
                     kind, value = worker.receive(self._page_seconds)
                     if kind == HEARTBEAT:
                         continue
-                    result = decode_result(task.jobs[done], value) if kind == DONE else None
+                    result = result_type(*value) if kind == DONE else None
                     self._answers.put(Answer(task, done, result, value if kind == FAILED else None, done + 1 == count))
                     done, deaths = done + 1, 0
                 worker.deadline = None
