@@ -284,7 +284,7 @@ def _remarks(
         why = (
             "while the site is held out nothing is known of them, and their scores are 0"
             if by_site
-            else "their scores may tell how well the site is known, not the class"
+            else "their scores may show how well the site is known, not the class"
         )
         yield f"{_classes(local)} on one site only: {why}"
 
@@ -322,7 +322,7 @@ def class_fields(depth: int) -> Fields:
     ]
     return (
         Field("page_id", about="as the input had it"),
-        Field("url", about="the page's address"),
+        Field("url", about="the page's URL"),
         Field("site", about="the site that the page was taken to belong to"),
         Field("outcome", about="what became of the page", values=("labelled", "empty", "failed")),
         Field("reason", about="why it has no label"),

@@ -27,7 +27,7 @@ from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.query import Snippet
 from webwinnow.service.accesscontrol import COOKIE, POLICY, is_token
-from webwinnow.service.api import LONGEST_QUERY, JobInfo, job_info, sites
+from webwinnow.service.api import LONGEST_QUERY, job_info, sites
 from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobs import Job
 from webwinnow.service.requestmodels import PageRequest
@@ -89,9 +89,13 @@ def _shown(name: str, status: int = 200, *, policy: str | None = None, **values:
     return HTMLResponse(_pages.get_template(name).render(**values), status, headers)
 
 
+def _of_job(name: str, service: ServiceContext, job: str, *, policy: str | None = None, **values: Any) -> HTMLResponse:
+    return _shown(name, policy=policy, here="jobs", job=job_info(service, service.job(job)), **values)
+
+
 @router.get("/")
 async def home(service: Service) -> HTMLResponse:
-    """Drop a crawl, name a folder, see the jobs."""
+    """The form for a new job, and the list of jobs."""
     return _shown(
         "home.html",
         here="jobs",
@@ -105,52 +109,57 @@ async def home(service: Service) -> HTMLResponse:
 
 @router.get("/view/jobs/{job}")
 async def job_page(job: str, service: Service) -> HTMLResponse:
-    """A job: its progress while it runs, then what came out."""
+    """A job: its progress, then its results."""
     found = service.job(job)
     return _shown("job.html", here="jobs", job=job_info(service, found), left=_left(service, found))
 
 
 @router.get("/view/jobs/{job}/pages")
 async def pages_page(job: str, service: Service, start: Annotated[int, Query(ge=0, le=10**9)] = 0) -> HTMLResponse:
-    """The records of a job, a screen at a time."""
+    """The records of a job, page by page."""
     path = service.result(job, "clean", "records.jsonl")
     rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), start, start + PAGES_SHOWN + 1)))
-    return _shown(
-        "pages.html", here="jobs", job=_told(service, job), rows=rows[:PAGES_SHOWN], start=start, shown=PAGES_SHOWN,
+    return _of_job(
+        "pages.html",
+        service,
+        job,
+        rows=rows[:PAGES_SHOWN],
+        start=start,
+        shown=PAGES_SHOWN,
         more=len(rows) > PAGES_SHOWN,
-    )  # fmt: skip
+    )
 
 
 @router.get("/view/jobs/{job}/record")
 async def record_page(job: str, service: Service, at: Annotated[int, Query(ge=0, le=10**9)]) -> HTMLResponse:
-    """One record: what was kept of a page."""
+    """One record."""
     path = service.result(job, "clean", "records.jsonl")
     rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), at, at + 1)))
     if not rows:
         raise HTTPException(404, "there is no such record")
-    return _shown("record.html", here="jobs", job=_told(service, job), record=rows[0], at=at)
+    return _of_job("record.html", service, job, record=rows[0], at=at)
 
 
 @router.get("/view/jobs/{job}/replicas")
 async def replicas_page(job: str, service: Service) -> HTMLResponse:
-    """Pages that are copies of others, by the page that stays."""
+    """Replicas, grouped by the page that is kept."""
     path = service.result(job, "clean", "records.jsonl")
     groups = await run_in_threadpool(_replicas, path)
-    return _shown("replicas.html", here="jobs", job=_told(service, job), groups=groups)
+    return _of_job("replicas.html", service, job, groups=groups)
 
 
 @router.get("/view/jobs/{job}/inspect")
 async def inspect_page(job: str, service: Service) -> HTMLResponse:
-    """The inspector, in a frame that can ask this server nothing."""
+    """The inspector, in a frame that cannot send requests."""
     service.result(job, "inspect", "report.html")
-    return _shown("inspect.html", here="jobs", job=_told(service, job), policy=FRAME_POLICY)
+    return _of_job("inspect.html", service, job, policy=FRAME_POLICY)
 
 
 @router.get("/view/jobs/{job}/clusters")
 async def clusters_page(job: str, service: Service) -> HTMLResponse:
-    """What the pages are about, on a map."""
+    """The clusters of the pages, on a map."""
     service.result(job, "clusters", "clusters.html")
-    return _shown("clusters.html", here="jobs", job=_told(service, job), policy=FRAME_POLICY)
+    return _of_job("clusters.html", service, job, policy=FRAME_POLICY)
 
 
 @router.get("/view/jobs/{job}/search")
@@ -169,33 +178,40 @@ async def search_page(
         except WebwinnowError as error:
             trouble = str(error)
     return _shown(
-        "search.html", here="jobs", job=_told(service, job), q=q, found=found, trouble=trouble, start=start, shown=20
+        "search.html",
+        here="jobs",
+        job=job_info(service, service.job(job)),
+        q=q,
+        found=found,
+        trouble=trouble,
+        start=start,
+        shown=20,
     )
 
 
 @router.get("/view/sites")
 async def sites_page(service: Service) -> HTMLResponse:
-    """The sites that this server knows."""
+    """The sites that this server has models of."""
     return _shown("sites.html", here="sites", sites=await sites(service))
 
 
 @router.get("/view/page")
 async def one_page_form() -> HTMLResponse:
-    """Where to paste a page."""
+    """The form for one page."""
     return _shown("page.html", here="page", methods=METHODS, tasks=TASKS, asked=None, answer=None, trouble=None)
 
 
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
-    told = _form(await request.body())
+    form = _form(await request.body())
     answer, trouble, asked = None, None, None
     try:
         asked = PageRequest(
-            html=told.get("html") or None,
-            url=told.get("url", ""),
-            method=told.get("method", DEFAULT_METHOD),
-            task=told.get("task", DEFAULT_TASK),
+            html=form.get("html") or None,
+            url=form.get("url", ""),
+            method=form.get("method", DEFAULT_METHOD),
+            task=form.get("task", DEFAULT_TASK),
             explain=True,
         )
         answer = json.loads(await service.clean(asked))
@@ -211,13 +227,13 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
 
 @router.get("/login")
 async def login_form() -> HTMLResponse:
-    """Where a person shows the token."""
+    """The form for the token."""
     return _shown("login.html", here="login", trouble=None)
 
 
 @router.post("/login")
 async def login(request: Request, service: Service) -> Response:
-    """Take the token and keep it in a cookie that scripts cannot read."""
+    """Store the token in a cookie that scripts cannot read."""
     shown = _form(await request.body()).get("token", "").strip()
     if service.settings.token is None or not is_token(shown, service.settings.token):
         return _shown("login.html", 401, here="login", trouble="The token is wrong.")
@@ -227,15 +243,10 @@ async def login(request: Request, service: Service) -> Response:
     return answer
 
 
-# What the views share
-
-
-def _told(service: ServiceContext, job: str) -> JobInfo:
-    return job_info(service, service.job(job))
+# Shared by the views
 
 
 def _left(service: ServiceContext, job: Job) -> dict[str, bool]:
-    """Which results there are."""
     files = {
         "records": ("clean", "records.jsonl"),
         "parquet": ("parquet", "records.parquet"),
@@ -252,7 +263,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _replicas(path: Path) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The replicas by the page that they are copies of, largest group first."""
+    """The replicas by the page that they are copies of, the largest group first."""
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in _rows(path):
         if row["replica_of"] is not None:
@@ -261,7 +272,7 @@ def _replicas(path: Path) -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _form(body: bytes) -> dict[str, str]:
-    """The fields of a form, each once."""
+    """The first value of each field of a form."""
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
     except ValueError:
