@@ -101,7 +101,7 @@ def test_categories_are_learned_and_named(crawl: Path, labels: Path, tmp_path: P
     assert all(record["category"] == record["page_id"].partition("-")[0] for record in written(out))
 
 
-def test_a_wrong_model_is_told_before_the_work_begins(crawl: Path, tmp_path: Path):
+def test_a_wrong_model_is_reported_before_the_work_begins(crawl: Path, tmp_path: Path):
     (tmp_path / "wrong.npz").write_bytes(b"x")
     done = run("clean", crawl, "-o", tmp_path / "out.jsonl", "--categories", tmp_path / "wrong.npz")
     assert done.returncode == 2
@@ -109,7 +109,7 @@ def test_a_wrong_model_is_told_before_the_work_begins(crawl: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("wrong", ["one column\n", "nothing-here\tfarming\n"])
-def test_labels_that_name_no_page_are_told(wrong: str, crawl: Path, tmp_path: Path):
+def test_labels_that_name_no_page_are_reported(wrong: str, crawl: Path, tmp_path: Path):
     (tmp_path / "labels.tsv").write_text(wrong, encoding="utf-8")
     done = run(
         "classify",

@@ -116,7 +116,7 @@ def test_the_content_type_names_the_charset() -> None:
     assert ran.stdout == "ą\n"
 
 
-def test_explain_tells_on_stderr_what_stayed_and_what_went(page: Path) -> None:
+def test_explain_shows_on_stderr_what_stayed_and_what_went(page: Path) -> None:
     ran = webwinnow_("page", page, "--explain")
     assert ran.returncode == DONE
     assert ran.stdout == rendered("text")
@@ -261,7 +261,7 @@ def test_values_without_effect_are_checked_too(page: Path, option: str, value: s
     assert message in ran.stderr
 
 
-def test_a_disk_that_is_full_is_told(page: Path) -> None:
+def test_a_disk_that_is_full_is_reported(page: Path) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("no /dev/full here")
@@ -289,8 +289,8 @@ def test_a_reader_that_goes_away_is_no_news(tmp_path: Path, length: int, read_fi
     assert running.stdout is not None
     running.stdout.read(read_first)
     running.stdout.close()
-    _, told = running.communicate(timeout=60)
-    assert told == b""
+    _, message = running.communicate(timeout=60)
+    assert message == b""
     assert running.returncode != BAD_USAGE
 
 
@@ -322,7 +322,7 @@ def test_the_installed_script_is_the_same_command(page: Path) -> None:
     assert ran.stdout == rendered("text")
 
 
-def test_method_page_tells_genre_and_confidence_and_explains_with_probabilities(page: Path) -> None:
+def test_method_page_reports_genre_and_confidence_and_explains_with_probabilities(page: Path) -> None:
     ran = webwinnow_("page", page, "--method", "page", "--favor", "recall", "--format", "json", "--explain")
     assert ran.returncode == DONE
     record = json.loads(ran.stdout)
@@ -362,7 +362,7 @@ def test_comments_stay_if_asked_for(tmp_path: Path, method: str) -> None:
     assert "barley" not in record["text"]
 
 
-def test_explain_tells_up_to_three_reasons_for_a_score(tmp_path: Path) -> None:
+def test_explain_shows_up_to_three_reasons_for_a_score(tmp_path: Path) -> None:
     path = tmp_path / "story.html"
     path.write_text(story(1), encoding="utf-8")
     lines = webwinnow_("page", path, "--method", "page", "--explain").stderr.splitlines()
@@ -404,7 +404,7 @@ accept you agree to our use of cookies.</p><button>Accept cookies</button><butto
 MILL = "https://www.mill.example/grain/rye/sowing.html"
 
 
-def test_explain_tells_the_kind_of_what_went() -> None:
+def test_explain_shows_the_kind_of_what_went() -> None:
     ran = webwinnow_("page", "-", "--explain", "--method", "combined", "--url", MILL, given=NOISY.encode())
     assert ran.returncode == DONE
     assert "[consent]" in ran.stderr

@@ -59,20 +59,20 @@ def models(command: Command, crawl: Path, tmp_path: Path) -> Path:
         ["cluster", "crawl.jsonl", "-o", "-", "--report", "nodir/x"],
     ],
 )
-def test_a_folder_that_is_missing_is_told_first(
+def test_a_folder_that_is_missing_is_reported_first(
     command: Command, crawl: Path, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(crawl.parent)
-    told = "webwinnow: nodir/x: the folder nodir does not exist; make it first\n"
-    assert command(*arguments) == (2, "", told)
+    message = "webwinnow: nodir/x: the folder nodir does not exist; make it first\n"
+    assert command(*arguments) == (2, "", message)
 
 
 @pytest.mark.parametrize("name", ["inspect", "features", "lists templates", "replicas", "links", "cluster"])
 def test_no_command_writes_over_its_input(command: Command, crawl: Path, name: str) -> None:
     before = crawl.read_bytes()
-    code, _, told = command(*name.split(), crawl, "-o", crawl)
+    code, _, message = command(*name.split(), crawl, "-o", crawl)
     assert code == 2
-    assert "is an input, which the output would replace" in told
+    assert "is an input, which the output would replace" in message
     assert crawl.read_bytes() == before
 
 
@@ -82,11 +82,11 @@ def test_a_damaged_model_hides_no_other(command: Command, models: Path, tmp_path
     assert command("models", "show", table)[0] == 0
     first, _ = sorted(models.glob("*.model.npz"))
     first.write_bytes(first.read_bytes()[:100])
-    code, out, told = command("models", "show", models)
+    code, out, message = command("models", "show", models)
     assert code == 1
     assert [line.split(":")[0] for line in out.splitlines()] == ["b.example"]
-    assert first.name in told
-    assert len(told.splitlines()) == 1
+    assert first.name in message
+    assert len(message.splitlines()) == 1
 
 
 def test_a_damaged_model_of_a_table_hides_no_other(command: Command, models: Path, tmp_path: Path) -> None:
@@ -95,32 +95,32 @@ def test_a_damaged_model_of_a_table_hides_no_other(command: Command, models: Pat
     kinds = pa.schema({"site": pa.large_string(), "model": pa.large_binary()})
     table = tmp_path / "models.parquet"
     pq.write_table(pa.table({"site": ["a.example", "b.example"], "model": [b"PK", good]}, schema=kinds), table)
-    code, out, told = command("models", "show", table)
-    assert (code, out.split(":")[0], len(told.splitlines())) == (1, "b.example", 1)
+    code, out, message = command("models", "show", table)
+    assert (code, out.split(":")[0], len(message.splitlines())) == (1, "b.example", 1)
 
 
 def test_only_a_command_with_a_file_of_labels_speaks_of_one(command: Command, crawl: Path, tmp_path: Path) -> None:
-    code, _, told = command("sites", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
-    assert (code, told.endswith("the columns are: url, html\n")) == (2, True)
-    code, _, told = command("classify", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
-    assert (code, "(--labels)" in told) == (2, True)
-    code, _, told = command("classify", "train", crawl, "-o", tmp_path / "m.npz")
-    assert (code, "(--label)" in told, "(--labels)" in told) == (2, True, True)
+    code, _, message = command("sites", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
+    assert (code, message.endswith("the columns are: url, html\n")) == (2, True)
+    code, _, message = command("classify", "train", crawl, "--label", "topic", "-o", tmp_path / "m.npz")
+    assert (code, "(--labels)" in message) == (2, True)
+    code, _, message = command("classify", "train", crawl, "-o", tmp_path / "m.npz")
+    assert (code, "(--label)" in message, "(--labels)" in message) == (2, True, True)
 
 
 def test_a_feature_file_is_not_weighed_again(command: Command, tmp_path: Path) -> None:
-    code, _, told = command("cluster", tmp_path / "f.npz", "-o", "-", "--weighting", "tfidf")
-    assert (code, "leave --weighting out" in told) == (2, True)
+    code, _, message = command("cluster", tmp_path / "f.npz", "-o", "-", "--weighting", "tfidf")
+    assert (code, "leave --weighting out" in message) == (2, True)
 
 
-def test_the_site_without_a_name_is_told(command: Command, tmp_path: Path) -> None:
+def test_the_site_without_a_name_is_reported(command: Command, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<p>One page of a folder, whose site has no name.</p>")
-    told = 'there is no page of nosuch; the sites are: (no name); --site "" is the one without a name'
+    message = 'there is no page of nosuch; the sites are: (no name); --site "" is the one without a name'
     assert command("inspect", page, "-o", tmp_path / "r.html", "--site", "nosuch", "--jobs", 1, "-q") == (
         2,
         "",
-        f"webwinnow: {told}\n",
+        f"webwinnow: {message}\n",
     )
 
 
@@ -145,7 +145,7 @@ def test_a_reason_is_shared_without_its_line(reason: str, shared: str) -> None:
     assert shared_reason(reason) == shared
 
 
-def test_no_speed_is_told_of_the_first_second(
+def test_no_speed_is_shown_of_the_first_second(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = [0.0]

@@ -23,7 +23,7 @@ from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.storage import write_file
 
 _MINING, _READING, _CRAWL = DiscoverySettings(), ReadingSettings(), CrawlSettings()
-TopicMethod = Annotated[str, opt.cleaning(f"Topic method: {', '.join(METHODS)}.", "--method")]
+TopicMethod = Annotated[str, opt.setting(f"Topic method: {', '.join(METHODS)}.", "--method")]
 
 sites = typer.Typer(
     name="sites", help="Learn the topics of whole sites, predict those of others, find more.", no_args_is_help=True
@@ -96,7 +96,7 @@ def mine(
     """Find sites with the topics of some seeds: follow links between sites, read each as far as needed.
 
     Every site found improves the model of the next round. The folder gets report.html, sites.jsonl, topics.npz (a model
-    as of sites train) and the pages as WARC. A stopped run is continued by the same command. Sites are told apart by
+    as of sites train) and the pages as WARC. A stopped run is continued by the same command. Sites are distinguished by
     host or domain. Exit code 1 if no site was found.
 
     Examples:
