@@ -160,7 +160,7 @@ def _rows(matrix: FeatureMatrix) -> Any:
 
 
 class SiteTextCleaner(_SiteEstimator):
-    """Pages to their clean texts. `method` as in `webwinnow clean`, `settings` what the method is told."""
+    """Pages to their clean texts. `method` as in `webwinnow clean`, `settings` its settings."""
 
     def __init__(
         self,

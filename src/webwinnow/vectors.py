@@ -14,9 +14,8 @@ from webwinnow._words import name_hash
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.pagefeatures import feature_names, page_features
 from webwinnow.site.sitetree import finish
-from webwinnow.site.styletree import CST_CUT, Keys, StyleTree
+from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
 
 FEATURE_KINDS = ("words", "images", "links")

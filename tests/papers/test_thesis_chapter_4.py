@@ -21,9 +21,8 @@ from webwinnow.site.importance import (
     style_importance,
 )
 from webwinnow.site.noisemap import importance_of, mark
-from webwinnow.site.pagefeatures import feature_names
 from webwinnow.site.sitetree import SiteTree, finish
-from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, StyleTree
+from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, StyleTree, feature_names
 
 ACTUAL_LEAVES = 0
 """No virtual leaves: the small trees of the figures have no levels to spare."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from webwinnow._nodes import topmost
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import lookup
-from webwinnow.site.pagefeatures import page_features
-from webwinnow.site.styletree import pair_key
+from webwinnow.site.styletree import page_features, pair_key
 from webwinnow.storage import Array, ArrayTable
 from webwinnow.words import SHINGLE_SIZE
 

@@ -20,8 +20,7 @@ from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.pagefeatures import feature_names
-from webwinnow.site.styletree import Keys
+from webwinnow.site.styletree import Keys, feature_names
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
 from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.words import stop_words
