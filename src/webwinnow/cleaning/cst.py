@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks
+from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, min_pages, share
-from webwinnow.cleaning.verdict import (
-    LIGHT_REASON,
-    WEIGHTY_REASON,
-    Verdict,
-    keep_by_reason,
-    keep_visible,
-    without_site,
-)
+from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 
@@ -36,8 +30,9 @@ def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -
         return keep_visible(page.tree, "cst", note)
     tree, of_run = page.tree, page.blocks.of_run()
     mean = block_weights(page.blocks, model)
-    run_reason = np.where(mean >= settings.weight, WEIGHTY_REASON, LIGHT_REASON)[of_run]
-    verdict = keep_by_reason(tree, "cst", run_reason, (WEIGHTY_REASON,), LIGHT_REASON, np.zeros(0, np.float32))
+    kept, removed = reasons.WEIGHTY_REASON, reasons.LIGHT_REASON
+    reason = np.where(mean >= settings.weight, kept, removed)[of_run]
+    verdict = keep_by_reason(tree, "cst", reason, (kept,), removed, np.zeros(0, np.float32))
     score = verdict.keep.astype(np.float32)
     score[tree.run_owner] = mean[of_run]
     return replace(verdict, score=score, weight=score)

@@ -14,20 +14,10 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, runs_of_nodes
+from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
-from webwinnow.cleaning.verdict import (
-    CONTENT_REASON,
-    HEADING_REASON,
-    HIDDEN_REASON,
-    KEPT_POSTS_REASON,
-    NO_CONTENT_REASON,
-    POSTS_REASON,
-    REPEATED_REASON,
-    UNLIKELY_REASON,
-    Verdict,
-    keep_around,
-)
+from webwinnow.cleaning.verdict import Verdict, keep_around
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import BETA
@@ -108,17 +98,17 @@ def verdict_of(
     nodes = keep_around(tree, keep_runs)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, over_runs(probability.astype(np.float32)))
-    gone = NO_CONTENT_REASON if empty else UNLIKELY_REASON
+    gone = reasons.NO_CONTENT_REASON if empty else reasons.UNLIKELY_REASON
     run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
-    run_reason[over_runs(keep & ~alone)] = HEADING_REASON
-    run_reason[over_runs(stays)] = KEPT_POSTS_REASON
-    run_reason[over_runs(goes) & (run_reason == gone)] = POSTS_REASON
+    run_reason[over_runs(keep & ~alone)] = reasons.HEADING_REASON
+    run_reason[over_runs(stays)] = reasons.KEPT_POSTS_REASON
+    run_reason[over_runs(goes) & (run_reason == gone)] = reasons.POSTS_REASON
     if repeated is not None:
-        run_reason[over_runs(repeated) & (run_reason == gone)] = REPEATED_REASON
+        run_reason[over_runs(repeated) & (run_reason == gone)] = reasons.REPEATED_REASON
     in_posts = nodes_of(tree, of_posts)
     reason = _reasons(nodes, tree.visible, gone)
-    reason[in_posts & nodes & stays.any()] = KEPT_POSTS_REASON
-    reason[in_posts & (reason == gone) & goes.any()] = POSTS_REASON
+    reason[in_posts & nodes & stays.any()] = reasons.KEPT_POSTS_REASON
+    reason[in_posts & (reason == gone) & goes.any()] = reasons.POSTS_REASON
     return Verdict(
         method=method,
         keep=nodes,
@@ -156,7 +146,7 @@ def headed(
 
 
 def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:
-    return np.where(keep, CONTENT_REASON, np.where(visible, gone, HIDDEN_REASON)).astype(np.uint8)
+    return np.where(keep, reasons.CONTENT_REASON, np.where(visible, gone, reasons.HIDDEN_REASON)).astype(np.uint8)
 
 
 # Readers' posts

@@ -6,15 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share
-from webwinnow.cleaning.verdict import (
-    INFORMATIVE_REASON,
-    REDUNDANT_REASON,
-    Verdict,
-    keep_by_reason,
-    keep_visible,
-    without_site,
-)
+from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.segmenttable import SEGMENTATIONS
@@ -45,6 +39,6 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSetting
     threshold = table.threshold_of(settings.by) if settings.threshold is None else settings.threshold
     block, entropy = table.block_entropy(tree, settings.by)
     entropy = entropy[block]
-    reason = np.where(entropy <= threshold, INFORMATIVE_REASON, REDUNDANT_REASON)[tree.run_owner]
+    reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
-    return keep_by_reason(tree, "segments", reason, (INFORMATIVE_REASON,), REDUNDANT_REASON, score)
+    return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)

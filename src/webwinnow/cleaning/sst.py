@@ -9,17 +9,9 @@ import numpy as np
 
 from webwinnow._words import count_words
 from webwinnow.blocks import cut
+from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, min_pages, share
-from webwinnow.cleaning.verdict import (
-    LOCALLY_NOISY_REASON,
-    MEANINGFUL_REASON,
-    NOISY_REASON,
-    POSSIBLY_REASON,
-    Verdict,
-    keep_by_reason,
-    keep_visible,
-    without_site,
-)
+from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
@@ -44,12 +36,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -
     mapped = model.noise.lay(tree, threshold)
     reason = np.select(
         [mapped.noisy, mapped.unmatched, mapped.dull],
-        [NOISY_REASON, POSSIBLY_REASON, LOCALLY_NOISY_REASON],
-        MEANINGFUL_REASON,
+        [reasons.NOISY_REASON, reasons.POSSIBLY_REASON, reasons.LOCALLY_NOISY_REASON],
+        reasons.MEANINGFUL_REASON,
     )
     importance = np.where(mapped.element == NOWHERE, 1.0, model.noise.importance.composite[mapped.element])
-    kept = (MEANINGFUL_REASON, POSSIBLY_REASON)
-    return keep_by_reason(tree, "sst", reason, kept, NOISY_REASON, importance.astype(np.float32))
+    kept = (reasons.MEANINGFUL_REASON, reasons.POSSIBLY_REASON)
+    return keep_by_reason(tree, "sst", reason, kept, reasons.NOISY_REASON, importance.astype(np.float32))
 
 
 # Which threshold to choose (thesis 5.3)

@@ -9,15 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
-from webwinnow.cleaning.verdict import (
-    KEPT_REASON,
-    TEMPLATE_REASON,
-    Verdict,
-    keep_by_reason,
-    keep_visible,
-    without_site,
-)
+from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.errors import InputError
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
@@ -50,9 +44,11 @@ def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettin
         return keep_visible(tree, "template", note)
     pagelets = pagelets_of(tree)
     dropped = pagelets.marked(_templates(tree, pagelets, model, settings))
-    reason = np.where(dropped, TEMPLATE_REASON, KEPT_REASON)[tree.run_owner]
+    reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
     score = (~dropped).astype(np.float32)
-    return keep_by_reason(tree, "template", reason, (KEPT_REASON,), TEMPLATE_REASON, score, drop=dropped)
+    return keep_by_reason(
+        tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
+    )
 
 
 def _templates(
