@@ -117,7 +117,7 @@ def test_what_decided_is_told(mined: Mined) -> None:
 
 def test_the_report_stands_by_itself(mined: Mined) -> None:
     report = (mined.out / "report.html").read_text()
-    assert "default-src 'none'" in report.replace("&#x27;", "'")
+    assert "default-src 'none'" in report.replace("&#39;", "'")
     assert "<script" not in report
     assert "src=" not in report.replace("default-src", "").replace("style-src", "")
     assert "glfw-1.web.test" in report
