@@ -148,6 +148,18 @@ def test_every_module_says_what_it_is_for(module: Path) -> None:
     assert ast.get_docstring(tree_of(module))
 
 
+def test_the_table_lists_what_exists() -> None:
+    there = {path.name.split(".")[0] for path in SOURCE.iterdir()}
+    assert set(LAYERS) - there == set()
+
+
+def test_every_package_has_a_folder_of_tests() -> None:
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    tested = {path.name for path in Path(__file__).parent.iterdir() if any(path.glob("test_*.py"))}
+    assert packages - tested == set()
+    assert tested - packages == {"papers"}
+
+
 # The check itself
 
 
