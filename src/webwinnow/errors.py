@@ -40,3 +40,12 @@ class MissingExtra(WebwinnowError):
         super().__init__(f"{feature} needs the extra '{extra}': pip install 'webwinnow[{extra}]'")
         self.feature = feature
         self.extra = extra
+
+
+def check_range(settings: object, *names: str, least: float, most: float = float("inf")) -> None:
+    """Raise `SettingsError` for the first of these attributes that is out of range; None is in range."""
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and not least <= value <= most:
+            expected = f"{least} or more" if most == float("inf") else f"from {least} to {most}"
+            raise SettingsError(f"{name} is {value}: expected {expected}")

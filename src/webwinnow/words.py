@@ -27,7 +27,7 @@ import numpy.typing as npt
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.errors import MissingExtra, SettingsError, check_range
 
 CjkSegmentation = Literal["bigrams", "jieba"]
 
@@ -288,9 +288,7 @@ class StopListSettings:
                 f"min_page_share is {self.min_page_share} and max_missed_share is {self.max_missed_share}; "
                 "expected 0 < max_missed_share < min_page_share <= 1"
             )
-        for name in ("min_term_frequency", "min_pages", "exact_words"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        check_range(self, "min_term_frequency", "min_pages", "exact_words", least=1)
 
 
 class StopWord(NamedTuple):

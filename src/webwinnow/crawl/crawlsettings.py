@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from webwinnow import _version
 from webwinnow.crawl.guard import AddressGuard, Route
-from webwinnow.errors import SettingsError
+from webwinnow.errors import SettingsError, check_range
 
 Strategy = Literal["random", "breadth"]
 ScopeKind = Literal["below", "host", "domain", "any"]
@@ -59,10 +59,7 @@ class CrawlSettings:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise SettingsError(f"{name} is {value}: expected a number above 0")
-        for name in ("depth", "delay", "retries", "backoff"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise SettingsError(f"{name} is {value}: expected 0 or more")
+        check_range(self, "depth", "delay", "retries", "backoff", least=0)
         for name, kind in (("strategy", Strategy), ("scope", ScopeKind)):
             if getattr(self, name) not in get_args(kind):
                 raise SettingsError(f"no {name} {getattr(self, name)!r}; expected {', '.join(get_args(kind))}")

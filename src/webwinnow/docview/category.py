@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.docview.contentblocks import FeatureVector
-from webwinnow.errors import SettingsError
+from webwinnow.errors import SettingsError, check_range
 from webwinnow.storage import ModelFormat, is_within, write_file
 
 FORMAT = ModelFormat("model of categories", 2, "train it again with: webwinnow classify train --classifier docview")
@@ -31,9 +31,7 @@ class CategorySettings:
     neighbours: int = 15
 
     def __post_init__(self) -> None:
-        for name in ("features", "neighbours"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+        check_range(self, "features", "neighbours", least=1)
 
 
 def chi_square(

@@ -23,7 +23,7 @@ from webwinnow.docview import _view
 from webwinnow.docview import contentblocks as content
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.contentblocks import TOPIC, FeatureVector, Floats, Mask, TagTree, WeightSettings, feature_vector
-from webwinnow.errors import SettingsError
+from webwinnow.errors import SettingsError, check_range
 from webwinnow.markup import HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
@@ -188,9 +188,7 @@ class ViewSettings:
     weights: WeightSettings = field(default_factory=WeightSettings)
 
     def __post_init__(self) -> None:
-        for name in ("keywords", "sentences", "sentence_keywords", "summary_sentences"):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 0 or more")
+        check_range(self, "keywords", "sentences", "sentence_keywords", "summary_sentences", least=0)
         if not 0 <= self.likeness <= 1:
             raise SettingsError(f"likeness is {self.likeness}: expected 0 to 1")
 

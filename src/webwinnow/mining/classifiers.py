@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.docview.category import chi_square
-from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.errors import MissingExtra, SettingsError, check_range
 from webwinnow.storage import is_within
 
 Rows = Any
@@ -115,8 +115,7 @@ class Classifier:
     array_types: ClassVar[dict[str, str]]
 
     def __post_init__(self) -> None:
-        if self.features < 1:
-            raise SettingsError(f"features is {self.features}: expected 1 or more")
+        check_range(self, "features", least=1)
         self.slope_ = 1.0
         self.folds_: Folds | None = None
         self.held_out_: NDArray[np.float64] | None = None
@@ -272,8 +271,7 @@ class ChiSquareNeighbours(Classifier):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.neighbours < 1:
-            raise SettingsError(f"neighbours is {self.neighbours}: expected 1 or more")
+        check_range(self, "neighbours", least=1)
 
     def _learn(self, rows: Rows, truth: NDArray[np.int64]) -> None:
         self.rows_, self.truth_ = rows, truth

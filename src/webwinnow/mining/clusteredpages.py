@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError, MissingExtra, SettingsError
+from webwinnow.errors import InputError, MissingExtra, check_range
 from webwinnow.mining.classifiers import check_csr
 from webwinnow.mining.clustering import (
     EQUAL,
@@ -218,9 +218,8 @@ class ClusterSettings:
 
     def __post_init__(self) -> None:
         KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
-        for name, least in (("runs", 1), ("jobs", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected {least} or more")
+        check_range(self, "runs", "jobs", least=1)
+        check_range(self, "seed", least=0)
 
 
 class Cluster(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError, MissingExtra, SettingsError
+from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 
 try:
     import scipy.sparse as sp
@@ -61,10 +61,7 @@ class KMeans:
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("k", "iterations", "batch"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SettingsError(f"{name} is {value}: expected 1 or more")
+        check_range(self, "k", "iterations", "batch", least=1)
         if self.start not in STARTS:
             raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
 

@@ -26,7 +26,7 @@ from webwinnow.blocks import text_of_runs
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
 from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
-from webwinnow.errors import SettingsError
+from webwinnow.errors import SettingsError, check_range
 from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
@@ -74,9 +74,7 @@ class ReplicaSettings:
         for name in ("threshold", "titles_apart", "percentage"):
             if not 0 < getattr(self, name) <= 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0, at most 1")
-        for name in ("shingle_words", "least_words", "interval"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+        check_range(self, "shingle_words", "least_words", "interval", least=1)
 
 
 def published_fingerprint(

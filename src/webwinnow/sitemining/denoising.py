@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaner import Cleaner
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree
@@ -60,9 +60,7 @@ class DenoisingSettings:
     majority: float = MAJORITY
 
     def __post_init__(self) -> None:
-        for name in ("least_pertinence", "least_similarity", "majority"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}; expected a share from 0 to 1")
+        check_range(self, "least_pertinence", "least_similarity", "majority", least=0, most=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from webwinnow.errors import SettingsError
+from webwinnow.errors import SettingsError, check_range
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.urls import SiteKey, canonical
@@ -44,12 +44,8 @@ class DiscoverySettings:
     batch: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("confidence", "distinctness", "taught"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected from 0 to 1")
-        for name in ("sites", "fruitless", "batch"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+        check_range(self, "confidence", "distinctness", "taught", least=0, most=1)
+        check_range(self, "sites", "fruitless", "batch", least=1)
 
     def wanted(self, names: Sequence[str]) -> frozenset[str]:
         """The wanted topics, all of which must be among `names`."""

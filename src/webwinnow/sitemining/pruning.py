@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.sitemining.hmt.em import TOLERANCE
 from webwinnow.sitemining.hmt.inference import evidence_of
 from webwinnow.sitemining.hmt.treemodel import Forest, TreeParameters
@@ -58,8 +58,7 @@ class KlRule:
     delta: float = TOLERANCE
 
     def __post_init__(self) -> None:
-        if not self.delta >= 0:
-            raise SettingsError(f"delta {self.delta}: expected 0 or more")
+        check_range(self, "delta", least=0)
 
     def adds(self, step: Step) -> bool:
         return kl_distance(step.before, step.after) >= step.depth * self.delta

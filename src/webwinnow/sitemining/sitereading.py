@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError
+from webwinnow.errors import check_range
 from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
@@ -43,9 +43,7 @@ class ReadingSettings:
 
     def __post_init__(self) -> None:
         KlRule(delta=self.delta)
-        for name in ("unchanged", "least"):
-            if getattr(self, name) < 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 1 or more")
+        check_range(self, "unchanged", "least", least=1)
 
 
 class ReadDecision(NamedTuple):

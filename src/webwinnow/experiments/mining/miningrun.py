@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.collection import CollectionSettings, ParsedCollection
-from webwinnow.errors import InputError, MissingExtra, SettingsError
+from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 from webwinnow.experiments.jobpool import AnswerCache, JobPool
 from webwinnow.experiments.mining import cleanedwords, minejobs
 from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
@@ -60,9 +60,7 @@ class MiningSettings:
         unknown = set(self.configurations) - set(minejobs.CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
-        for name in ("runs", "seed", "jobs"):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected 0 or more")
+        check_range(self, "runs", "seed", "jobs", least=0)
 
 
 def mining_experiment(
