@@ -195,7 +195,7 @@ def test_other_settings_do_not_go_on_with_a_run(seeds: Path, mined: Mined) -> No
         mine_sites(seeds, mined.out, MineSettings(mining=DiscoverySettings(confidence=0.7)))
     with pytest.raises(SettingsError, match="no seed has the topic maps"):
         mine_sites(seeds, mined.out, MineSettings(mining=DiscoverySettings(topics=("maps",))))
-    with pytest.raises(SettingsError, match="holds something else"):
+    with pytest.raises(SettingsError, match="has other files"):
         mine_sites(seeds, seeds.parent)
 
 
@@ -296,7 +296,7 @@ def test_seeds_of_one_topic_or_of_two_at_one_site_are_refused(tmp_path: Path) ->
     with pytest.raises(InputError, match=r"a\.test has two topics"):
         read_seeds(path)
     path.write_text("url,label\nnonsense,one\n")
-    with pytest.raises(InputError, match="no web address"):
+    with pytest.raises(InputError, match="no web URL"):
         read_seeds(path)
     with pytest.raises(InputError, match="no such file"):
         read_seeds(tmp_path / "missing.csv")

@@ -284,7 +284,7 @@ def _remarks(
         why = (
             "while the site is held out nothing is known of them, and their scores are 0"
             if by_site
-            else "their scores may show how well the site is known, not the class"
+            else "their scores may tell how well the site is known, not the class"
         )
         yield f"{_classes(local)} on one site only: {why}"
 
