@@ -89,9 +89,12 @@ CASES: dict[str, list[list[str]]] = {
         ["sites", "train", LABELLED, "--label", "label", "-o", "{out}/m.npz"],
         ["sites", "classify", "{out}/m.npz", CRAWL, "-o", "{out}/o.jsonl"],
     ],
-    "experiment-search": [["experiment", "search", CRAWL, "-o", "{out}/x"]],
+    "experiment-search": [
+        ["clean", CRAWL, "-o", "{out}/o.jsonl"],
+        ["experiment", "search", "{out}/o.jsonl", "-o", "{out}/x"],
+    ],
 }
-NOT_COMPARED = re.compile(r"(^|/)(index|x)/.*\.(?!npz|csv|json|jsonl)|(^|/)models/|(^|/)m\.npz$|\.log$")
+NOT_COMPARED = re.compile(r"(^|/)(index|x)/.*\.(?!npz|csv|json|jsonl)|(^|/)models/|(^|/)m\.npz$|meta\.json$|\.log$")
 REPORTS = re.compile(r"^(inspect|cluster)/.*\.html$")
 """Reports for people: their wording and white space may change, their data may not."""
 PACKED = re.compile(rb'<script type="text/plain" id="((?:tree|page)[^"]*)">([^<]*)<')
