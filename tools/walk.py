@@ -12,17 +12,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Mapping
+from operator import itemgetter
 from pathlib import Path
 
 TRACER = '''
 """Started with every Python process of the run: writes one line for each call of a webwinnow function."""
-import os, sys, threading
+import os, sys, threading, time
 
 folder = os.environ.get("WEBWINNOW_WALK")
 if folder:
@@ -40,7 +43,7 @@ if folder:
         at = name.rfind("/webwinnow/")
         if at < 0 or code.co_name[0] == "<":
             return
-        log.write(f"{threading.get_ident()} {name[at + 11:-3]} {code.co_qualname}\\n")
+        log.write(f"{time.monotonic_ns()} {threading.get_ident()} {name[at + 11:-3]} {code.co_qualname}\\n")
         log.flush()
 
     sys.setprofile(trace)
@@ -48,6 +51,8 @@ if folder:
 '''
 FEW, MORE = 5, 10
 """Pages of the two runs that are compared."""
+POLL_SECONDS = 0.1
+"""Between two looks at a file that another process writes."""
 STARTUP = ("cli/", "__init__", "_version", "__main__", "errors")
 """The command line itself and module attributes are not part of a page's walk."""
 
@@ -74,27 +79,40 @@ def site(folder: Path, pages: int) -> Path:
 
 def serve(program: list[str], folder: Path, crawl: Path, env: dict[str, str]) -> None:
     """Run one job of the service from its upload to its end."""
-    with subprocess.Popen(
-        [*program, "serve", "--port", "0", "--folder", str(folder / "jobs")], env=env, stderr=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stderr is not None
-        address = next(word for line in server.stderr for word in line.split() if word.startswith("http://"))
-        address = address.rstrip("/.,")
-        body = crawl.read_bytes()
-        job = json.load(
-            urllib.request.urlopen(
-                urllib.request.Request(
-                    f"{address}/jobs?name=site.jsonl", data=body, headers={"Content-Type": "application/octet-stream"}
-                )
-            )
+    log = folder / "server.log"
+    with log.open("wb") as stderr:
+        server = subprocess.Popen(
+            [*program, "serve", "--port", "0", "--folder", str(folder / "data")], env=env, stderr=stderr
         )
-        while json.load(urllib.request.urlopen(f"{address}/jobs/{job['id']}"))["state"] not in ("done", "failed"):
-            time.sleep(0.1)
+    try:
+        upload = urllib.request.Request(
+            f"{_server_url(server, log)}/jobs?name=site.jsonl",
+            data=crawl.read_bytes(),
+            headers={"Content-Type": "application/octet-stream"},
+        )
+        with urllib.request.urlopen(upload) as answer:
+            job = json.load(answer)["id"]
+        state = next((folder / "data").rglob(f"{job}/state.json"))  # read from disk: a request would be traced too
+        while (status := json.loads(state.read_bytes())["status"]) in ("queued", "running"):
+            time.sleep(POLL_SECONDS)
+        if status != "done":
+            raise SystemExit(f"the job ended as {status}:\n{state.read_text()}\n{log.read_text()}")
+    finally:
         server.terminate()
+        server.wait()
 
 
-def walk(command: str, folder: Path, pages: int) -> list[tuple[str, str, str]]:
-    """Run a command under the tracer; returns (process and thread, module, function) of each call in order."""
+def _server_url(server: subprocess.Popen[bytes], log: Path) -> str:
+    """The URL that a server prints when it is ready."""
+    while server.poll() is None:
+        if found := re.search(r"http://[^/\s]+(?=/ serves)", log.read_text(encoding="utf-8")):
+            return found[0]
+        time.sleep(POLL_SECONDS)
+    raise SystemExit(f"the server did not start:\n{log.read_text()}")
+
+
+def walk(command: str, folder: Path, pages: int) -> list[list[str]]:
+    """Run a command under the tracer; returns [process and thread, module, function] of each call in order."""
     calls = folder / "calls"
     calls.mkdir(parents=True)
     (folder / "start").mkdir()
@@ -116,15 +134,15 @@ def walk(command: str, folder: Path, pages: int) -> list[tuple[str, str, str]]:
     else:
         serve(program, folder, crawl, env)
     found = []
-    for file in sorted(calls.iterdir(), key=lambda path: path.stat().st_mtime_ns):
+    for file in calls.iterdir():
         for line in file.read_text(encoding="utf-8").splitlines():
-            thread, module, function = line.split(" ", 2)
+            when, thread, module, function = line.split(" ", 3)
             if not module.startswith(STARTUP):
-                found.append((f"{file.stem}/{thread}", module, function))
-    return found
+                found.append((int(when), f"{file.stem}/{thread}", module, function))
+    return [call for _, *call in sorted(found, key=itemgetter(0))]
 
 
-def entries(calls: list[tuple[str, str, str]]) -> tuple[Counter[str], Counter[str]]:
+def entries(calls: list[list[str]]) -> tuple[Counter[str], Counter[str]]:
     """How often each module is entered from another one, and how often each function is called."""
     entered: Counter[str] = Counter()
     called: Counter[str] = Counter()
@@ -143,15 +161,20 @@ def per_page(few: Counter[str], more: Counter[str]) -> dict[str, float]:
 
 
 def report(command: str, folder: Path, *, with_calls: bool) -> str:
-    """The walk as text: modules in the order of their first entry."""
+    """The walk as text: modules in the order in which a page first reaches them."""
+    modules: Mapping[str, float]
+    functions: Mapping[str, float]
     if command == "page":
         calls = walk(command, folder, 1)
         first = next(at for at, (_, module, _) in enumerate(calls) if module == "parsing")
         counted, called = entries(calls[first:])
-        modules, functions, once = dict(counted), dict(called), 0
+        modules, functions, once = counted, called, 0
     else:
-        few, more = (entries(walk(command, folder / str(pages), pages)) for pages in (FEW, MORE))
-        modules, functions = per_page(few[0], more[0]), per_page(few[1], more[1])
+        short, calls = (walk(command, folder / str(pages), pages) for pages in (FEW, MORE))
+        few, more = entries(short), entries(calls)
+        entered, functions = per_page(few[0], more[0]), per_page(few[1], more[1])
+        reached = dict.fromkeys(module for _, module, function in calls if f"{module}.{function}" in functions)
+        modules = {module: entered[module] for module in [*reached, *entered] if module in entered}
         once = len(more[0]) - len(modules)
     lines = [f"{module:40} {times:.1f}" for module, times in modules.items()]
     lines.append(f"{len(modules)} modules for each page, {sum(times > 1 for times in modules.values())} more than once")
