@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack
@@ -21,7 +21,7 @@ from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection,
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import CollectionReplicas, Counts, Summary
 from webwinnow.errors import SettingsError
-from webwinnow.io import check_apart, check_output, output_format, read_parts, write_output
+from webwinnow.io import check_apart, check_output, output_format, part_lines, read_parts, write_output
 from webwinnow.io.inputs import STDIN
 from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
 from webwinnow.io.unpacking import ReadLimits
@@ -104,13 +104,13 @@ def clean_collection(
             progress("write", done, len(parts))
 
     if format == "jsonl":
-        lines = _lines(paths())
+        lines = part_lines(paths())
         write_lines(lines if replicas is None else replicas.named_lines(lines), out)
     else:
         records = read_parts(paths())
         write_output(records if replicas is None else replicas.named(records), out, format, fields=settings.fields)
     if rejected is not None:
-        write_lines(_lines(paths(rejected=True)), rejected)
+        write_lines(part_lines(paths(rejected=True)), rejected)
     if not settings.site_by.has_sites:
         sites = len(set(store.site_names()))
     return Summary(store.page_count(), sites, counts, None if replicas is None else replicas.found())
@@ -156,9 +156,3 @@ def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (Path(place, name) for name in sorted(names) if not name.startswith("."))
-
-
-def _lines(paths: Iterable[Path]) -> Iterator[bytes]:
-    for path in paths:
-        with path.open("rb") as file:
-            yield from file

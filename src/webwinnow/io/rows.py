@@ -279,6 +279,13 @@ def write_jsonl(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fi
         out.write(record_line(record, fields))
 
 
+def part_lines(parts: Iterable[Path]) -> Iterator[bytes]:
+    """Read the lines of finished parts of a run, one part after the other."""
+    for part in parts:
+        with part.open("rb") as lines:
+            yield from lines
+
+
 def read_parts(parts: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """Read the records of finished parts of a run, as `record_line` wrote them, one part after the other."""
     for part in parts:
