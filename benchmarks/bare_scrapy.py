@@ -1,6 +1,6 @@
-"""Bare Scrapy, to compare with: `python bare_scrapy.py FOLDER PAGES START...` saves the bodies of pages as files.
+"""Bare Scrapy as a baseline: `python bare_scrapy.py FOLDER PAGES START...` saves the bodies of pages as files.
 
-Follows links on the host of each start page, so many requests a host and one at a time; robots.txt is obeyed.
+Follows links on the host of each start page, at most PAGES requests per host and one at a time; obeys robots.txt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scrapy.http import Response
 
 
 class Bare(scrapy.Spider):
-    """The least that a spider does."""
+    """A minimal spider."""
 
     name = "bare"
 

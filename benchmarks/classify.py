@@ -1,4 +1,4 @@
-"""Classes of held-out sites: SVM and k-NN on two weightings, and what their probabilities are worth."""
+"""Classes of held-out sites: SVM and k-NN on two weightings, and how well their probabilities are calibrated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": Linear
 
 
 def held_out(data: Path) -> Sequence[tuple[str, ...]]:
-    """Folds by site within each vertical, then over all of them as paths; then other ways to probabilities."""
+    """Score folds by site within each vertical, then over all verticals as paths; then compare calibration methods."""
     truth = pq.read_table(data / "sites-swde.parquet", columns=["page_id", "site", "vertical", "label"]).to_pylist()
     labelled = [page for page in truth if page["label"]]
     rows: list[tuple[str, ...]] = []
@@ -36,14 +36,14 @@ def held_out(data: Path) -> Sequence[tuple[str, ...]]:
             for name, method in METHODS.items():
                 labels, sites = [page["label"] for page in pages], [page["site"] for page in pages]
                 found = method().fit(features, labels, sites)
-                rows.append((vertical, weighting, name, *_told(found, labels)))
+                rows.append((vertical, weighting, name, *_scores(found, labels)))
                 _compare(name, found, features, labels, others)
         features = matrix[[row_of[page["page_id"]] for page in labelled]]
         for name, method in METHODS.items():
             labels = [f"{page['vertical']}/{page['label']}" for page in labelled]
             found = method().fit(features, labels, [page["site"] for page in labelled])
             rows += [("all, level 1", weighting, name, *_first_level(found, labels))]
-            rows += [("all, level 2", weighting, name, *_told(found, labels))]
+            rows += [("all, level 2", weighting, name, *_scores(found, labels))]
     for how, worth in sorted(others.items()):
         brier, error = (float(np.mean([getattr(one, name) for one in worth])) for name in ("brier", "expected_error"))
         rows.append((f"mean of {len(worth)}", "both", how, "", "", f"{brier:.3f}", f"{error:.3f}"))
@@ -64,10 +64,10 @@ def _features(data: Path, weighting: str) -> tuple[Any, dict[str, int]]:
             return matrix, {page: k for k, page in enumerate(found["page_ids"].tolist())}
 
 
-def _told(found: Classifier, labels: list[str]) -> tuple[str, ...]:
+def _scores(found: Classifier, labels: list[str]) -> tuple[str, ...]:
     assert found.held_out_ is not None
-    told = found.classes_[found.held_out_.argmax(axis=1)].tolist()
-    scores = ClassScores.of(labels, told)
+    predicted = found.classes_[found.held_out_.argmax(axis=1)].tolist()
+    scores = ClassScores.of(labels, predicted)
     worth = Reliability.of(found.held_out_, np.searchsorted(found.classes_, labels))
     return f"**{scores.accuracy:.3f}**", f"{scores.macro_f:.3f}", f"{worth.brier:.3f}", f"{worth.expected_error:.3f}"
 
@@ -76,25 +76,25 @@ def _first_level(found: Classifier, labels: list[str]) -> tuple[str, ...]:
     assert found.held_out_ is not None
     taxonomy = Taxonomy(found.classes_.tolist())
     topics, _ = taxonomy.predict(found.held_out_)
-    told = [taxonomy.names[0][topic] for topic in topics[:, 0]]
-    scores = ClassScores.of([taxonomy.at(label, 0) for label in labels], told)
+    predicted = [taxonomy.names[0][topic] for topic in topics[:, 0]]
+    scores = ClassScores.of([taxonomy.at(label, 0) for label in labels], predicted)
     return f"**{scores.accuracy:.3f}**", f"{scores.macro_f:.3f}", "", ""
 
 
-# Other ways from scores to probabilities, each fitted on the other folds
+# Methods that turn scores into probabilities, each fitted on the other folds
 
 
-def _one_slope(scores: NDArray[np.float64], truth: NDArray[np.int64], told: NDArray[np.float64]) -> NDArray[np.float64]:
-    return probabilities(told, slope_of(scores, truth))
+def _one_slope(scores: NDArray[np.float64], truth: NDArray[np.int64], held: NDArray[np.float64]) -> NDArray[np.float64]:
+    return probabilities(held, slope_of(scores, truth))
 
 
-def _sigmoids(scores: NDArray[np.float64], truth: NDArray[np.int64], told: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Platt's sigmoid for each class against the rest, then shares."""
+def _sigmoids(scores: NDArray[np.float64], truth: NDArray[np.int64], held: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Platt's sigmoid for each class against the rest, then normalised."""
     from sklearn.linear_model import LogisticRegression
 
     lowest = float(scores[np.isfinite(scores)].min())
-    scores, told = (np.where(np.isfinite(found), found, lowest) for found in (scores, told))
-    found = np.zeros_like(told)
+    scores, held = (np.where(np.isfinite(found), found, lowest) for found in (scores, held))
+    found = np.zeros_like(held)
     for c in range(scores.shape[1]):
         inside = truth == c
         ones, zeros = int(inside.sum()), int((~inside).sum())
@@ -103,7 +103,7 @@ def _sigmoids(scores: NDArray[np.float64], truth: NDArray[np.int64], told: NDArr
         twice = np.concatenate((scores[:, [c]], scores[:, [c]]))
         named = np.repeat([1, 0], len(scores))
         machine = LogisticRegression(C=1e6).fit(twice, named, sample_weight=np.concatenate((target, 1 - target)))
-        found[:, c] = machine.predict_proba(told[:, [c]])[:, 1] + 1e-12
+        found[:, c] = machine.predict_proba(held[:, [c]])[:, 1] + 1e-12
     shares: NDArray[np.float64] = found / found.sum(axis=1, keepdims=True)
     return shares
 
@@ -111,12 +111,12 @@ def _sigmoids(scores: NDArray[np.float64], truth: NDArray[np.int64], told: NDArr
 def _shares(
     scores: NDArray[np.float64],  # noqa: ARG001
     truth: NDArray[np.int64],  # noqa: ARG001
-    told: NDArray[np.float64],
+    held: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    return np.where(np.isfinite(told), told, 0.0)
+    return np.where(np.isfinite(held), held, 0.0)
 
 
-WAYS: dict[str, dict[str, Callable[..., NDArray[np.float64]]]] = {
+CALIBRATIONS: dict[str, dict[str, Callable[..., NDArray[np.float64]]]] = {
     "svm": {"one slope (ours)": _one_slope, "a sigmoid for each class": _sigmoids},
     "knn": {"one slope (ours)": _one_slope, "a sigmoid for each class": _sigmoids, "shares of votes": _shares},
 }
@@ -129,7 +129,7 @@ def _compare(
     assert folds is not None
     truth = np.searchsorted(found.classes_, labels)
     scores = found._held_out(features, truth, folds)
-    for how, make in WAYS[name].items():
+    for how, make in CALIBRATIONS[name].items():
         worth = np.zeros_like(scores)
         for fold in range(folds.count):
             inside = folds.number == fold

@@ -1,4 +1,4 @@
-"""What each stage of a run costs, for planning a large one: CPU of one core and bytes, a page and a million pages."""
+"""Cost of each stage of a run, for planning a large one: CPU of one core and bytes, per page and per million pages."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from webwinnow.io import open_pages
 from webwinnow.replicas import sketch_type
 from webwinnow.urls import SiteKey
 
-FILES = {"sites-swde": ("shop pages", 1500), "pages-wcxb": ("pages of all kinds, mostly one a site", 800)}
-COLUMNS = ("what", "a page", "a million pages")
+FILES = {"sites-swde": ("shop pages", 1500), "pages-wcxb": ("pages of all kinds, mostly one per site", 800)}
+COLUMNS = ("what", "per page", "per million pages")
 
 
 class _Stopwatch:
@@ -33,14 +33,14 @@ class _Stopwatch:
 
 
 def costs(data: Path) -> list[tuple[str, ...]]:
-    """The stages of `combined`, one page after the other in this process."""
+    """Time the stages of `combined`, one page after the other in this process."""
     rows: list[tuple[str, ...]] = []
-    for name, (told, most) in FILES.items():
-        rows += _costs(data / f"{name}.parquet", told, most)
+    for name, (description, most) in FILES.items():
+        rows += _costs(data / f"{name}.parquet", description, most)
     return rows
 
 
-def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
+def _costs(path: Path, description: str, most: int) -> list[tuple[str, ...]]:
     settings = RunSettings(site_by=SiteKey.parse("column" if "swde" in path.name else "host"))
     worker = PageWorker(settings, heartbeat=lambda: None)
     watch = _Stopwatch()
@@ -74,7 +74,7 @@ def _costs(path: Path, told: str, most: int) -> list[tuple[str, ...]]:
         sizes["sketches"] = sketch_type().itemsize * most
     cleaned = most - len(sites)
     del watch.seconds["learning, a second time"]
-    rows: list[tuple[str, ...]] = [(f"**{most:,} {told}** ({len(sites):,} sites)", "", "")]
+    rows: list[tuple[str, ...]] = [(f"**{most:,} {description}** ({len(sites):,} sites)", "", "")]
     total = 0.0
     for stage, seconds in watch.seconds.items():
         each = seconds / (cleaned if stage.startswith("cleaning") and cleaned else most)

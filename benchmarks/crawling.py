@@ -1,4 +1,4 @@
-"""The crawler on loopback without delay, beside bare Scrapy that saves bodies, on the sites of sites-docs."""
+"""The crawler on loopback without delay, compared with bare Scrapy, on the sites of sites-docs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from webserver import WebServer
 
 from webwinnow.crawl import AddressGuard, CrawlSettings, Follow, FollowAll, FollowKept, crawl
 
-COLUMNS = ("what", "pages", "pages/s", "CPU ms a page")
+COLUMNS = ("what", "pages", "pages/s", "CPU ms per page")
 PAGES = 100
 ROUNDS = 2
 BARE = Path(__file__).with_name("bare_scrapy.py")
 
 
 def crawling(data: Path) -> list[tuple[str, ...]]:
-    """Pages, pages a second by the clock, CPU milliseconds a page of all processes but the server; best round."""
+    """Measure pages, pages/s (wall clock) and CPU milliseconds per page of all processes but the server; best round."""
     with tempfile.TemporaryDirectory() as folder:
-        ready, told = multiprocessing.Pipe()
-        server = multiprocessing.Process(target=serve, args=(data, told), daemon=True)
+        ready, sender = multiprocessing.Pipe()
+        server = multiprocessing.Process(target=serve, args=(data, sender), daemon=True)
         server.start()
         starts = ready.recv()
         try:
@@ -43,25 +43,25 @@ def crawling(data: Path) -> list[tuple[str, ...]]:
     return rows
 
 
-def serve(data: Path, told: Connection) -> None:
-    """Serve the pages in a process of its own, each site on a loopback address of its own: 127.0.1.1, 127.0.1.2, ..."""
+def serve(data: Path, sender: Connection) -> None:
+    """Serve the pages from a separate process, each site on its own loopback address: 127.0.1.1, 127.0.1.2, ..."""
     sites = pages_of(data / "sites-docs.parquet")
     addresses = {urlsplit(start).netloc: f"127.0.1.{k}" for k, start in enumerate(sites.starts, start=1)}
     with ExitStack() as servers:
         starts = []
         for start in sites.starts:
             parts = urlsplit(start)
-            mine = {
+            own = {
                 urlsplit(url).path: body for url, body in sites.pages.items() if urlsplit(url).netloc == parts.netloc
             }
-            server = servers.enter_context(WebServer(mine, address=addresses[parts.netloc]))
+            server = servers.enter_context(WebServer(own, address=addresses[parts.netloc]))
             starts.append(f"http://{addresses[parts.netloc]}:{server.port}{parts.path}")
-        told.send(starts)
+        sender.send(starts)
         time.sleep(3600)
 
 
 def measured(what: str, starts: list[str], folder: Path, follow: type[Follow] | None) -> tuple[str, ...]:
-    """One row: the best of some rounds."""
+    """Return one row: the best of several rounds."""
     best = (0.0, 0.0, 0)
     for number in range(ROUNDS):
         place = Path(tempfile.mkdtemp(dir=folder))
@@ -74,14 +74,14 @@ def measured(what: str, starts: list[str], folder: Path, follow: type[Follow] | 
 
 
 def ours(starts: list[str], place: Path, follow: Follow) -> int:
-    """Crawl, and count the pages."""
+    """Crawl and return the number of pages."""
     guard = AddressGuard(allow=("127.0.1.0/24",))
     settings = CrawlSettings(pages=PAGES, delay=0.0, scope="host", strategy="breadth", guard=guard)
     return crawl(starts, place / "crawl.warc.gz", settings, follow=follow).stored
 
 
 def bare(starts: list[str], place: Path) -> int:
-    """Let Scrapy crawl, and count the files."""
+    """Crawl with Scrapy and return the number of files."""
     subprocess.run([sys.executable, str(BARE), str(place), str(PAGES), *starts], check=True)
     return sum(1 for _ in place.iterdir())
 

@@ -1,7 +1,7 @@
-"""DocView on pages with truth: page types labelled by hand, abstracts and titles, and what a view costs a page.
+"""DocView on pages with truth: page types labelled by hand, abstracts and titles, and the cost of a view per page.
 
-`python benchmarks/docview.py --held-out` measures abstracts with page models that have not seen the page's site; it
-trains five, which takes long.
+`python benchmarks/docview.py --held-out` measures abstracts with page models that have not seen the page's site. It
+trains five models, which takes long.
 """
 
 from __future__ import annotations
@@ -39,21 +39,23 @@ def docview(data: Path) -> list[tuple[str, str]]:
 
 
 def _types(data: Path) -> Iterator[tuple[str, str]]:
-    """How often the type is the labelled one: what `combined` keeps, each site learned; and method `docview`."""
+    """Accuracy of the page type: on what `combined` keeps after learning each site, and with method `docview`."""
     labels = {name: _labels(LABELS / f"{name}.tsv") for name in ("page-types", "page-types-later")}
     wanted = set().union(*labels.values())
     found: dict[str, dict[str, str | None]] = defaultdict(dict)
-    for page_id, method, said in _typed(data, wanted):
-        found[method][page_id] = said
+    for page_id, method, predicted in _typed(data, wanted):
+        found[method][page_id] = predicted
     for name, true in labels.items():
         when = "labelled before anything was tuned" if name == "page-types" else "labelled when all was fixed"
-        for method, said in found.items():
-            right = sum(said[page_id] == label for page_id, label in true.items())
-            wrong = Counter(f"{label} as {said[page_id]}" for page_id, label in true.items() if said[page_id] != label)
-            told = ", ".join(f"{what} {count}" for what, count in wrong.most_common()) or "none"
+        for method, predicted in found.items():
+            right = sum(predicted[page_id] == label for page_id, label in true.items())
+            wrong = Counter(
+                f"{label} as {predicted[page_id]}" for page_id, label in true.items() if predicted[page_id] != label
+            )
+            errors = ", ".join(f"{what} {count}" for what, count in wrong.most_common()) or "none"
             yield (
                 f"page type, {len(true)} pages of crawl-ics {when}, `{method}`",
-                f"**{right / len(true):.3f}** right; wrong: {told}",
+                f"**{right / len(true):.3f}** right; wrong: {errors}",
             )
 
 
@@ -88,13 +90,13 @@ def _texts(data: Path) -> Iterator[tuple[str, str]]:
     views = [webwinnow.clean_page(webwinnow.parse(page["html"], url=page["url"])).view for page in pages]
     yield from abstracts([(page, view.abstract) for page, view in zip(pages, views, strict=True)], "in-sample")
     titled = [(page["title"], view.title) for page, view in zip(pages, views, strict=True) if page["title"]]
-    good = statistics.mean(_word_f1(true, said) >= GOOD_TITLE for true, said in titled)
+    good = statistics.mean(_word_f1(true, title) >= GOOD_TITLE for true, title in titled)
     yield f"titles with word F1 of {GOOD_TITLE} or more ({len(titled)} pages)", f"**{good:.3f}**"
     kinds = defaultdict(Counter)
     for page, view in zip(pages, views, strict=True):
         kinds[page["page_type"]][str(view.type)] += 1
-    told = "; ".join(f"{kind} {dict(found.most_common())}" for kind, found in sorted(kinds.items()))
-    yield "types by WCXB's page types (no truth: seven kinds of page against three)", told
+    counts = "; ".join(f"{kind} {dict(found.most_common())}" for kind, found in sorted(kinds.items()))
+    yield "types by WCXB's page types (no truth: seven kinds of page against three)", counts
 
 
 def _pages(data: Path) -> list[dict[str, Any]]:
@@ -102,9 +104,9 @@ def _pages(data: Path) -> list[dict[str, Any]]:
 
 
 def abstracts(found: list[tuple[dict[str, Any], str]], how: str) -> Iterator[tuple[str, str]]:
-    """How many pages that need an abstract have one, and how many of its sentences the true text has.
+    """Count the pages that need an abstract and have one, and the sentences of abstracts that the true text contains.
 
-    A sentence lies in the true text if its letters and digits do, in a row: blanks and punctuation aside.
+    Letters and digits of a sentence must occur in sequence; blanks and punctuation are ignored.
     """
     needed = [abstract for page, abstract in found if _true_sentences(page["text"]) >= TRUE_SENTENCES]
     yield (
@@ -119,7 +121,7 @@ def abstracts(found: list[tuple[dict[str, Any], str]], how: str) -> Iterator[tup
         right.update(inside)
         by_page += [statistics.mean(inside)] if inside else []
     yield (
-        f"sentences of abstracts that lie in the true text ({right.total():,} sentences; {how})",
+        f"sentences of abstracts that are in the true text ({right.total():,} sentences; {how})",
         f"**{right[True] / right.total():.3f}**; mean over pages {statistics.mean(by_page):.3f}",
     )
 
@@ -134,7 +136,7 @@ def _squeezed(text: str) -> str:
     return "".join(_WORD.findall(unicodedata.normalize("NFKC", text).lower()))
 
 
-def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[str, str]]:
+def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tuple[str, str]]:
     """Abstracts of pages cleaned by models that saw neither the page nor its site."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
     from training.fit import fit, folds_of
@@ -148,8 +150,8 @@ def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[
     fold = folds_of(pages, 5, 0)
     found = []
     for k in range(5):
-        model = fit([page for page, f in zip(pages, fold, strict=True) if f != k], seed=0, tell=lambda _: None)
-        tell(f"fold {k + 1} of 5")
+        model = fit([page for page, f in zip(pages, fold, strict=True) if f != k], seed=0, progress=lambda _: None)
+        progress(f"fold {k + 1} of 5")
         for page, f in zip(pages, fold, strict=True):
             if f == k and page.source == "pages-wcxb":
                 view = CleanPage(page.tree, clean(PageContext(page.tree, model=model), None, PageSettings())).view
@@ -161,7 +163,7 @@ def held_out(data: Path, tell: Callable[[str], None] = print) -> Iterator[tuple[
 
 
 def _cost(data: Path) -> Iterator[tuple[str, str]]:
-    """What a view adds to a page's parse, cleaning, metadata and text: the least of some rounds for each page."""
+    """Measure what a view adds to parsing, cleaning, metadata and text: minimum of several rounds for each page."""
     import webwinnow
     from webwinnow.docview import view_of
 
@@ -186,7 +188,7 @@ def _cost(data: Path) -> Iterator[tuple[str, str]]:
             spent[what] += seconds
     added = spent["view"] - spent["links"]  # a record had its links before
     whole = sum(spent.values()) - added - spent["links"]
-    yield "a view, ms a page", f"{1000 * added / TIMED_PAGES:.2f}"
+    yield "a view, ms per page", f"{1000 * added / TIMED_PAGES:.2f}"
     yield "a view / parsing the page", f"**{added / spent['parse']:.2f}**"
     yield "a view / parsing, cleaning, metadata, text and links", f"**{added / whole:.2f}**"
 

@@ -1,4 +1,4 @@
-"""Local, Ray and Spark on the same pages: the same bytes, and how fast beside local; what a stage costs."""
+"""Local, Ray and Spark on the same pages: whether the bytes are equal, speed relative to local, cost of each stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _settings(jobs: int) -> RunSettings:
 
 
 def _timed(pages: Path, out: Path, engine: object, jobs: int) -> tuple[float, dict[str, float]]:
-    """Seconds of a run, and when each stage began."""
+    """Return the seconds of a run, and the start of each stage."""
     began: dict[str, float] = {}
     started = time.perf_counter()
     summary = run(
@@ -34,7 +34,7 @@ def _timed(pages: Path, out: Path, engine: object, jobs: int) -> tuple[float, di
 
 
 def same_bytes(data: Path) -> list[tuple[str, ...]]:
-    """Clean the shop pages with every engine, one after the other, start-up not counted; best of two rounds."""
+    """Clean the shop pages with every engine, one after the other, start-up excluded; best of two rounds."""
     from webwinnow.engines import engine_named
 
     pages = data / "sites-swde.parquet"
@@ -62,6 +62,6 @@ def same_bytes(data: Path) -> list[tuple[str, ...]]:
         stages = (
             f"; reading and parsing {began.get('clean', 0):.1f} s, the rest {seconds - began.get('clean', 0):.1f} s"
         )
-        told = "the same bytes" if same[name] else "OTHER BYTES"
-        rows.append((f"{name}, {CORES} cores", f"{total / seconds:,.0f} pages/s{ratio}; {told}{stages}"))
+        outcome = "the same bytes" if same[name] else "OTHER BYTES"
+        rows.append((f"{name}, {CORES} cores", f"{total / seconds:,.0f} pages/s{ratio}; {outcome}{stages}"))
     return rows

@@ -1,4 +1,4 @@
-"""Redesigns: how familiar the pages of a site are to what was learned of it, of another, or of it at another time."""
+"""Redesigns: how familiar pages are to the model of their own site, of another, and of their site years earlier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHERS = 20
 
 
 def redesigns(data: Path) -> list[tuple[str, str]]:
-    """Halves of one site; one site and others; one news site five years later."""
+    """Compare halves of one site, pairs of different sites, and news sites five years apart."""
     found: dict[str, list[BlockRows]] = defaultdict(list)
     for name in ("sites-swde", "sites-news", "sites-docs"):
         for page in open_pages([data / f"{name}.parquet"], on_problem=print):
@@ -58,10 +58,10 @@ def redesigns(data: Path) -> list[tuple[str, str]]:
         ),
         (
             f"{len(others):,} pairs of different sites",
-            f"median {np.median(others):.2f}; not told apart: {(others >= FAMILIAR).sum()}",
+            f"median {np.median(others):.2f}; not distinguished: {(others >= FAMILIAR).sum()}",
         ),
         (
             "news sites five years later",
-            f"noticed: **{low} of {len(years)}**" + (f"; not: {', '.join(missed)}" if missed else ""),
+            f"detected: **{low} of {len(years)}**" + (f"; not: {', '.join(missed)}" if missed else ""),
         ),
     ]

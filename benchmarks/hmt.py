@@ -1,4 +1,4 @@
-"""Hidden Markov trees: a pass over 100,000 nodes, memory as nodes grow, EM beside incremental EM (Sites, Figure 6)."""
+"""Hidden Markov trees: time of a pass, memory by number of nodes, batch against incremental EM (Sites, Figure 6)."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ ROUNDS = 5
 TREES, TREE_NODES = 2_000, 20
 RECOVERED_STATES, SYMBOLS = 3, 4
 STAY, SHOW = 0.8, 0.7
-"""Of the model that is to come back: how likely a child has its parent's state, and a state shows its own symbol."""
+"""Of the model to recover: probability that a child has its parent's state, and that a state emits its own symbol."""
 STARTS = 6
 
 
 def trees(_: Path) -> list[tuple[str, str]]:
-    """All that is measured; nothing is read."""
+    """Run all measurements; reads no data."""
     return [*passes(), *memory(), *learning()]
 
 
 def passes() -> list[tuple[str, str]]:
-    """CPU seconds of one upward-downward pass, best of some rounds; the slow versions once."""
+    """CPU seconds of one upward-downward pass, best of several rounds; the slow versions once."""
     rows = []
     chance = np.random.default_rng(0)
     parameters = TreeParameters.random(STATES, 0, chance)
@@ -49,13 +49,13 @@ def passes() -> list[tuple[str, str]]:
             )
         )
         plain = _seconds(lambda forest=forest, evidence=evidence: _plain(forest, evidence, parameters), rounds=1)
-        said = f"**{both:.3f} s** upward-downward, {path:.3f} s Viterbi; plain numpy {plain:.1f} s"
-        rows.append((f"{name} of {NODES:,} nodes, {STATES} states", said))
+        times = f"**{both:.3f} s** upward-downward, {path:.3f} s Viterbi; plain numpy {plain:.1f} s"
+        rows.append((f"{name} of {NODES:,} nodes, {STATES} states", times))
     return rows
 
 
 def memory() -> list[tuple[str, str]]:
-    """Bytes a node at the peak of a pass, at two sizes: the same if memory is linear."""
+    """Bytes per node at the peak of a pass, at two sizes: equal if memory is linear."""
     chance = np.random.default_rng(0)
     parameters = TreeParameters.random(STATES, 0, chance)
     shown = []
@@ -66,11 +66,11 @@ def memory() -> list[tuple[str, str]]:
         beliefs(forest, evidence, parameters)
         shown.append(f"{tracemalloc.get_traced_memory()[1] / nodes:.0f} at {nodes:,}")
         tracemalloc.stop()
-    return [(f"bytes a node at the peak of a pass, {STATES} states, beside the evidence", ", ".join(shown))]
+    return [(f"bytes per node at the peak of a pass, {STATES} states, without the evidence", ", ".join(shown))]
 
 
 def learning() -> list[tuple[str, str]]:
-    """A known model from sampled trees, and incremental EM beside batch EM from the same starts."""
+    """Recover a known model from sampled trees; compare incremental with batch EM from the same starts."""
     chance = np.random.default_rng(0)
     truth = _known_model()
     one = (chance.random((TREES, TREE_NODES)) * np.arange(TREE_NODES)).astype(np.int64)
@@ -80,10 +80,10 @@ def learning() -> list[tuple[str, str]]:
     found = HiddenMarkovTree(RECOVERED_STATES, symbols=SYMBOLS, starts=STARTS).fit(forest).parameters_
     away = min(
         max(
-            np.abs(found.transition[np.ix_(way, way)] - truth.transition).max(),
-            np.abs(found.emission[list(way)] - truth.emission).max(),
+            np.abs(found.transition[np.ix_(order, order)] - truth.transition).max(),
+            np.abs(found.emission[list(order)] - truth.emission).max(),
         )
-        for way in permutations(range(RECOVERED_STATES))
+        for order in permutations(range(RECOVERED_STATES))
     )
     rows = [
         (
@@ -93,15 +93,15 @@ def learning() -> list[tuple[str, str]]:
     ]
     starts = [TreeParameters.random(RECOVERED_STATES, SYMBOLS, np.random.default_rng(k)) for k in range(STARTS)]
     batch = [_fitted(forest, start, 1) for start in starts]
-    told = ", ".join(str(len(model.convergence_.history)) for model in batch)
-    rows.append((f"batch EM, {STARTS} random starts: passes", told))
+    passes = ", ".join(str(len(model.convergence_.history)) for model in batch)
+    rows.append((f"batch EM, {STARTS} random starts: passes", passes))
     for subsets in (3, 10):
         models = [_fitted(forest, start, subsets) for start in starts]
         below = [1 - one.score(forest) / other.score(forest) for one, other in zip(batch, models, strict=True)]
-        told = ", ".join(str(len(model.convergence_.history)) for model in models)
+        passes = ", ".join(str(len(model.convergence_.history)) for model in models)
         under, over = max(0.0, *below), max(0.0, *(-share for share in below))
         worst = f"; log-likelihood at worst {under:.3%} below batch, at best {over:.3%} above"
-        rows.append((f"incremental EM, {subsets} subsets: passes", told + worst))
+        rows.append((f"incremental EM, {subsets} subsets: passes", passes + worst))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The link graph of crawl-ics: the top 20 pages by PageRank over all links, and over those that the task keeps."""
+"""The link graph of crawl-ics: the top 20 pages by PageRank over all links, and over the links that the task keeps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOP = 20
 
 
 def top_pages(data: Path) -> list[tuple[str, ...]]:
-    """How many links there are of each kind, how the ranking changes, and both top lists side by side."""
+    """Count the links of each kind, and compare both rankings."""
     crawl = data / "crawl-ics.parquet"
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "links.jsonl"
@@ -46,7 +46,7 @@ def top_pages(data: Path) -> list[tuple[str, ...]]:
 
 
 def ranked(pages: list[str], edges: list[dict[str, str]]) -> list[tuple[str, float]]:
-    """The pages by PageRank over links between them; a page votes for another once, however often it links to it."""
+    """Rank the pages by PageRank over the links between them; repeated links between two pages count once."""
     number = {page: k for k, page in enumerate(pages)}
     found = ((number.get(edge["source"]), number.get(edge["target"])) for edge in edges)
     pairs = {pair for pair in found if None not in pair}
@@ -69,5 +69,5 @@ def pagerank(pairs: NDArray[np.int64], pages: int) -> NDArray[np.float64]:
 
 
 def short(url: str) -> str:
-    """An address without its scheme, fit for a table."""
+    """A URL without its scheme, shortened for a table."""
     return url.partition("://")[2].replace("|", "%7C")[:80]

@@ -17,7 +17,7 @@ VOCABULARY = 20_000
 
 
 def _page(number: int, host: str, words: list[str]) -> dict[str, str]:
-    """A distinct page of some 20 KB: a menu of its site around paragraphs of its own."""
+    """A distinct page of about 20 KB: its site's menu around unique paragraphs."""
     chance = random.Random(number)
     menu = "".join(f'<li class="item"><a href="/section/{k}">Section {k} of {host}</a></li>' for k in range(40))
     story = "".join(f"<p>{' '.join(chance.choices(words, k=80))}</p>" for _ in range(20))
@@ -34,7 +34,7 @@ def _crawl(path: Path, one_site: bool) -> None:
 
 
 def _resident(pid: int) -> int:
-    """Resident bytes of a process and all below it (shared pages counted once each: an upper bound)."""
+    """Resident bytes of a process and its descendants (shared memory counts in each process: an upper bound)."""
     total = 0
     try:
         status = Path(f"/proc/{pid}/status").read_text()
@@ -47,7 +47,7 @@ def _resident(pid: int) -> int:
 
 
 def peak(_: Path) -> list[tuple[str, str]]:
-    """Clean both crawls with two workers and watch."""
+    """Clean both crawls with two workers and measure their memory."""
     rows = []
     for name, one_site in (("one site of 50,000 pages", True), ("50,000 sites of one page", False)):
         with tempfile.TemporaryDirectory() as folder:

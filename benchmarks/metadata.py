@@ -1,4 +1,4 @@
-"""Title, author and date on pages with truth, beside trafilatura's; and what reading them costs beside parsing."""
+"""Title, author and date on pages with truth, compared with trafilatura; cost relative to parsing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _WORD = re.compile(r"\w+")
 _BETWEEN_NAMES = re.compile(r"[;,&|/]|\band\b", re.IGNORECASE)
 
 
-class Said(NamedTuple):
-    """What a program, or the truth, says of a page."""
+class PageFacts(NamedTuple):
+    """Title, author and date of a page, from a program or from the truth."""
 
     title: str | None
     author: str | None
@@ -31,7 +31,7 @@ def _words(text: str | None) -> list[str]:
 
 
 def _names(authors: str | None) -> set[str]:
-    """Several authors in any order; how they are joined does not matter, nor case and punctuation."""
+    """The set of authors' names, ignoring order, separators, case and punctuation."""
     return {" ".join(_words(name)) for name in _BETWEEN_NAMES.split(authors or "")} - {""}
 
 
@@ -41,56 +41,56 @@ def _word_f1(one: str | None, other: str | None) -> float:
     return 2 * both / (sum(a.values()) + sum(b.values())) if both else 0.0
 
 
-def _theirs(page: dict[str, Any]) -> Said:
+def _theirs(page: dict[str, Any]) -> PageFacts:
     import trafilatura
 
     found = trafilatura.extract_metadata(page["html"].decode("utf-8", "replace"), default_url=page["url"])
-    return Said(found.title, found.author, found.date) if found else Said(None, None, None)
+    return PageFacts(found.title, found.author, found.date) if found else PageFacts(None, None, None)
 
 
-def _ours(page: dict[str, Any]) -> Said:
+def _ours(page: dict[str, Any]) -> PageFacts:
     import webwinnow
 
     found = webwinnow.metadata(webwinnow.parse(page["html"], url=page["url"]))
-    return Said(found.title, found.author, found.date)
+    return PageFacts(found.title, found.author, found.date)
 
 
 def accuracy(data: Path) -> list[tuple[str, str]]:
-    """Where the truth names a title, author or date: how often it is the same. Where not: how often one is named."""
+    """Accuracy where the truth has a title, author or date; false positives where it has none."""
     columns = ["url", "html", "title", "author", "date"]
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=columns).to_pylist()
-    truth = [Said(page["title"], page["author"], page["date"]) for page in pages]
-    ours, theirs = ([say(page) for page in pages] for say in (_ours, _theirs))
+    truth = [PageFacts(page["title"], page["author"], page["date"]) for page in pages]
+    ours, theirs = ([read(page) for page in pages] for read in (_ours, _theirs))
 
     def row(what: str, field: str, same: Callable[[str, str | None], float]) -> tuple[str, str]:
         known = [k for k, true in enumerate(truth) if getattr(true, field)]
         scores = (
-            statistics.mean(float(same(getattr(truth[k], field), getattr(said[k], field))) for k in known)
-            for said in (ours, theirs)
+            statistics.mean(float(same(getattr(truth[k], field), getattr(facts[k], field))) for k in known)
+            for facts in (ours, theirs)
         )
         return f"{what} ({len(known)} pages)", "ours **{:.3f}**, trafilatura {:.3f}".format(*scores)
 
-    def unasked(field: str) -> tuple[str, str]:
-        silent = [k for k, true in enumerate(truth) if not getattr(true, field)]
-        named = (sum(bool(getattr(said[k], field)) for k in silent) for said in (ours, theirs))
+    def false_positives(field: str) -> tuple[str, str]:
+        absent = [k for k, true in enumerate(truth) if not getattr(true, field)]
+        named = (sum(bool(getattr(facts[k], field)) for k in absent) for facts in (ours, theirs))
         return (
-            f"{field} named where the truth has none ({len(silent)} pages)",
+            f"{field} named where the truth has none ({len(absent)} pages)",
             "ours {}, trafilatura {}".format(*named),
         )
 
     return [
-        row("title, same words", "title", lambda true, said: _words(true) == _words(said)),
+        row("title, same words", "title", lambda true, found: _words(true) == _words(found)),
         row("title, word F1", "title", _word_f1),
-        row("author, same names", "author", lambda true, said: _names(true) == _names(said)),
-        row("date, same day", "date", lambda true, said: true == said),
-        unasked("author"),
-        unasked("date"),
+        row("author, same names", "author", lambda true, found: _names(true) == _names(found)),
+        row("date, same day", "date", lambda true, found: true == found),
+        false_positives("author"),
+        false_positives("date"),
         *_cost([(page["html"], page["url"]) for page in pages]),
     ]
 
 
 def _cost(pages: list[tuple[bytes, str]]) -> list[tuple[str, str]]:
-    """Reading metadata against parsing, page by page in turn; fresh trees each time, so that nothing is remembered."""
+    """Time reading metadata against parsing, page by page; each round parses anew so that nothing is cached."""
     import webwinnow
 
     parsing, reading = [], []
@@ -107,6 +107,6 @@ def _cost(pages: list[tuple[bytes, str]]) -> list[tuple[str, str]]:
         reading.append(read)
     ratio = statistics.median(r / p for r, p in zip(reading, parsing, strict=True))
     return [
-        ("metadata, ms a page", f"{1000 * min(reading) / len(pages):.2f}"),
+        ("metadata, ms per page", f"{1000 * min(reading) / len(pages):.2f}"),
         ("ratio to webwinnow.parse, median of rounds", f"**{ratio:.2f}**"),
     ]

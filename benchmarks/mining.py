@@ -1,4 +1,4 @@
-"""Thesis 5.5 and 5.6 on the features of shop and reference sites: what the weights of the CST and W+ are worth."""
+"""Thesis 5.5 and 5.6 on the features of shop and reference sites: the value of the weights of the CST and of W+."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _configuration_3(pages: list[dict[str, str]], features: object) -> float:
 
 
 def _k_means(pages: list[dict[str, str]], features: object) -> float:
-    """Mean F over runs from random pages, clusters matched to classes as well as they can be (thesis 5.6)."""
+    """Mean F over runs from random pages, with the best matching of clusters to classes (thesis 5.6)."""
     import scipy.sparse as sp
     from scipy.optimize import linear_sum_assignment
 

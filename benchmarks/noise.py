@@ -1,7 +1,7 @@
-"""Kinds of noise: the recogniser on the 300 hand-labelled regions, each by a model that saw nothing of its domain.
+"""Kinds of noise: the recogniser on the 300 hand-labelled regions, each classified by a model of other domains.
 
-The regions of `tools/labels/noise-training.jsonl` are learned from and never measured. The numbers are those of
-held-out domains; the model that ships has learned from all labelled regions.
+The regions of `tools/labels/noise-training.jsonl` are used for training only. The numbers are those of held-out
+domains; the model that ships was trained on all labelled regions.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ THREE = ("fixed", "service", "navigation")
 
 
 def kinds(data: Path) -> list[tuple[str, str]]:
-    """Macro F1 over kinds and over families, recall where it is asked for, F1 a kind, and what is taken for what."""
+    """Macro F1 over kinds and over families, recall of two kinds, F1 per kind, and the confusion matrix."""
     from training.kinds import MEASURED, TRAINING, held_out, label_rows, load_pages
 
     pages = load_pages(data, label_rows(TOOLS / "labels", MEASURED, TRAINING))
-    told = {name: found for name, found in held_out(pages, FOLDS).items() if name.startswith("n")}
-    true = np.array([kind for kind, _ in told.values()])
-    given = np.array([int(np.argmax(probability)) for _, probability in told.values()])
-    sure = np.array([float(probability.max()) for _, probability in told.values()])
+    predicted = {name: found for name, found in held_out(pages, FOLDS).items() if name.startswith("n")}
+    true = np.array([kind for kind, _ in predicted.values()])
+    given = np.array([int(np.argmax(probability)) for _, probability in predicted.values()])
+    sure = np.array([float(probability.max()) for _, probability in predicted.values()])
     return [*summary(true, given), *by_sureness(true, given, sure), *by_kind(true, given), *confusion(true, given)]
 
 
 def summary(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
-    """The numbers that have a target."""
+    """Return the numbers that have a target."""
     often = [code for code in range(len(KINDS)) if (true == code).sum() >= ENOUGH]
     family = np.array([FAMILIES.index(kind.family) for kind in KINDS])
     families = [f1(family[true] == FAMILIES.index(name), family[given] == FAMILIES.index(name)) for name in THREE]
@@ -56,7 +56,7 @@ def summary(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str
 
 
 def by_sureness(true: NDArray[np.int64], given: NDArray[np.int64], sure: NDArray[np.float64]) -> list[tuple[str, str]]:
-    """How often the recogniser is right where it is sure."""
+    """Accuracy by the recogniser's score."""
     rows = []
     for least in (0.5, 0.7, 0.9):
         at = sure >= least
@@ -78,14 +78,14 @@ def by_kind(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str
 
 
 def confusion(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
-    """The confusion matrix, a row for each true kind: what was told instead, most often first."""
+    """The confusion matrix, one row per true kind: the wrong predictions, most frequent first."""
     rows = []
     for code in np.unique(true).tolist():
         wrong = given[(true == code) & (given != code)]
         names, times = np.unique(wrong, return_counts=True)
         order = np.argsort(-times, kind="stable")
-        told = ", ".join(f"{KINDS[names[k]].name} {times[k]}" for k in order)
-        rows.append((f"{KINDS[code].name} was taken for", told or "nothing else"))
+        errors = ", ".join(f"{KINDS[names[k]].name} {times[k]}" for k in order)
+        rows.append((f"{KINDS[code].name} was taken for", errors or "nothing else"))
     return rows
 
 

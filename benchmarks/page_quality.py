@@ -1,8 +1,8 @@
-"""How good the page model is on sites it has not seen: nested cross-validation, by genre, and how far to trust it.
+"""Quality of the page model on sites it has not seen: nested cross-validation, by genre, and calibration.
 
 `python benchmarks/page_quality.py [--folds N] [--seed N] [--without-news]` prints the tables; with `--docs` it writes
-them into `docs/page-model.md`, with the reliability plot beside it. Folds part registrable domains (publishers of
-news). Every stage of training, calibration too, sees the other folds only; the text is that of the renderer.
+them into `docs/page-model.md`, with the reliability plot beside it. Folds are by registrable domain (news by
+publisher). Every stage of training, calibration included, sees the other folds only; the text is that of the renderer.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ class Judged(NamedTuple):
 
 
 def judge(
-    data: Path, *, folds: int = FOLDS, seed: int = 0, news: bool = True, tell: Callable[[str], None] = print
+    data: Path, *, folds: int = FOLDS, seed: int = 0, news: bool = True, progress: Callable[[str], None] = print
 ) -> list[Judged]:
-    """Clean every page by a model of the other folds. Without news none is trained on, and all news pages are cleaned
-    by the models of the single pages in turn.
+    """Clean every page with a model of the other folds. Without `news` the models are trained on single pages only, and
+    each still cleans the news pages of its fold.
     """
     from training.fit import fit, folds_of
     from training.pages import NEWS, load
@@ -72,9 +72,9 @@ def judge(
     for k in range(folds):
         started = time.perf_counter()
         train = [page for page, f in zip(pages, fold, strict=True) if f != k and (news or page.source != NEWS)]
-        model = fit(train, seed=seed, tell=lambda _: None)
+        model = fit(train, seed=seed, progress=lambda _: None)
         found += [_judged(page, model) for page, f in zip(pages, fold, strict=True) if f == k]
-        tell(f"fold {k + 1} of {folds}: {time.perf_counter() - started:.0f} s")
+        progress(f"fold {k + 1} of {folds}: {time.perf_counter() - started:.0f} s")
     return found
 
 
@@ -129,7 +129,7 @@ def genre_rows(judged: Sequence[Judged]) -> list[tuple[str, int, float, float, f
 def reliability(judged: Sequence[Judged]) -> list[tuple[float, float, float]]:
     """For each tenth of probability: its mean, the share of words that are content, the share of all words.
 
-    Pages count alike, whatever their length.
+    All pages have equal weight, whatever their length.
     """
     p = np.concatenate([page.probability for page in judged])
     content = np.concatenate([page.content for page in judged])
@@ -137,13 +137,13 @@ def reliability(judged: Sequence[Judged]) -> list[tuple[float, float, float]]:
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
     rows = []
     for k in range(BINS):
-        mine = bins == k
-        if weight[mine].sum() > 0:
+        inside = bins == k
+        if weight[inside].sum() > 0:
             rows.append(
                 (
-                    float(np.average(p[mine], weights=weight[mine])),
-                    float(np.average(content[mine], weights=weight[mine])),
-                    float(weight[mine].sum() / weight.sum()),
+                    float(np.average(p[inside], weights=weight[inside])),
+                    float(np.average(content[inside], weights=weight[inside])),
+                    float(weight[inside].sum() / weight.sum()),
                 )
             )
     return rows
@@ -178,7 +178,7 @@ def page(data: Path) -> list[tuple[str, str]]:
 
 
 def _speed(data: Path) -> list[tuple[str, str]]:
-    """Reading, scoring and cutting beside parsing, in one run."""
+    """Time reading, scoring and cutting relative to parsing, in one run."""
     import pyarrow.parquet as pq
 
     import webwinnow
@@ -195,11 +195,11 @@ def _speed(data: Path) -> list[tuple[str, str]]:
             scores = model.score(tree)
             model.cut(scores.probability, scores.reading.words)
         ratios.append((time.perf_counter() - parsed) / (parsed - started))
-    return [("features, scores and cut, time beside `webwinnow.parse`", f"**{statistics.median(ratios):.2f}**")]
+    return [("features, scores and cut, time relative to `webwinnow.parse`", f"**{statistics.median(ratios):.2f}**")]
 
 
 def tables(judged: Sequence[Judged]) -> str:
-    """Everything as Markdown."""
+    """Return all tables as Markdown."""
     lines = [
         "| pages | count | word F1 | precision | recall | best cut in hindsight | best peer |",
         "|---|---|---|---|---|---|---|",
@@ -217,7 +217,7 @@ def tables(judged: Sequence[Judged]) -> str:
 
 
 def plot(judged: Sequence[Judged], path: Path) -> None:
-    """Probability against what came out, and confidence against F1, as a small SVG."""
+    """Plot probability against the share of content, and confidence against F1, as a small SVG."""
     size, margin = 220, 34
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * (size + 2 * margin)}" height="{size + 2 * margin}" '
@@ -231,7 +231,7 @@ def plot(judged: Sequence[Judged], path: Path) -> None:
         ),
         ("confidence in a page", "word F1", [(c, found) for c, found, _ in confidence_rows(judged)]),
     )
-    for k, (across, upwards, points) in enumerate(panels):
+    for k, (x_label, y_label, points) in enumerate(panels):
         left, top = margin + k * (size + 2 * margin), margin // 2
         parts.append(f'<rect x="{left}" y="{top}" width="{size}" height="{size}" fill="none" stroke="#888"/>')
         parts.append(
@@ -241,10 +241,10 @@ def plot(judged: Sequence[Judged], path: Path) -> None:
         parts.append(f'<polyline fill="none" stroke="#0a6" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in at)}"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="#0a6"/>' for x, y in at]
         middle = left + size / 2
-        parts.append(f'<text x="{middle}" y="{top + size + 28}" text-anchor="middle">{across}</text>')
+        parts.append(f'<text x="{middle}" y="{top + size + 28}" text-anchor="middle">{x_label}</text>')
         parts.append(
             f'<text x="{left - 22}" y="{top + size / 2}" text-anchor="middle" '
-            f'transform="rotate(-90 {left - 22} {top + size / 2})">{upwards}</text>'
+            f'transform="rotate(-90 {left - 22} {top + size / 2})">{y_label}</text>'
         )
         for tick in (0.0, 0.5, 1.0):
             parts.append(f'<text x="{left + tick * size}" y="{top + size + 14}" text-anchor="middle">{tick:g}</text>')
@@ -267,7 +267,7 @@ def main() -> None:
         folds=chosen.folds,
         seed=chosen.seed,
         news=not chosen.without_news,
-        tell=lambda line: print(line, file=sys.stderr, flush=True),
+        progress=lambda line: print(line, file=sys.stderr, flush=True),
     )
     print(tables(judged))
     if chosen.docs:

@@ -1,7 +1,7 @@
 """Other extractors and ours on the same pages: word F1 by page type and on news sites, and speed on one core.
 
-Each extractor lives in a process of its own, all on one core, and each page goes to all of them in turn: a noisy
-neighbour disturbs all alike, and one that hangs or dies loses that page and no more.
+Each extractor runs in its own process, all on one core, and each page goes to all of them in turn: other load on the
+machine affects all equally, and an extractor that hangs or dies loses only that page.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TIMED_PAGES = 300
 PAGE_SECONDS = 60.0
 START_SECONDS = 120.0
 PAGE_METHODS = ("none", "page")
-"""Our methods that need no site; `page` and `combined` join when they are there."""
+"""Our methods that need no site."""
 SITE_METHODS = ("none", "repeated", "sst", "combined")
 """Our methods on the news sites, through the command."""
 PAGE_TYPES = ("article", "documentation", "service", "forum", "listing", "collection", "product")
@@ -102,9 +102,9 @@ def _ours(method: str) -> Callable[[], Extract]:
 
 _SEEN = dict.fromkeys(
     ("page", "combined"),
-    " (its weights were trained on these very pages; held out: docs/page-model.md, section `sites`)",
+    " (its weights were trained on these pages; held out: docs/page-model.md, section `sites`)",
 )
-"""What a reader must know of a method whose quality here is not that on other pages."""
+"""Remarks on methods whose quality here is in-sample."""
 
 EXTRACTORS: dict[str, Callable[[], Extract]] = {
     "trafilatura": _trafilatura,
@@ -120,7 +120,7 @@ EXTRACTORS: dict[str, Callable[[], Extract]] = {
 
 
 def _serve(name: str, core: int, pages: Connection) -> None:
-    """Answer each page with its text, the seconds it took, and whether it failed."""
+    """Answer each page with its text, the seconds it took, and whether extraction failed."""
     os.sched_setaffinity(0, {core})
     extract = EXTRACTORS[name]()
     pages.send(None)
@@ -135,7 +135,7 @@ def _serve(name: str, core: int, pages: Connection) -> None:
 
 
 class _Extractor:
-    """An extractor in its own process, started again when it hangs or dies."""
+    """An extractor in its own process, restarted when it hangs or dies."""
 
     def __init__(self, name: str, core: int) -> None:
         self.name, self.core = name, core
@@ -176,14 +176,14 @@ class _Extractor:
 
 
 def word_f1(text: str, truth: str) -> float:
-    """Overlap of two bags of words, as `score_pages.py` beside the data has it."""
+    """Overlap of two bags of words, as computed by `score_pages.py` next to the data."""
     got, wanted = Counter(_WORD.findall(text.lower())), Counter(_WORD.findall(truth.lower()))
     both = sum((got & wanted).values())
     return 2 * both / (sum(got.values()) + sum(wanted.values())) if both else 0.0
 
 
 def compare(data: Path) -> list[tuple[str, ...]]:
-    """A row for each extractor: word F1, by page type, on news sites, pages/s, pages failed."""
+    """Return one row per extractor: word F1, by page type, on news sites, pages/s, pages failed."""
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["html", "text", "page_type"]).to_pylist()
     news = pq.read_table(data / "sites-news.parquet", columns=["page_id", "site", "html", "text"]).to_pylist()
     timed = set(range(0, len(pages), len(pages) // TIMED_PAGES)[:TIMED_PAGES])
@@ -221,7 +221,7 @@ def compare(data: Path) -> list[tuple[str, ...]]:
 
 
 def _turned(extractors: list[_Extractor], k: int) -> list[_Extractor]:
-    """Another one first on each page: who comes first finds the page out of the cache."""
+    """Rotate the order for each page: the first extractor finds the page not yet in the CPU cache."""
     at = k % len(extractors)
     return extractors[at:] + extractors[:at]
 
@@ -234,13 +234,13 @@ def _means(groups: Sequence[str], values: Sequence[float]) -> dict[str, float]:
 
 
 def _commands(data: Path, news: list[dict[str, Any]], core: int) -> list[tuple[str, ...]]:
-    """The whole command, its start included: the speed on all pages of pages-wcxb, the quality on the news sites."""
+    """Measure the whole command, start-up included: speed on pages-wcxb, quality on the news sites."""
     count = pq.read_metadata(data / "pages-wcxb.parquet").num_rows
     rows = []
     for method in SITE_METHODS:
         took = command_seconds(data / "pages-wcxb.parquet", "--method", method, "--jobs", "1", cores={core})
-        said = _cleaned(data / "sites-news.parquet", method)
-        values = [word_f1(said.get(page["page_id"], ""), page["text"] or "") for page in news]
+        texts = _cleaned(data / "sites-news.parquet", method)
+        values = [word_f1(texts.get(page["page_id"], ""), page["text"] or "") for page in news]
         per_site = _means([page["site"] for page in news], values)
         empty = [""] * (len(PAGE_TYPES) + 1)
         name = f"`webwinnow clean --method {method}`, by site{_SEEN.get(method, '')}"

@@ -1,8 +1,8 @@
-"""How well the post model finds what readers wrote, on domains it has not seen: `python benchmarks/post_quality.py`.
+"""Quality of the post model on domains it has not seen: `python benchmarks/post_quality.py`.
 
 Five folds by registrable domain (news by publisher); names and pooling both learn from the other folds only. Precision
-and recall count words, over the pages that were looked at (`tools/training/posts.json`). What is flagged of the true
-text of other pages, forums apart, is an error whatever readers wrote there.
+and recall count words, over the pages labelled by hand (`tools/training/posts.json`). Flagged true text of other
+pages, except forums, counts as an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CUTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 def judge(pages: Sequence, *, folds: int = FOLDS, seed: int = 0) -> list[np.ndarray]:
-    """The probability of each block of each page, by a model that saw no page of its site."""
+    """The probability of each block of each page, predicted by a model that saw no page of its site."""
     from training.fit import INNER_FOLDS, folds_of
     from training.posts import fit_posts
 
@@ -61,7 +61,7 @@ def tables(pages: Sequence, probability: list[np.ndarray]) -> str:
     lines = [
         f"{len(seen)} pages were looked at; on {with_posts} of them readers wrote. {len(rest):,} more are no forums.",
         "",
-        "| above | precision | recall | recall, pages alike | true text of the other pages flagged | on pages "
+        "| above | precision | recall | recall, mean over pages | true text of the other pages flagged | on pages "
         "| forum text found |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -69,27 +69,25 @@ def tables(pages: Sequence, probability: list[np.ndarray]) -> str:
         found = sum(page.words[(p > cut) & post].sum() for page, p, post in seen)
         flagged = sum(page.words[p > cut].sum() for page, p, _ in seen)
         written = sum(page.words[post].sum() for page, _, post in seen)
-        alike = [page.words[(p > cut) & post].sum() / page.words[post].sum() for page, p, post in seen if post.any()]
+        by_page = [page.words[(p > cut) & post].sum() / page.words[post].sum() for page, p, post in seen if post.any()]
         wrong = [page.words[(p > cut) & (page.label >= 0.5)].sum() for page, p in rest]
         true = sum(page.words[page.label >= 0.5].sum() for page, _ in rest)
         thread = sum(page.words[(p > cut) & (page.label >= 0.5)].sum() for page, p in forums)
         threads = sum(page.words[page.label >= 0.5].sum() for page, _ in forums)
         lines.append(
-            f"| {cut:.1f} | {found / max(flagged, 1):.3f} | {found / max(written, 1):.3f} | {np.mean(alike):.3f} "
+            f"| {cut:.1f} | {found / max(flagged, 1):.3f} | {found / max(written, 1):.3f} | {np.mean(by_page):.3f} "
             f"| {sum(wrong) / true:.5f} | {sum(words > 0 for words in wrong)} | {thread / threads:.3f} |"
         )
     lines += ["", f"By genre, above {POST_ABOVE}:", "", "| genre | pages | with posts | precision | recall |"]
     lines.append("|---|---|---|---|---|")
     for g, name in enumerate(GENRES):
-        mine = [(page, p, post) for page, p, post in seen if page.genre == g]
-        if mine:
-            found = sum(page.words[(p > POST_ABOVE) & post].sum() for page, p, post in mine)
-            flagged = sum(page.words[p > POST_ABOVE].sum() for page, p, _ in mine)
-            written = sum(page.words[post].sum() for page, _, post in mine)
+        own = [(page, p, post) for page, p, post in seen if page.genre == g]
+        if own:
+            found = sum(page.words[(p > POST_ABOVE) & post].sum() for page, p, post in own)
+            flagged = sum(page.words[p > POST_ABOVE].sum() for page, p, _ in own)
+            written = sum(page.words[post].sum() for page, _, post in own)
             shown = [f"{found / total:.3f}" if total else "" for total in (flagged, written)]
-            lines.append(
-                f"| {name} | {len(mine)} | {sum(bool(post.any()) for *_, post in mine)} | {' | '.join(shown)} |"
-            )
+            lines.append(f"| {name} | {len(own)} | {sum(bool(post.any()) for *_, post in own)} | {' | '.join(shown)} |")
     return "\n".join(lines) + "\n"
 
 

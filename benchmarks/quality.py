@@ -1,4 +1,4 @@
-"""Quality on pages with truth: what of the wanted values survives, what of the repeated text is left."""
+"""Quality on pages with truth: the wanted values that are kept, and the repeated text that is left."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def _visible(html: bytes) -> str:
 
 
 def repeated(data: Path) -> list[tuple[str, str]]:
-    """Attribute recall, share of output lines that half of the site's pages hold, share of words kept; mean over sites.
+    """Attribute recall, share of output lines that half of the site's pages have, share of words kept; mean over sites.
 
-    Lines are those of another program's text rendering, so that our own idea of a block does not judge itself.
+    Lines come from another program's text rendering, so that the measure does not depend on our definition of a block.
     """
     truth = data / "sites-swde.parquet"
     with tempfile.TemporaryDirectory() as folder:
@@ -42,7 +42,7 @@ def repeated(data: Path) -> list[tuple[str, str]]:
         command = [sys.executable, "-c", "from webwinnow.cli import main; main()", "clean", str(truth)]
         subprocess.run([*command, "-o", str(out), "--method", "repeated", "--site-by", "column", "-q"], check=True)
         with out.open(encoding="utf-8") as lines:
-            said = {record["page_id"]: record["text"] for record in map(json.loads, lines)}
+            texts = {record["page_id"]: record["text"] for record in map(json.loads, lines)}
     sites = defaultdict(list)
     for page in pq.read_table(truth, columns=["page_id", "site", "html", "attributes"]).to_pylist():
         sites[page["site"]].append(page)
@@ -55,14 +55,14 @@ def repeated(data: Path) -> list[tuple[str, str]]:
             sizes[page["page_id"]] = len(_words(text))
             on_pages.update({" ".join(_words(line)) for line in text.splitlines()})
         often = {line for line, count in on_pages.items() if line and count >= len(pages) / 2}
-        scores = [_score(page, said[page["page_id"]], often, sizes[page["page_id"]]) for page in pages]
+        scores = [_score(page, texts[page["page_id"]], often, sizes[page["page_id"]]) for page in pages]
         for measure, found in zip((recalls, leaks, kept), zip(*scores, strict=True), strict=True):
             measure.append(statistics.mean(found))
     return [
         ("attribute recall", f"**{statistics.mean(recalls):.4f}**"),
         ("share of the output's words in repeated lines", f"**{statistics.mean(leaks):.4f}**"),
         ("share of words kept", f"{statistics.mean(kept):.3f}"),
-        ("sites, pages", f"{len(sites)}, {len(said):,}"),
+        ("sites, pages", f"{len(sites)}, {len(texts):,}"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Replicas: fingerprints a second from ready trees, and replicas among a million sketches with the memory they take."""
+"""Replicas: fingerprints per second from parsed trees; time and memory to find replicas among a million sketches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ print(wall, cpu, peak, found.count, int(found.cluster.max()) + 1)
 
 
 def _write_sketches(path: Path, count: int) -> tuple[int, int]:
-    """A file of sketches: a tenth equal copies, a fifth near ones, a fifth of one template; (replicas, others)."""
+    """Write sketches: 10 % exact copies, 20 % near-duplicates, 20 % of one template. Return (replicas, others)."""
     import numpy as np
 
     from webwinnow.replicas import sketch_type
@@ -56,8 +56,8 @@ def _write_sketches(path: Path, count: int) -> tuple[int, int]:
 
 
 def find(data: Path) -> list[tuple[str, str]]:
-    """Both measures."""
-    rows = [("fingerprints from ready trees, one core", _speed(data))]
+    """Measure fingerprints and the search for replicas."""
+    rows = [("fingerprints from parsed trees, one core", _speed(data))]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sketches.bin"
         replicas, others = _write_sketches(path, SKETCHES)
@@ -67,7 +67,7 @@ def find(data: Path) -> list[tuple[str, str]]:
         ).stdout.split()
         wall, cpu, peak, count, clusters = (float(value) for value in done)
         rows += [
-            (f"replicas among {SKETCHES:,} sketches", f"**{cpu:.1f} s of one core**, {wall:.1f} s by the clock"),
+            (f"replicas among {SKETCHES:,} sketches", f"**{cpu:.1f} s of one core**, {wall:.1f} s of wall-clock time"),
             (
                 "peak resident memory, the mapped file included",
                 f"**{peak / 1e6:,.0f} MB**, of which the file of sketches {size / 1e6:,.0f} MB",

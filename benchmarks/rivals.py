@@ -1,4 +1,4 @@
-"""The rival cleaners of the thesis's chapter 3 on news sites with truth, beside our own."""
+"""The rival cleaners of the thesis's chapter 3 on news sites with truth, compared with our own."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _scores(
     tree: PageTree, truth: str, model: SiteModel, name: str, settings: CleaningSettings | None
 ) -> tuple[float, ...]:
     clean = clean_page(tree, name, model, settings)
-    mine, theirs = (Counter(_WORD.findall(text.lower())) for text in (clean.text, truth))
-    shared = (mine & theirs).total()
-    precision, recall = shared / max(mine.total(), 1), shared / max(theirs.total(), 1)
+    found, wanted = (Counter(_WORD.findall(text.lower())) for text in (clean.text, truth))
+    shared = (found & wanted).total()
+    precision, recall = shared / max(found.total(), 1), shared / max(wanted.total(), 1)
     f1 = 2 * precision * recall / (precision + recall) if shared else 0.0
     return (f1, precision, recall, clean.kept_words / max(clean.all_words, 1))

@@ -1,7 +1,8 @@
-"""Run the benchmarks and write their table: `python benchmarks/run.py [NAME...]`, all without names."""
+"""Run benchmarks and write RESULTS.md: `python benchmarks/run.py [NAME...]`. Without names, all but the long ones."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import sys
@@ -31,7 +32,6 @@ import scale
 import search
 import service
 import site_cost
-import site_quality
 import site_topics
 import speed
 import stages
@@ -41,14 +41,20 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
 class Benchmark(NamedTuple):
-    """A benchmark by name, with what it must show."""
+    """A benchmark with its target."""
 
     name: str
     target: str
     measure: Callable[[Path], Sequence[tuple[str, ...]]]
     columns: tuple[str, ...] = ("what", "measured")
     long: bool = False
-    """Takes an hour or more: only run when it is named."""
+    """Takes an hour or more: runs only when named."""
+
+
+def _sites(data: Path) -> list[tuple[str, str]]:
+    import site_quality  # needs the dependency group `train`
+
+    return site_quality.sites(data)
 
 
 BENCHMARKS = (
@@ -58,7 +64,7 @@ BENCHMARKS = (
         "one core: `none` at least 8 times trafilatura's pages/s; `combined` at least 6 times, and 0.4 of resiliparse",
         speed.clean,
     ),
-    Benchmark("stages", "where the time of `combined` goes on pages-wcxb, CPU of one worker", stages.stages),
+    Benchmark("stages", "time of `combined` by stage on pages-wcxb, CPU of one worker", stages.stages),
     Benchmark("workers", "two workers at least 1.7 times one", speed.workers),
     Benchmark("memory", "50,000 pages of one site, and 50,000 sites of one page: peak under 1 GB", memory.peak),
     Benchmark(
@@ -66,7 +72,7 @@ BENCHMARKS = (
         "local, Ray and Spark on sites-swde: the same bytes; Ray and Spark at least 0.5 of local with the same cores",
         engines.same_bytes,
     ),
-    Benchmark("costs", "what a run costs, stage by stage; CPU of one core", costs.costs, costs.COLUMNS),
+    Benchmark("costs", "cost of a run by stage; CPU of one core", costs.costs, costs.COLUMNS),
     Benchmark(
         "scale",
         "100,000 sites with the skew of the web and one site of 50,000 pages in one run: memory bounded, time linear",
@@ -74,7 +80,7 @@ BENCHMARKS = (
         scale.COLUMNS,
         long=True,
     ),
-    Benchmark("epochs", "a redesigned site is noticed, one that is not is left alone", epochs.redesigns),
+    Benchmark("epochs", "redesigned sites are detected, unchanged sites are not flagged", epochs.redesigns),
     Benchmark(
         "site",
         "learning a page at most 1.0 times building its tree, mapping at most 0.5; cost per page at 2,000 pages "
@@ -111,7 +117,7 @@ BENCHMARKS = (
     Benchmark("repeated", "`repeated` on sites-swde: attribute recall 0.97, no repeated text left", quality.repeated),
     Benchmark(
         "metadata",
-        "title, author and date on pages-wcxb: better than trafilatura; at most 0.2 ms a page beside parsing",
+        "title, author and date on pages-wcxb: better than trafilatura; at most 0.2 ms per page in addition to parsing",
         metadata.accuracy,
     ),
     Benchmark(
@@ -130,16 +136,16 @@ BENCHMARKS = (
         "sites",
         "`combined` on whole sites: 0.97 on sites-news; 0.03 above `page` with a page model that saw no news; on "
         "sites-swde recall 0.97, at most 0.02 repeated, at most 0.5 kept",
-        site_quality.sites,
+        _sites,
     ),
     Benchmark(
         "replicas",
-        "5,000 fingerprints/s a core from ready trees; replicas among 1,000,000 sketches in seconds, memory bounded",
+        "5,000 fingerprints/s per core from parsed trees; replicas among 1,000,000 sketches in seconds, memory bounded",
         replicas.find,
     ),
     Benchmark(
         "search",
-        "known-item search over all pages of the data: a few milliseconds a query, building bounded in memory",
+        "known-item search over all pages of the data: a few milliseconds per query, memory of building bounded",
         search.known_items,
     ),
     Benchmark(
@@ -156,27 +162,29 @@ BENCHMARKS = (
     ),
     Benchmark(
         "crawl",
-        "the crawler on loopback without delay, 16 sites side by side: CPU a page at most twice that of bare Scrapy, "
-        "which keeps bodies only; start-up counts; pages/s by the clock",
+        "the crawler on loopback without delay, 16 sites in parallel: CPU per page at most twice that of bare Scrapy, "
+        "which keeps bodies only; start-up included; pages/s of wall-clock time",
         crawling.crawling,
         crawling.COLUMNS,
     ),
     Benchmark("page", "`page`, sites not seen: word F1 0.895 on pages-wcxb, above the best peers", page_quality.page),
     Benchmark(
         "hmt",
-        "hidden Markov trees: 100,000 nodes and 10 states under 1 s of one core, memory linear; a known model back "
-        "within 0.05; incremental EM within 0.5 % of batch",
+        "hidden Markov trees: 100,000 nodes and 10 states under 1 s of one core, memory linear; a known model "
+        "recovered within 0.05; incremental EM within 0.5 % of batch",
         hmt.trees,
     ),
     Benchmark(
         "service",
-        "`webwinnow serve` on loopback: 50 clients for a minute on /page, no error, flat memory, beside the library",
+        "`webwinnow serve` on loopback: 50 clients for a minute on /page, no error, flat memory, compared with "
+        "the library",
         service.load,
     ),
     Benchmark(
         "sitetopics",
-        "the topic of each whole site told by the others: `multiscale` not below `superpage` on sites-swde, three "
-        "sites above it on sites-docs. Words of topics, which five methods share, are in the seconds of `topicvector`",
+        "the topic of each whole site, predicted by a model of the others: `multiscale` not below `superpage` on "
+        "sites-swde, three sites above it on sites-docs. The cost of the words of topics, which five methods share, is "
+        "counted in `topicvector`",
         site_topics.leave_one_out,
         site_topics.COLUMNS,
     ),
@@ -184,10 +192,19 @@ BENCHMARKS = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="\n".join(f"{benchmark.name:12}{benchmark.target}" for benchmark in BENCHMARKS).replace("%", "%%"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="sections of RESULTS.md to measure, listed below")
+    wanted = parser.parse_args().names or [benchmark.name for benchmark in BENCHMARKS if not benchmark.long]
+    unknown = set(wanted) - {benchmark.name for benchmark in BENCHMARKS}
+    if unknown:
+        parser.error(f"unknown benchmarks: {', '.join(sorted(unknown))}")
     found = os.environ.get("WEBWINNOW_DATA")
     if not found or not Path(found).is_dir():
         sys.exit("benchmarks: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet and sites-swde.parquet")
-    wanted = sys.argv[1:] or [benchmark.name for benchmark in BENCHMARKS if not benchmark.long]
     sections = _known_sections()
     for benchmark in BENCHMARKS:
         if benchmark.name in wanted:
@@ -202,7 +219,7 @@ def main() -> None:
 
 
 def _known_sections() -> dict[str, str]:
-    """What earlier runs measured, so that one benchmark can be run alone."""
+    """The sections of earlier runs, so that one benchmark can be run alone."""
     if not RESULTS.exists():
         return {}
     parts = RESULTS.read_text(encoding="utf-8").split("\n## ")[1:]

@@ -1,6 +1,6 @@
-"""A crawl with the skew of the web in small: 100,000 sites, most of a page or two, and one site of 50,000 pages.
+"""A crawl with site sizes as skewed as the web's: 100,000 sites, most of one or two pages, and one of 50,000 pages.
 
-python benchmarks/scale.py ENGINE SHARE...    a share of it through one engine, without the table
+python benchmarks/scale.py ENGINE SHARE...    run a share of it through one engine, without the table
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SITES = 100_000
 LARGE = 50_000
 """Pages of the one large site, all different."""
 SKEW = 1.2
-"""Sizes of the other sites are drawn from a power law: a site has more than n pages with probability n^-1.2."""
+"""Exponent of the power law of the other sites' sizes: a site has more than n pages with probability n^-1.2."""
 MOST = 2_000
 FILES = 8
 SHARES = {"local": (0.1, 0.3, 1.0), "ray": (0.1, 0.3, 1.0), "spark": (0.1, 0.3, 1.0)}
-COLUMNS = ("engine", "sites", "pages", "seconds", "CPU a page", "peak memory", "records")
+COLUMNS = ("engine", "sites", "pages", "seconds", "CPU per page", "peak memory", "records")
 _WORDS = [f"word{k}" for k in range(20_000)]
 
 
@@ -35,7 +35,7 @@ def sizes(share: float) -> list[int]:
 
 
 def _page(site: int, number: int) -> dict[str, str]:
-    """A page of some 3 KB: a menu of its site around text of its own."""
+    """A page of about 3 KB: its site's menu around unique text."""
     chance = random.Random(site << 20 | number)
     host = f"s{site}.example"
     menu = "".join(f'<li class="item"><a href="/section/{k}">Section {k} of {host}</a></li>' for k in range(8))
@@ -45,7 +45,7 @@ def _page(site: int, number: int) -> dict[str, str]:
 
 
 def _crawl(folder: Path, share: float) -> tuple[list[Path], int]:
-    """Files of pages in the order of a crawl: sites mixed."""
+    """Write files of pages in the order of a crawl, sites mixed."""
     places = [(site, number) for site, pages in enumerate(sizes(share)) for number in range(pages)]
     random.Random(2).shuffle(places)
     paths = [folder / f"{k}.jsonl" for k in range(FILES)]
@@ -56,7 +56,7 @@ def _crawl(folder: Path, share: float) -> tuple[list[Path], int]:
 
 
 def _below(pid: int) -> Iterator[int]:
-    """A process and all below it."""
+    """Return a process and its descendants."""
     yield pid
     try:
         for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -67,7 +67,7 @@ def _below(pid: int) -> Iterator[int]:
 
 
 class _Watch:
-    """Resident bytes at most, and CPU seconds, of a process and all below it.
+    """Peak resident bytes and CPU seconds of a process and its descendants.
 
     Memory that processes share counts once (proportional set size).
     """
@@ -80,8 +80,8 @@ class _Watch:
         total = 0
         for one in _below(pid):
             try:
-                told = Path(f"/proc/{one}/smaps_rollup").read_text()
-                total += int(told.split("\nPss:")[1].split()[0]) * 1024
+                status = Path(f"/proc/{one}/smaps_rollup").read_text()
+                total += int(status.split("\nPss:")[1].split()[0]) * 1024
                 times = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
                 self.cpu[one] = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
             except (OSError, IndexError):
@@ -90,7 +90,7 @@ class _Watch:
 
 
 def measure(engine: str, share: float) -> tuple[str, ...]:
-    """One run in processes of its own, watched."""
+    """Measure one run in separate processes."""
     with tempfile.TemporaryDirectory() as folder:
         paths, pages = _crawl(Path(folder), share)
         out = Path(folder) / "out.jsonl"
@@ -119,12 +119,12 @@ def measure(engine: str, share: float) -> tuple[str, ...]:
 
 
 def skewed(_: Path) -> list[tuple[str, ...]]:
-    """Growing shares of the crawl through every engine."""
+    """Run growing shares of the crawl through every engine."""
     rows = []
     for engine, shares in SHARES.items():
         for share in shares:
             rows.append(measure(engine, share))
-            print("  " + " | ".join(rows[-1]), file=sys.stderr, flush=True)  # an hour is long to wait without a word
+            print("  " + " | ".join(rows[-1]), file=sys.stderr, flush=True)  # progress of a run of an hour or more
     return rows
 
 

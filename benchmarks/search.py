@@ -26,7 +26,7 @@ print(done.put, time.perf_counter() - started, peak)
 
 
 def known_items(data: Path) -> list[tuple[str, str]]:
-    """Clean all pages, index what was kept, ask for pages by their titles."""
+    """Clean all pages, index what was kept, search for pages by their titles."""
     from webwinnow.experiments.knownitems import search_experiment
     from webwinnow.io.tablefiles import read_records
 
@@ -36,7 +36,7 @@ def known_items(data: Path) -> list[tuple[str, str]]:
             out = Path(folder) / f"{name}.jsonl"
             arguments = ["clean", str(data / f"{name}.parquet"), "-o", str(out), "--site-by", "column", "-q"]
             subprocess.run([sys.executable, "-m", "webwinnow", *arguments], check=False)
-            cleaned.append(_told_apart(out, name))
+            cleaned.append(_with_unique_ids(out, name))
         built = subprocess.run(
             [sys.executable, "-c", _INDEX, str(Path(folder) / "once"), *map(str, cleaned)],
             check=True,
@@ -57,7 +57,7 @@ def known_items(data: Path) -> list[tuple[str, str]]:
     ]
     rows += [
         (
-            f"{row['index']}, words in {row['searched']}: MRR, success at 10, results, ms a query (medians)",
+            f"{row['index']}, words in {row['searched']}: MRR, success at 10, results, ms per query (medians)",
             f"{row['reciprocal_rank']:.3f}, {row['success']:.3f}, {row['results']:,.0f}, {row['milliseconds']:.2f}",
         )
         for row in found["indexes"]
@@ -65,11 +65,11 @@ def known_items(data: Path) -> list[tuple[str, str]]:
     return rows
 
 
-def _told_apart(path: Path, name: str) -> Path:
-    """The records with `page_id`s that no other file has."""
-    apart = path.with_suffix(".apart.jsonl")
-    with path.open() as lines, apart.open("w") as out:
+def _with_unique_ids(path: Path, name: str) -> Path:
+    """Copy the records with the file's name in each `page_id`."""
+    unique = path.with_suffix(".unique.jsonl")
+    with path.open() as lines, unique.open("w") as out:
         for line in lines:
             record = json.loads(line)
             out.write(json.dumps(record | {"page_id": f"{name}/{record['page_id']}"}) + "\n")
-    return apart
+    return unique

@@ -1,4 +1,4 @@
-"""The service under load on loopback: 50 clients for a minute on `/page`, beside the library's own speed."""
+"""The service under load on loopback: 50 clients for a minute on `/page`, compared with the library's speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST = 1_000_000
 
 
 def load(data: Path) -> list[tuple[str, str]]:
-    """Pages of pages-wcxb, asked for over and over; what the same work costs without a server, in one process."""
+    """Post pages of pages-wcxb repeatedly; compare with the same work in one process without a server."""
     table = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, PAGES).to_pylist()
     pages = [
         {"url": row["url"], "html": row["html"].decode("utf-8", "replace")}
@@ -40,26 +40,26 @@ def load(data: Path) -> list[tuple[str, str]]:
             asyncio.run(_ready(base, pages[0]))
             asyncio.run(_ask(base, pages, SECONDS / 6))
             before = _memory(server.pid)
-            told = asyncio.run(_ask(base, pages, SECONDS))
+            measured = asyncio.run(_ask(base, pages, SECONDS))
             after = _memory(server.pid)
         finally:
             server.terminate()
             server.wait()
-    times = sorted(told["seconds"])
+    times = sorted(measured["seconds"])
     speed, cores = len(times) / SECONDS, len(os.sched_getaffinity(0))
     shares = ", ".join(f"{1000 * times[int(len(times) * share)]:.0f}" for share in (0.5, 0.95, 0.99))
     return [
-        ("clients, seconds, answers, errors", f"{CLIENTS}, {SECONDS:.0f}, {len(times):,}, **{told['errors']}**"),
+        ("clients, seconds, answers, errors", f"{CLIENTS}, {SECONDS:.0f}, {len(times):,}, **{measured['errors']}**"),
         ("pages/s; the library in one process", f"{speed:.0f}; {own:.0f}"),
         (f"ratio for each of {cores} cores, which the clients share", f"**{speed / own / cores:.2f}**"),
         ("latency, ms: median, 95 %, 99 %", shares),
-        ("one client alone, ms: median", f"{1000 * told['alone']:.1f}"),
+        ("one client alone, ms: median", f"{1000 * measured['alone']:.1f}"),
         ("server and workers, MB: after 10 s, after 70 s", f"{before / 1e6:.0f}, **{after / 1e6:.0f}**"),
     ]
 
 
 def _library(pages: list[dict[str, str]]) -> float:
-    """Pages a second of the same work in one process, without a server."""
+    """Pages per second of the same work in one process, without a server."""
     code = """
 import json, sys, time
 from pathlib import Path
@@ -105,7 +105,7 @@ async def _ready(base: str, page: dict[str, str]) -> None:
 
 
 async def _ask(base: str, pages: list[dict[str, str]], seconds: float) -> dict[str, Any]:
-    """All clients at once, each asking for one page after the other; then one of them alone."""
+    """Run all clients concurrently, each sending one page after the other; then one client alone."""
     import httpx
 
     times: list[float] = []

@@ -1,4 +1,4 @@
-"""What learning and mapping a page costs beside building its tree, and how the cost grows with the pages of a site."""
+"""Cost of learning and mapping a page relative to building its tree, and its growth with the pages of a site."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def costs(data: Path) -> list[tuple[str, str]]:
 
 
 def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
-    """Site by site and round by round in turn, so that a noisy neighbour disturbs all alike; minima of the rounds."""
+    """Interleave sites and rounds so that other load affects all equally; minimum of the rounds."""
     works = ("learning (SST)", "learning (CST)", "learning (both)", "mapping (CST)", "finishing (SST)", "mapping (SST)")
     building: list[float] = []
     ratios: dict[str, list[float]] = {work: [] for work in works}
@@ -56,7 +56,7 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
         for work, took in zip(works, seconds[1:], strict=True):
             ratios[work].append(took / seconds[0])
             spent[work] += took
-    rows = [("building a tree, ms a page", f"{1000 * sum(building) / pages:.2f}")]
+    rows = [("building a tree, ms per page", f"{1000 * sum(building) / pages:.2f}")]
     for work, took in spent.items():
         typical, worst = statistics.median(ratios[work]), max(ratios[work])
         what = f"{work} / building the tree: all {len(building)} sites; median, worst site"
@@ -65,13 +65,13 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
 
 
 def growth(data: Path) -> list[tuple[str, str]]:
-    """The cost of a page when 2,000 are learned as one site, against the same pages learned 100 at a time.
+    """Cost per page when 2,000 pages are learned as one site, against the same pages learned 100 at a time.
 
-    No site here has so many pages, so they are drawn from all of them: a site that is less like itself than any.
+    No site in the data has 2,000 pages, so they are a random sample of all sites: the least homogeneous site possible.
     """
     bodies = [body for pages in _sites(data).values() for body in pages]
-    drawn = np.random.default_rng(0).permutation(len(bodies))[:MANY]
-    trees = [parse(bodies[k]) for k in drawn]
+    sample = np.random.default_rng(0).permutation(len(bodies))[:MANY]
+    trees = [parse(bodies[k]) for k in sample]
     parts = [trees[k : k + FEW] for k in range(0, MANY, FEW)]
     few, many = _in_turn(
         lambda: [_grow(part, SST_CUT, CST_CUT) for part in parts],
@@ -80,12 +80,12 @@ def growth(data: Path) -> list[tuple[str, str]]:
     finished_few = sum(_seconds(lambda part=part: finish(StyleTree.grow(part, SST_CUT))) for part in parts)
     finished_many = _seconds(lambda: finish(StyleTree.grow(trees, SST_CUT)))
     return [
-        (f"learning (both), ms a page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
-        (f"learning (both), ms a page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),
+        (f"learning (both), ms per page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
+        (f"learning (both), ms per page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),
         (f"cost per page, {MANY:,} pages / {FEW} pages", f"**{many / few:.2f}**"),
         (
             f"the same with finishing (SST), {MANY:,} pages / {FEW} pages",
-            f"**{finished_many / finished_few:.2f}**, {1000 * finished_many / len(trees):.2f} ms a page",
+            f"**{finished_many / finished_few:.2f}**, {1000 * finished_many / len(trees):.2f} ms per page",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""The default cleaner on whole sites: page evidence alone, site evidence added, how many pages it takes.
+"""The default cleaner on whole sites: page evidence alone, with site evidence, and by the number of pages learned.
 
 Two folds of news by publisher: no page model has seen a site that it scores. The few constants of `cleaning.combined`
 were chosen on these sites.
@@ -29,7 +29,7 @@ from webwinnow.pagemodel import PageModel, best_cut
 CURVE = (1, 2, 5, 10, 20)
 MOST_PAGES = 200
 KEPT_MODELS = os.environ.get("WEBWINNOW_FOLD_MODELS")
-"""A folder with the page models of the folds, to spare training them again."""
+"""A folder with the page models of the folds, to skip training."""
 
 Keep = Callable[[Site, list[SitePage]], list[NDArray[np.bool_]]]
 
@@ -57,7 +57,7 @@ def sites(data: Path) -> list[tuple[str, str]]:
 
 
 def _models(data: Path) -> dict[int, PageModel]:
-    """A page model for each fold that saw no news of it."""
+    """A page model for each fold, trained without the fold's news."""
     if KEPT_MODELS:
         return {fold: PageModel.load(Path(KEPT_MODELS) / f"fold{fold}.npz") for fold in (0, 1)}
     pages = load(data)
@@ -87,13 +87,13 @@ def _both(site: Site, pages: list[SitePage]) -> list[NDArray[np.bool_]]:
     table = table_of(pages)
     asked = [table.ask(page.evidence, len(pages), learned=True) for page in pages]
     return [
-        _cut(joined(page.evidence, said, table.whole, len(pages)), page)
-        for page, said in zip(pages, asked, strict=True)
+        _cut(joined(page.evidence, site_evidence, table.whole, len(pages)), page)
+        for page, site_evidence in zip(pages, asked, strict=True)
     ]
 
 
 def _news(sites: list[Site], keep: Keep, most: int | None = None) -> float:
-    """Word F1, mean over sites; with `most`, pages are learned and cleaned so many at a time."""
+    """Word F1, mean over sites; with `most`, pages are learned and cleaned in groups of that size."""
     scores = []
     for site in sites:
         step = most or len(site.pages)
@@ -107,20 +107,20 @@ def _news(sites: list[Site], keep: Keep, most: int | None = None) -> float:
 
 
 def _f1(page: SitePage, keep: NDArray[np.bool_]) -> float:
-    mine, theirs = Counter(word for b in np.flatnonzero(keep) for word in page.said[b]), Counter(page.truth)
-    shared = (mine & theirs).total()
-    return 2 * shared / (mine.total() + theirs.total()) if shared else 0.0
+    found, wanted = Counter(word for b in np.flatnonzero(keep) for word in page.said[b]), Counter(page.truth)
+    shared = (found & wanted).total()
+    return 2 * shared / (found.total() + wanted.total()) if shared else 0.0
 
 
 def _shops(sites: list[Site], keep: Keep) -> tuple[float, float, float]:
-    """Recall of true values, share of the output's words in texts that half of the pages say, share of words kept."""
+    """Recall of true values, share of the output's words in texts that half of the pages have, share of words kept."""
     measures = []
     for site in sites:
         table = table_of(site.pages)
         rows = []
         for page, mask in zip(site.pages, keep(site, site.pages), strict=True):
             words = page.evidence.words
-            spelled = [any(mask[list(way)].all() for way in ways) for ways in page.spelled if ways]
+            spelled = [any(mask[list(blocks)].all() for blocks in spellings) for spellings in page.spelled if spellings]
             often = 2 * table.pages_that_say(page.evidence.text) >= len(site.pages)
             rows.append(
                 (

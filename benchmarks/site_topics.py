@@ -1,4 +1,4 @@
-"""The topic of whole sites: each site of sites-swde and sites-docs told by the others, six methods."""
+"""The topic of whole sites: each site of sites-swde and sites-docs classified by a model of the others, six methods."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
 COLUMNS = ("sites and method", "right", "accuracy (16)", "log loss", "CPU s", "mistakes")
 FILES = {"sites-swde": "vertical", "sites-docs": "label"}
 LEAST = 1e-9
-"""A probability counts as no less in the log loss."""
+"""Lower bound of a probability in the log loss."""
 
 
 def leave_one_out(data: Path) -> list[tuple[str, ...]]:
-    """Every method on every site; one `Training` for all methods of a fold."""
+    """Leave each site out with every method; one `Training` for all methods of a fold."""
     rows = []
     for name, column in FILES.items():
         sites, labels = read_sites(data / f"{name}.parquet", column)
-        told: dict[str, list[str]] = defaultdict(list)
+        predicted: dict[str, list[str]] = defaultdict(list)
         loss: dict[str, float] = defaultdict(float)
         seconds: dict[str, float] = defaultdict(float)
         for out, site in enumerate(sites):
@@ -32,19 +32,19 @@ def leave_one_out(data: Path) -> list[tuple[str, ...]]:
                 started = time.process_time()
                 found = SiteTopics(method).learn(training).classify(site)
                 seconds[method] += time.process_time() - started
-                told[method].append(found.topic)
+                predicted[method].append(found.topic)
                 loss[method] -= log(max(found.posterior[labels[out]], LEAST)) / len(sites)
         for method in METHODS:
             wrong = [
                 f"{site.site} as {topic}"
-                for site, topic, label in zip(sites, told[method], labels, strict=True)
+                for site, topic, label in zip(sites, predicted[method], labels, strict=True)
                 if topic != label
             ]
             rows.append(
                 (
                     f"{name} `{method}`",
                     f"{len(sites) - len(wrong)} of {len(sites)}",
-                    f"{macro_accuracy(labels, told[method]):.3f}",
+                    f"{macro_accuracy(labels, predicted[method]):.3f}",
                     f"{loss[method]:.2f}",
                     f"{seconds[method]:.0f}",
                     "; ".join(wrong) or "none",
@@ -54,7 +54,7 @@ def leave_one_out(data: Path) -> list[tuple[str, ...]]:
 
 
 def read_sites(path: Path, column: str) -> tuple[list[SitePages], list[str]]:
-    """The sites of a file with their topics, each page parsed once and let go."""
+    """The sites of a file with their topics, each page parsed once and released."""
     import pyarrow.parquet as pq
 
     pages: dict[str, list[PageWords]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Speed beside peers, each ratio from one run: bare parsing, one-page extraction, one worker against two."""
+"""Speed relative to peers, each ratio from one run: bare parsing, one-page extraction, one worker against two."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _seconds(work: Callable[[bytes], object], bodies: list[bytes]) -> float:
 
 
 def parse(data: Path) -> list[tuple[str, str]]:
-    """PageTree against the parser alone, round by round in turn, so that a noisy neighbour disturbs both."""
+    """Compare PageTree with the parser alone, in interleaved rounds so that other load affects both."""
     import turbohtml
 
     import webwinnow
@@ -64,7 +64,7 @@ def command_seconds(crawl: Path, *options: str, cores: set[int] | None = None) -
 
 
 def clean(data: Path) -> list[tuple[str, str]]:
-    """The whole command on one core, start-up included, against peers on some of the same pages on one core."""
+    """Time the whole command on one core, start-up included, and peers on a sample of the same pages on one core."""
     import trafilatura
     from resiliparse.extract.html2text import extract_plain_text
 
@@ -94,7 +94,7 @@ def clean(data: Path) -> list[tuple[str, str]]:
 
 
 def workers(data: Path) -> list[tuple[str, str]]:
-    """Wall-clock of the whole command with one worker and with two, on a crawl long enough to forget the start."""
+    """Wall-clock of the command with one worker and with two, on a crawl that makes start-up negligible."""
     with tempfile.TemporaryDirectory() as folder:
         crawl = Path(folder) / "crawl.parquet"
         table = pq.read_table(data / "pages-wcxb.parquet", columns=["page_id", "url", "html"])

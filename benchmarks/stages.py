@@ -1,4 +1,4 @@
-"""Where the time of `webwinnow clean` goes: a worker's stages timed in process, and the run around the workers."""
+"""Time of `webwinnow clean` by stage: a worker's stages timed in process, and the run around the workers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ ROUNDS = 3
 _STAGES = {
     "decode": ("webwinnow.parsing.decode", "webwinnow.parsing._check_growth"),
     "HTML parser": ("turbohtml.parse",),
-    "head read, written back": ("webwinnow.parsing._parsed",),
+    "head read and written back": ("webwinnow.parsing._parsed",),
     "tree laid out": ("webwinnow.collection.pageworker.parse",),
     "fingerprint": (
         "webwinnow.collection.pageworker.exact_fingerprint",
         "webwinnow.cleaning.combined.page_fingerprint",
     ),
-    "page model: page read": ("webwinnow.pagemodel.models.read",),
+    "page model: page read": ("webwinnow.pagemodel.evidence.read", "webwinnow.pagemodel.models.read"),
     "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),
     "spool": (
         "webwinnow.collection.pageworker.tree_to_bytes",
@@ -36,17 +36,17 @@ _STAGES = {
         "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
     ),
     "site learned": ("webwinnow.collection.pageworker.PageWorker._site_model",),
-    "verdict": ("webwinnow.methods.combined.clean", "webwinnow.methods.page.clean"),
+    "verdict": ("webwinnow.cleaner.Cleaner.clean",),
     "record: text": ("webwinnow.cleanpage.to_text",),
     "record: metadata": ("webwinnow.cleanpage.metadata", "webwinnow.cleanpage.language_of"),
     "record: the rest": ("webwinnow.cleanpage.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
 }
-"""The functions of each stage; what one of them spends inside another's counts there."""
+"""The functions of each stage. Time in a nested stage counts for the nested stage only."""
 _OTHER = "other"
 
 
 class _Clock:
-    """CPU seconds by stage; a stage inside another stops the outer one's clock."""
+    """CPU seconds by stage; a nested stage stops the clock of the outer one."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -96,25 +96,25 @@ def _found(name: str) -> Any:
 
 
 def stages(data: Path) -> list[tuple[str, str]]:
-    """CPU of a page by stage with the default method, then what a run spends around its workers."""
+    """CPU per page by stage with the default method, then the CPU of a run outside its workers."""
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["page_id", "url", "html"]).to_pylist()
     rounds = [_worked(pages) for _ in range(ROUNDS)]
     best = {stage: 1_000 * min(found[stage] for found in rounds) / len(pages) for stage in (*_STAGES, _OTHER)}
     total = sum(best.values())
-    rows = [(stage, f"{spent:.2f} ms a page, {spent / total:.0%}") for stage, spent in best.items()]
+    rows = [(stage, f"{spent:.2f} ms per page, {spent / total:.0%}") for stage, spent in best.items()]
     run = min(_run_seconds(data / "pages-wcxb.parquet") for _ in range(ROUNDS))
     start = min(_start_seconds(pages[0]) for _ in range(ROUNDS))
     around = 1_000 * (run - start) / len(pages) - total
     return [
         *rows,
-        ("a worker, all stages", f"{total:.2f} ms a page"),
-        ("reading, queue, index, joining", f"{around:.2f} ms a page"),
+        ("a worker, all stages", f"{total:.2f} ms per page"),
+        ("reading, queue, index, joining", f"{around:.2f} ms per page"),
         ("start of the run and its worker", f"{start:.2f} s, {start / run:.0%} of this run"),
     ]
 
 
 def _worked(pages: list[dict[str, Any]]) -> dict[str, float]:
-    """What a worker does for these pages, site by site, timed."""
+    """Time a worker on these pages, site by site."""
     from webwinnow.collection.pageworker import PageWorker
     from webwinnow.collection.settings import RunSettings
     from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared, SiteToClean
@@ -152,7 +152,7 @@ def _run_seconds(crawl: Path) -> float:
 
 
 def _start_seconds(page: dict[str, Any]) -> float:
-    """The same for one page: what a run costs before it does anything."""
+    """CPU of a run of one page: the cost of start-up."""
     import pyarrow as pa
 
     with tempfile.TemporaryDirectory() as folder:

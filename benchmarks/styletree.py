@@ -1,4 +1,4 @@
-"""The site style tree as a cleaner, on news sites with truth: the site's own threshold beside the best; model sizes."""
+"""The site style tree as a cleaner, on news sites with truth: automatic against best threshold; model sizes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ WEIGHTS = (0.1, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9)
 SHOP_PAGES = 200
 
 
-def word_f1(said: str, truth: str) -> float:
+def word_f1(text: str, truth: str) -> float:
     """Overlap of bags of words."""
-    mine, theirs = (Counter(_WORD.findall(text.lower())) for text in (said, truth))
-    shared = sum((mine & theirs).values())
-    return 2 * shared / (sum(mine.values()) + sum(theirs.values())) if shared else 0.0
+    found, wanted = (Counter(_WORD.findall(words.lower())) for words in (text, truth))
+    shared = sum((found & wanted).values())
+    return 2 * shared / (sum(found.values()) + sum(wanted.values())) if shared else 0.0
 
 
 def news(data: Path) -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def _mean_cst(pages: list[tuple[PageTree, str]], model: SiteModel, weight: float
 
 
 def sizes(data: Path) -> list[tuple[str, str]]:
-    """What the models of shop sites, 200 pages each, take on disk, and the sums that they are finished from."""
+    """Size on disk of the models of shop sites of 200 pages each, and of the sums that they are computed from."""
     models, sums = [], []
     sites = defaultdict(list)
     for page in pq.read_table(data / "sites-swde.parquet", columns=["url", "site", "html"]).to_pylist():
