@@ -1,11 +1,11 @@
-"""Record what every command writes, and compare two recordings: the check that a refactoring changes no output.
+"""Record the output of every command and compare two recordings: checks that a refactoring changes no output.
 
     python tools/golden.py record FOLDER [--only NAME ...] [--swde]
     python tools/golden.py compare BEFORE AFTER
 
 `record` runs the `webwinnow` of this interpreter on the sample crawl, one folder for each case; `--swde` adds every
-cleaning method on sites-swde under WEBWINNOW_DATA. `compare` lists files that differ. Names of cases stay when the
-spelling of a command changes, so recordings of different commits can be compared.
+cleaning method on sites-swde under WEBWINNOW_DATA. `compare` lists files that differ. A case keeps its name when
+the spelling of a command changes, so that recordings of different commits can be compared.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ CASES: dict[str, list[list[str]]] = {
 }
 NOT_COMPARED = re.compile(r"(^|/)(index|x)/.*\.(?!npz|csv|json|jsonl)|(^|/)models/|(^|/)m\.npz$|meta\.json$|\.log$")
 REPORTS = re.compile(r"^(inspect|cluster)/.*\.html$")
-"""Reports for people: their wording and white space may change, their data may not."""
+"""HTML and Markdown reports: wording and white space may change, data may not."""
 PACKED = re.compile(rb'<script type="text/plain" id="((?:tree|page)[^"]*)">([^<]*)<')
 NUMBER = re.compile(rb"\d+\.\d+")
 TIMES = re.compile(rb'\d+(\.\d+)? (pages/s|ms|s\b)|"(seconds|ms|took)[^,}]*|[0-9.]+ s, ')
@@ -125,7 +125,7 @@ def shared(folder: Path) -> dict[str, str]:
 
 
 def swde_cases() -> dict[str, list[list[str]]]:
-    """Every method on sites-swde."""
+    """Return the cases of every method on sites-swde."""
     data = Path(os.environ["WEBWINNOW_DATA"]) / "sites-swde.parquet"
     return {
         f"swde-{method}": [["clean", str(data), "-o", "{out}/o.jsonl", "--site-by", "column", "--method", method]]
@@ -134,7 +134,7 @@ def swde_cases() -> dict[str, list[list[str]]]:
 
 
 def record(folder: Path, only: list[str], *, swde: bool) -> int:
-    """Run the cases; returns how many commands failed."""
+    """Run the cases; return the number of commands that failed."""
     cases = CASES | (swde_cases() if swde else {})
     failures = 0
     for name, commands in cases.items():
@@ -158,7 +158,7 @@ def record(folder: Path, only: list[str], *, swde: bool) -> int:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print what differs among the cases that both recordings hold; returns how many files do."""
+    """Print the files that differ, among the cases in both recordings; return their number."""
     names = sorted({path.name for path in before.iterdir()} & {path.name for path in after.iterdir()} - {"shared"})
     differing = 0
     for name in names:
@@ -178,7 +178,7 @@ def compare(before: Path, after: Path) -> int:
 
 
 def _compared(name: str, path: Path) -> object:
-    """What is compared of a file: of reports the packed data, or all decimal numbers; of others all but times."""
+    """The compared part of a file: packed data or decimal numbers of a report; all but times of any other file."""
     written = path.read_bytes()
     if REPORTS.search(name):
         return PACKED.findall(written) or NUMBER.findall(re.sub(rb"<style>.*?</style>", b"", written, flags=re.DOTALL))

@@ -1,8 +1,8 @@
 """Rebuild `samples/`: a small crawl of three documentation sites, taken from Debian `-doc` packages.
 
 Run `.venv/bin/python tools/make_sample.py` from the repository root on a Debian system, after `apt-get update`.
-Equal packages give equal bytes: record ids, dates and the order of the pages are all fixed. The bodies of the
-pages are the packages' files, untouched; host names and HTTP headers are ours.
+The same packages give the same bytes: record ids, dates and the order of the pages are fixed. The bodies of the
+pages are the packages' unmodified files; host names and HTTP headers are made up.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 CRAWL_DATE = "2026-11-15T00:00:00Z"
 HTTP_DATE = "Sun, 15 Nov 2026 00:00:00 GMT"
 HTML_TYPE = "text/html; charset=utf-8"
-MAX_PAGE_BYTES = 130_000  # keeps out the few giant reference pages, which would be half of the file
-GZIP_EVERY = 3  # of a site served compressed, every third page is, so that readers meet both kinds
+MAX_PAGE_BYTES = 130_000  # excludes a few giant reference pages, which would be half of the file
+GZIP_EVERY = 3  # every third page of a site served compressed, so that readers see both
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One documentation site: where its files are in which package, and which of its pages are taken."""
+    """One documentation site: its package, the path of its files, and the selection of its pages."""
 
     name: str
     package: str
     version: str
     root: str
     page_count: int
-    within: tuple[str, ...] = ("",)  # path prefixes that the crawl stays in, besides the start page
-    skipped: tuple[str, ...] = ()  # pages left out by hand
+    within: tuple[str, ...] = ("",)  # path prefixes that the crawl is limited to, besides the start page
+    skipped: tuple[str, ...] = ()  # pages excluded by hand
     compressed: bool = False
     single_pages: tuple[str, ...] = ()  # also copied to samples/pages
 
     def url(self, path: str) -> str:
-        """Return the address that the crawl gives to the file `path`."""
+        """Return the URL that the crawl gives to the file `path`."""
         return f"http://{self.name}.docs.example/{path}"
 
 
@@ -58,7 +58,7 @@ SITES = (
         root="usr/share/doc/python3.11/html",
         page_count=40,
         within=("tutorial/", "howto/", "reference/", "faq/"),
-        # pages that send the reader to a package index
+        # pages that redirect the reader to a package index
         skipped=(
             "tutorial/venv.html",
             "tutorial/whatnow.html",
@@ -105,7 +105,7 @@ class LinkParser(HTMLParser):
 
 
 def fetch_package(site: Site, cache: Path) -> Path:
-    """Download and unpack the site's package below `cache`, unless it is there; return the unpacked tree."""
+    """Download and unpack the site's package below `cache` if it is missing; return the unpacked folder."""
     unpacked = cache / f"{site.package}_{site.version}"
     if not unpacked.exists():
         subprocess.run(["apt-get", "download", f"{site.package}={site.version}"], cwd=cache, check=True)
@@ -188,7 +188,7 @@ class CrawlWriter:
 
 
 def write_pages(warc: CrawlWriter, site: Site, pages: dict[str, bytes]) -> None:
-    """Write the site's pages, some of them compressed if the site is served so."""
+    """Write the site's pages, some of them compressed if the site is served compressed."""
     for position, (path, page) in enumerate(pages.items()):
         if site.compressed and position % GZIP_EVERY == 0:
             body = gzip.compress(page, mtime=0)
@@ -199,7 +199,7 @@ def write_pages(warc: CrawlWriter, site: Site, pages: dict[str, bytes]) -> None:
 
 
 def write_other_responses(warc: CrawlWriter, roots: dict[str, Path]) -> None:
-    """Write what a crawl meets besides pages, and a reader skips: a style sheet, a missing page, a redirect."""
+    """Write records that are not pages and that readers skip: a style sheet, a missing page, a redirect."""
     python, sqlite, _ = SITES
     style = (roots["sqlite"] / "sqlite.css").read_bytes()
     warc.response(sqlite.url("sqlite.css"), http_header("200 OK", style, "text/css; charset=utf-8"), style)

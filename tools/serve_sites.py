@@ -1,6 +1,6 @@
 """Serve the sites of a Parquet file on loopback, each under its host name: `python tools/serve_sites.py FILE [PORT]`.
 
-Tells the commands that crawl them, and writes a line for each request until it is stopped.
+Prints the commands that crawl them, then one line per request until it is stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webserver import WebServer
 
 
 def main() -> None:
-    """Read the pages, serve them, show the log."""
+    """Read the pages, serve them and print the log."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("file", type=Path, help="a Parquet file with url, html and site, such as sites-docs.parquet")
     options.add_argument("port", type=int, nargs="?", default=8080)

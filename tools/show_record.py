@@ -1,4 +1,4 @@
-"""Show one record of a cleaned crawl, and what was left out of that page: `show_record.py OUT.jsonl REJECTED.jsonl`."""
+"""Show one record of a cleaned crawl, and what was removed from its page: `show_record.py OUT.jsonl REJECTED.jsonl`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def main() -> None:
         print(f"    | {line[:100]}")
     gone = [json.loads(line) for line in rejected.read_text(encoding="utf-8").splitlines()]
     mine = [found for found in gone if found["url"] == record["url"] and "xpath" in found]
-    print(f"\nLeft out of this page ({len(mine)} blocks):\n")
+    print(f"\nRemoved from this page ({len(mine)} blocks):\n")
     for found in mine[:SHOWN_REMOVED]:
         print(f"    - {found['text'][:60]!r}\n      {found['xpath']}: {found['reason']}")
-    print("\nLeft out of all pages, by reason:")
+    print("\nRemoved from all pages, by reason:")
     for reason, count in Counter(found["reason"] for found in gone).most_common():
         print(f"    {count:6} blocks  {reason}")
 

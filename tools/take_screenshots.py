@@ -1,8 +1,8 @@
-"""Take the pictures of docs/inspect.md anew: a report on the sample crawl in the system's Chromium.
+"""Retake the screenshots of docs/inspect.md: a report on the sample crawl in the system's Chromium.
 
     python tools/take_screenshots.py [FOLDER]
 
-Needs the extra `render` and Debian's `chromium`; the pictures go into docs/ if no folder is named.
+Needs the extra `render` and Debian's `chromium`; the screenshots are written to docs/ by default.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ SAMPLE = "samples/docs.warc.gz"
 PAGE = "/locrsf.html"
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 COLOURS = 128
-"""Few colours make small files, and the pictures have few."""
+"""Size of the palette: the screenshots have few colours, and a small palette makes small files."""
 
 
 def main() -> None:
-    """Write the report, open it, take the pictures."""
+    """Write the report, open it and take the screenshots."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _open_page(tab: Page, report: Path) -> None:
-    """A page of the sample on which the two methods differ, with a block held."""
+    """A page of the sample on which the two methods differ, with a block selected."""
     tab.goto(report.as_uri())
     tab.wait_for_selector("html[data-ready]")
     tab.select_option(

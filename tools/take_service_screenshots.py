@@ -1,9 +1,9 @@
-"""Take the pictures of docs/serve.md anew: the service with the sample crawl, in the system's Chromium.
+"""Retake the screenshots of docs/serve.md: the service with the sample crawl, in the system's Chromium.
 
     python tools/take_service_screenshots.py [FOLDER]
 
-Needs the extras `serve`, `render`, `search`, `mining`, `parquet` and Debian's `chromium`; the pictures go into docs/ if
-no folder is named.
+Needs the extras `serve`, `render`, `search`, `mining`, `parquet` and Debian's `chromium`; the screenshots are
+written to docs/ by default.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PATIENCE = 300_000
 
 
 def main() -> None:
-    """Start a server, hand in the sample, take the pictures."""
+    """Start a server, upload the sample and take the screenshots."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with socket.socket() as free:
@@ -56,13 +56,13 @@ def main() -> None:
         server.wait()
 
 
-def _open(tab: Page, address: str) -> None:
-    """Open the first page as soon as the server answers."""
+def _open(tab: Page, url: str) -> None:
+    """Open the first page, retrying until the server answers."""
     for _ in range(300):
         try:
-            tab.goto(address)
+            tab.goto(url)
             return
-        except Exception:  # refused while it starts
+        except Exception:  # the server is still starting
             tab.wait_for_timeout(200)
     raise RuntimeError("the server did not start")
 

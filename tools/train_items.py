@@ -1,8 +1,8 @@
 """Train the trees of method `items`: `python tools/train_items.py [--out FILE]`.
 
-Reads pages-wcxb under WEBWINNOW_DATA. Nobody labelled these links and pictures one by one: an item is called noisy if
-it stands outside the page's true main text. A link is judged by the blocks of its own words; a picture, and a link
-without words, by the words of the nearest element around it that has some. Cross-validation is by registered domain.
+Reads pages-wcxb under WEBWINNOW_DATA. The links and images are not labelled one by one: an item is noisy if it is
+outside the page's true main text. A link is labelled by the blocks of its own words; an image, and a link without
+words, by the words of its nearest ancestor that has some. Cross-validation is by registered domain.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from webwinnow.urls import SiteKey
 
 SOURCE = "pages-wcxb"
 NEAR_WORDS = 10
-"""Words that an element around a picture must have to say where it stands."""
+"""Least number of words of an ancestor that labels an image."""
 PHRASE_SITES = 20
-"""Sites that must have a phrase before it may be asked for: what one site does is no rule."""
+"""Least number of sites that have a phrase that a tree may test: one site's habit does not generalise."""
 MOST_PHRASES = 2_000
 FOLDS = 5
 TREE: dict[str, Any] = {"criterion": "entropy", "max_leaf_nodes": 24, "min_weight_fraction_leaf": 0.005}
-"""Information gain, as in C4.5; small enough to be read."""
+"""Information gain, as in C4.5; depth limited so that the trees can be read."""
 _WORD = re.compile(r"\w+")
 
 
@@ -53,26 +53,26 @@ class LabelledItems:
 
 
 def words_of(text: str) -> list[str]:
-    """The words that truth is compared by."""
+    """The words of a text, as compared with the truth."""
     return _WORD.findall((text or "").lower())
 
 
 def noisy_nodes(tree: PageTree, truth: str) -> NDArray[np.bool_]:
-    """For each node whether an item there counts as noisy."""
+    """For each node, whether an item at it is noisy."""
     blocks = cut(tree)
     said = [words_of(text) for text in blocks.texts()]
     content = block_labels(said, words_of(truth))
     size = np.array([len(block) for block in said], np.float64)
     runs = np.diff(blocks.first_run)
     of_run = blocks.of_run()
-    share = np.repeat(size / np.maximum(runs, 1), runs)  # a block's words, spread over its runs
+    share = np.repeat(size / np.maximum(runs, 1), runs)  # a block's words, distributed over its runs
     total = np.concatenate(([0.0], np.cumsum(share)))
     good = np.concatenate(([0.0], np.cumsum(share * content[of_run])))
     first = np.searchsorted(tree.run_start[:-1], tree.text_start)
     last = np.searchsorted(tree.run_start[:-1], tree.text_end)
     inside, kept = total[last] - total[first], good[last] - good[first]
     around = np.arange(len(tree))
-    for i in range(1, len(tree)):  # parents stand before children
+    for i in range(1, len(tree)):  # parents come before children
         if inside[i] < (NEAR_WORDS if tree.tag_name(i) != "a" else 1e-9):
             around[i] = around[tree.parent[i]]
     noisy: NDArray[np.bool_] = kept[around] < 0.5 * inside[around]
@@ -80,7 +80,7 @@ def noisy_nodes(tree: PageTree, truth: str) -> NDArray[np.bool_]:
 
 
 def load(data: Path) -> dict[str, list[LabelledItems]]:
-    """The items of all pages, by kind."""
+    """Return the items of all pages, by kind."""
     found: dict[str, list[LabelledItems]] = {kind: [] for kind in ITEM_KINDS}
     for row in pq.read_table(data / f"{SOURCE}.parquet", columns=["url", "html", "text"]).to_pylist():
         tree = parse(row["html"], url=row["url"] or "")
@@ -96,7 +96,7 @@ def load(data: Path) -> dict[str, list[LabelledItems]]:
 
 
 def fit(pages: list[LabelledItems], kind: str) -> ItemTree:
-    """One tree; each page counts alike, whatever its number of items."""
+    """Fit one tree; pages have equal weight, whatever their number of items."""
     names = (*(IMAGE_NUMBERS if kind == "image" else LINK_NUMBERS), *_phrases(pages))
     columns = sparse.vstack([sparse.csr_matrix(page.items.columns(names, kind)) for page in pages]).tocsr()
     noisy = np.concatenate([page.noisy for page in pages])
@@ -117,7 +117,7 @@ def fit(pages: list[LabelledItems], kind: str) -> ItemTree:
 
 
 def _phrases(pages: list[LabelledItems]) -> list[str]:
-    """The phrases of most sites."""
+    """The phrases that occur on most sites."""
     by_site: dict[str, set[str]] = {}
     for page in pages:
         by_site.setdefault(page.site, set()).update(*page.items.phrases)
@@ -127,7 +127,7 @@ def _phrases(pages: list[LabelledItems]) -> list[str]:
 
 
 def judged(tree: ItemTree, pages: list[LabelledItems]) -> NDArray[np.float64]:
-    """Noisy and called so, not noisy but called so, noisy but not called so, neither; each page counts 1."""
+    """True positives, false positives, false negatives and true negatives; each page has weight 1."""
     counts = np.zeros(4)
     for page in pages:
         called = tree.noisy_share(page.items) > 0.5
@@ -137,7 +137,7 @@ def judged(tree: ItemTree, pages: list[LabelledItems]) -> NDArray[np.float64]:
 
 
 def validated(pages: list[LabelledItems], kind: str) -> dict[str, float]:
-    """How well trees do on sites that they have not seen."""
+    """Cross-validate trees on sites that they have not seen."""
     sites = sorted({page.site for page in pages})
     fold = dict(zip(np.random.default_rng(0).permutation(sites).tolist(), range(len(sites)), strict=True))
     counts = np.zeros(4)
@@ -156,7 +156,7 @@ def validated(pages: list[LabelledItems], kind: str) -> dict[str, float]:
 def main() -> None:
     """Load, cross-validate, fit, write."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--out", type=Path, default=SHIPPED, help="where the trees go")
+    options.add_argument("--out", type=Path, default=SHIPPED, help="output file")
     chosen = options.parse_args()
     data = Path(os.environ.get("WEBWINNOW_DATA", ""))
     if not (data / f"{SOURCE}.parquet").is_file():

@@ -21,7 +21,7 @@ SHIPPED = Path(__file__).parents[1] / "src/webwinnow/cleaning/kinds.npz"
 def main() -> None:
     """Load, fit, write."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--out", type=Path, default=SHIPPED, help="where the weights go")
+    options.add_argument("--out", type=Path, default=SHIPPED, help="output file")
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     data = Path(os.environ.get("WEBWINNOW_DATA", ""))

@@ -26,8 +26,8 @@ def main() -> None:
     """Load, fit, write."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--without-news", action="store_true", help="train on the single pages only")
-    options.add_argument("--posts-only", action="store_true", help="leave the page model as it is")
-    options.add_argument("--out", type=Path, default=SHIPPED, help="the folder that the weights go into")
+    options.add_argument("--posts-only", action="store_true", help="do not train the page model")
+    options.add_argument("--out", type=Path, default=SHIPPED, help="output folder")
     options.add_argument("--seed", type=int, default=0)
     chosen = options.parse_args()
     data = os.environ.get("WEBWINNOW_DATA", "")
@@ -39,7 +39,7 @@ def main() -> None:
     if chosen.posts_only:
         model = PageModel.load()
     else:
-        model = fit(pages, seed=chosen.seed, about=about, tell=lambda line: print(line, flush=True))
+        model = fit(pages, seed=chosen.seed, about=about, progress=lambda line: print(line, flush=True))
         write(chosen.out / "weights.npz", model.to_bytes())
     posts = fit_posts(
         pages,
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def write(path: Path, weights: bytes) -> None:
-    """Write weights and say so."""
+    """Write weights and print their size."""
     path.write_bytes(weights)
     print(f"{path}: {len(weights):,} bytes", flush=True)
 

@@ -1,7 +1,7 @@
-"""How well two labellings agree: `python tools/labels/agreement.py [--second FILE]`.
+"""Agreement of two labellings: `python tools/labels/agreement.py [--second FILE]`.
 
-The second file has one line a region: `{"id": "n001", "kind": "consent"}`. Told are the share of equal labels and
-Cohen's kappa (Cohen 1960), for kinds and for families, the agreement on each of them, and where the two differ.
+The second file has one line per region: `{"id": "n001", "kind": "consent"}`. Prints the share of equal labels and
+Cohen's kappa (Cohen 1960) for kinds and for families, the agreement on each of them, and the regions that differ.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def main() -> None:
     options.add_argument("--second", type=Path, default=HERE / "noise-blocks-second.jsonl")
     chosen = options.parse_args()
     if not chosen.second.is_file():
-        raise SystemExit(f"{chosen.second} is not there: a second labeller has to write it")
+        raise SystemExit(f"{chosen.second} does not exist: a second labeller has to write it")
     first, second = labels_in(chosen.first), labels_in(chosen.second)
     shared = sorted(first.keys() & second.keys())
     kinds = [(first[name], second[name]) for name in shared]
@@ -33,7 +33,7 @@ def main() -> None:
     for what, pairs in (("kinds", kinds), ("families", families)):
         print(f"{what}: equal {share_equal(pairs):.3f}, kappa {kappa(pairs):.3f}")
     for what, pairs in (("family", families), ("kind", kinds)):
-        print(f"\n{what}: labelled so by the first, by the second, by both, F1")
+        print(f"\n{what}: count of the first labeller, of the second, of both, F1")
         for name in sorted({label for pair in pairs for label in pair}):
             one, other = sum(a == name for a, _ in pairs), sum(b == name for _, b in pairs)
             both = sum(a == b == name for a, b in pairs)
@@ -66,7 +66,7 @@ def share_equal(pairs: Pairs) -> float:
 
 
 def kappa(pairs: Pairs) -> float:
-    """Cohen's kappa: (p_o - p_e) / (1 - p_e), where p_e is what two reach who label blindly by their own shares."""
+    """Cohen's kappa: (p_o - p_e) / (1 - p_e), where p_e is the agreement expected by chance."""
     one, other = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
     by_chance = sum(one[label] * other[label] for label in one) / max(len(pairs), 1) ** 2
     return 1.0 if by_chance == 1 else (share_equal(pairs) - by_chance) / (1 - by_chance)

@@ -1,10 +1,10 @@
-"""Draw the removed regions that are labelled by hand: `python tools/labels/draw_noise_blocks.py [--seed N]`.
+"""Sample the removed regions that are labelled by hand: `python tools/labels/draw_noise_blocks.py [--seed N]`.
 
-From each file so many as `DRAWN` says, a few a site, one stratum after the other so that rare ones have a chance. A
-stratum is told by neutral properties: how many words, how many of them links, where on the page, whether a control is
-in it. Two strata more are drawn by broad filters, because recall is asked of them: regions that speak of cookies or
-consent, and short rows of links high on the page that lead up the page's own path or are parted by arrows or bars.
-Labels that stand in the file already stay with the regions that are drawn again.
+`DRAWN` sets the number per file. A few regions per site are sampled, one stratum after the other so that rare ones
+occur too. A stratum is defined by neutral properties: number of words, share of words in links, position on the page,
+and whether it has a control. Two more strata are sampled by broad filters, because their recall is measured: regions
+that mention cookies or consent, and short rows of links near the top of the page that lead up the page's own path or
+are separated by arrows or bars. Regions that are sampled again keep their labels.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from noise_pages import FILES, SINGLE, CutPage, cut_pages, data_folder, text_has
 
 LABELS = Path(__file__).with_name("noise-blocks.jsonl")
 DRAWN = {SINGLE: 130, "sites-news": 40, "sites-swde": 50, "crawl-ics": 12, "sites-docs": 28}
-"""Regions by strata, of each file: 260."""
+"""Regions by strata, for each file: 260 in all."""
 CONSENT, PATHS = 20, 20
-"""Regions by the two filters."""
+"""Regions for each of the two filters."""
 A_SITE = {SINGLE: 1, "sites-news": 3, "sites-swde": 2, "crawl-ics": 3, "sites-docs": 3}
-"""At most so many regions of a site by strata; a filter may add one."""
+"""Most regions per site by strata; a filter may add one."""
 PAGES_A_SITE = {SINGLE: 1, "sites-news": 2, "sites-swde": 2, "crawl-ics": 6, "sites-docs": 3}
 WORDS = (5, 20, 80)
 LINKS = (0.33, 0.8)
 PLACES = (0.15, 0.85)
 _CONSENT = re.compile(r"cookie|consent", re.IGNORECASE)
 _WORD = re.compile(r"\w\w")
-"""A region without a word of two letters (a mark, a number of one digit) is not drawn."""
+"""A region without a word of two letters (a mark, a number of one digit) is not sampled."""
 _PARTED = re.compile(r"\s[>›»/|▸→·:]+\s|[›»▸→]")
 
 Region = dict[str, Any]
 
 
 def main() -> None:
-    """Draw and write."""
+    """Sample regions and write them."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=2004)
     options.add_argument("--out", type=Path, default=LABELS)
@@ -67,12 +67,12 @@ def main() -> None:
 
 
 def key_of(region: Region) -> tuple[Any, ...]:
-    """What makes a region the same in two drawings."""
+    """The key by which a region is identified in two samples."""
     return region["file"], region["page_id"], region["first_run"], region["hash"]
 
 
 def labels_in(path: Path) -> dict[tuple[Any, ...], str]:
-    """The labels that were given already."""
+    """Return the existing labels."""
     if not path.is_file():
         return {}
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -80,7 +80,7 @@ def labels_in(path: Path) -> dict[tuple[Any, ...], str]:
 
 
 def described(page: CutPage) -> list[Region]:
-    """The regions of a page with what is written down of them, and, after an underscore, what the drawing asks."""
+    """The regions of a page: fields to write, and fields for sampling, which start with an underscore."""
     tree, cut = page.tree, page.regions
     linked = tree.tagged("a")
     control = np.concatenate(([0], np.cumsum(tree.tagged("input", "select", "textarea", "button"))))
@@ -132,7 +132,7 @@ def is_short_path(url: str, text: str, paths: list[str], links: int) -> bool:
 
 
 def by_strata(found: list[Region], wanted: int, a_site: int, rng: np.random.Generator) -> list[Region]:
-    """So many regions, one of each stratum in turn, no text twice, no more than `a_site` of a site."""
+    """Sample regions, one of each stratum in turn, without repeated texts, at most `a_site` per site."""
     strata = defaultdict(list)
     for k in rng.permutation(len(found)).tolist():
         strata[found[k]["_stratum"]].append(found[k])
@@ -158,7 +158,7 @@ def by_strata(found: list[Region], wanted: int, a_site: int, rng: np.random.Gene
 def by_filter(
     every: list[Region], taken: list[Region], name: str, wanted: int, rng: np.random.Generator
 ) -> list[Region]:
-    """So many regions that pass a filter, one a site, none of them drawn before."""
+    """Sample regions that pass a filter, one per site, none of them sampled before."""
     known = {key_of(region) for region in taken}
     passed = [region for region in every if region[f"_{name}"] and key_of(region) not in known]
     found: dict[tuple[str, str], Region] = {}

@@ -1,4 +1,4 @@
-"""The pages from which regions are drawn, cleaned as `webwinnow clean` would, and one region as a labeller sees it."""
+"""Pages from which regions are sampled, cleaned as by `webwinnow clean`, and the labeller's view of one region."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CutPage:
 
 
 def data_folder() -> Path:
-    """Where the data are, by WEBWINNOW_DATA."""
+    """The data folder, from WEBWINNOW_DATA."""
     data = Path(os.environ.get("WEBWINNOW_DATA", ""))
     if not (data / f"{SINGLE}.parquet").is_file():
         sys.exit("labels: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet")
@@ -53,7 +53,7 @@ def data_folder() -> Path:
 
 
 def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> Iterator[CutPage]:
-    """Pages of a file, at most `a_site` of each site drawn by `rng`, with their removed regions.
+    """Pages of a file, a random sample of at most `a_site` per site, with their removed regions.
 
     Single pages are cleaned alone; others with a model of their site.
     """
@@ -75,7 +75,7 @@ def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> I
 
 
 def text_hash(text: str) -> str:
-    """What stands for a region's text in the committed list."""
+    """The hash that replaces a region's text in the committed list."""
     return xxh3_64_hexdigest(text.encode("utf-8"))[:10]
 
 
@@ -90,7 +90,7 @@ def text_of(tree: PageTree, region: dict[str, Any]) -> str:
 
 
 def context(tree: PageTree, region: dict[str, Any]) -> str:
-    """What a labeller is shown: address, title, place, text, links, controls and pictures."""
+    """The labeller's view: URL, title, position, text, links, controls and images."""
     text = text_of(tree, region)
     first, last = region["first_node"], region["last_node"]
     where = int(tree.run_start[region["first_run"]]) / max(len(tree.text), 1)

@@ -1,6 +1,6 @@
-"""Print drawn regions for a labeller: `python tools/labels/show_noise_blocks.py [--ids n001-n025] [--kinds]`.
+"""Print sampled regions for a labeller: `python tools/labels/show_noise_blocks.py [--ids n001-n025] [--kinds]`.
 
-`--blind 0.2` draws a fifth of them by a seed, numbers them and shows no kind; `--ids-out` says which they are.
+`--blind 0.2` prints a random fifth of them, numbered, without kinds; `--ids-out` writes their ids to a file.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from webwinnow.parsing import parse
 
 
 def main() -> None:
-    """Print."""
+    """Print the regions."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--labels", type=Path, default=LABELS)
-    options.add_argument("--ids", default="", help="only these, parted by commas; n001-n025 is a range")
-    options.add_argument("--blind", type=float, default=0.0, help="a share drawn by the seed, numbered, without ids")
+    options.add_argument("--ids", default="", help="comma-separated ids; n001-n025 is a range")
+    options.add_argument("--blind", type=float, default=0.0, help="random share of the regions, numbered, without ids")
     options.add_argument("--seed", type=int, default=60)
     options.add_argument("--ids-out", type=Path)
-    options.add_argument("--kinds", action="store_true", help="with the kind that was given")
+    options.add_argument("--kinds", action="store_true", help="print the kinds too")
     chosen = options.parse_args()
     rows = [json.loads(line) for line in chosen.labels.read_text(encoding="utf-8").splitlines()]
     if chosen.ids:
@@ -50,7 +50,7 @@ def _within(name: str, part: str) -> bool:
 
 
 def contexts(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """What is shown of each region; a text that is not the one drawn is an error."""
+    """The labeller's view of each region; a changed text is an error."""
     data, found = data_folder(), {}
     by_file = defaultdict(list)
     for row in rows:
@@ -66,7 +66,7 @@ def contexts(rows: list[dict[str, Any]]) -> dict[str, str]:
             page = pages[row["page_id"]]
             tree = parse(page["html"], url=page["url"])
             if text_hash(text_of(tree, row)) != row["hash"]:
-                raise SystemExit(f"{row['id']}: the page reads differently now; draw anew")
+                raise SystemExit(f"{row['id']}: the text has changed; sample again")
             found[row["id"]] = context(tree, row)
     return found
 

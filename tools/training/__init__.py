@@ -1,1 +1,1 @@
-"""Training of the page model: pages with truth, labels, the linear models, the forests, calibration."""
+"""Training of the page model: pages with truth, labels, linear models, boosted trees, calibration."""

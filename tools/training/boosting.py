@@ -1,4 +1,4 @@
-"""Boosted oblivious trees (CatBoost; Prokhorenkova et al. 2018), turned into a `BoostedTrees`."""
+"""Boosted oblivious trees (CatBoost; Prokhorenkova et al. 2018), converted to `BoostedTrees`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webwinnow.pagemodel.models import LEAF_SCALE, BoostedTrees
 __all__ = ["fit_forest"]
 
 NEVER = float(np.finfo(np.float32).max)
-"""No feature lies above this: the border of a level that a shallow tree lacks."""
+"""Above every feature: the border of a level that a shallow tree lacks."""
 SHARED: dict[str, Any] = {
     "border_count": 32,
     "bootstrap_type": "Bernoulli",
@@ -31,7 +31,7 @@ SHARED: dict[str, Any] = {
 def fit_forest(
     columns: NDArray[np.float32], target: NDArray[Any], weight: NDArray[np.float64], *, seed: int, **settings: Any
 ) -> BoostedTrees:
-    """Train on features as the kernel holds them, one row a feature."""
+    """Train on features in the kernel's layout, one row per feature."""
     model = CatBoostClassifier(random_seed=seed, **SHARED, **settings)
     model.fit(Pool(columns.T, target, weight=weight))
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""From labelled pages to a `PageModel`: each stage learns from what the stage before says of pages it did not see."""
+"""Fit a `PageModel` to labelled pages: each stage learns from the out-of-fold predictions of the stage before it."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from webwinnow.pagemodel.reading import (
 __all__ = ["INNER_FOLDS", "fit", "folds_of"]
 
 INNER_FOLDS = 3
-"""Folds in which a stage's scores are made for the next stage."""
+"""Folds of the out-of-fold scores that the next stage learns from."""
 NEWS_PAGE, NEWS_GENRE = 0.3, 0.1
-"""What a news page counts beside a single page, for blocks and for the genre: 22 sites hold 543 pages."""
+"""Weight of a news page relative to a single page, for blocks and for the genre: 22 sites have 543 pages."""
 WORD_POWER, LEAST_SHARE = 0.6, 0.15
-"""A block counts words^0.6; a page's blocks count together as much as its content, at least this share of it all."""
+"""A block's weight is words^0.6; a page's weight is that of its content, but at least this share of all its blocks."""
 THINNED = 3.0
-"""Blocks that count less than this (1 is the mean) are sampled, and count this."""
+"""Blocks with a lower weight than this (the mean is 1) are sampled, and then have this weight."""
 FIRST: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.1, "rsm": 0.25}
 SECOND: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.08, "rsm": 0.25}
 GENRE: dict[str, Any] = {
@@ -47,7 +47,7 @@ CALIBRATION_KNOTS, CONFIDENCE_KNOTS = 24, 12
 
 
 def folds_of(pages: Sequence[LabelledPage], folds: int, seed: int) -> NDArray[np.int64]:
-    """A fold for each page; the pages of a site share one."""
+    """Return the fold of each page; the pages of a site share one."""
     sites = sorted({page.site for page in pages})
     fold = dict(zip(np.random.default_rng(seed).permutation(sites).tolist(), range(len(sites)), strict=True))
     return np.array([fold[page.site] % folds for page in pages])
@@ -58,15 +58,15 @@ def fit(
     *,
     seed: int = 0,
     about: dict[str, Any] | None = None,
-    tell: Callable[[str], None] = print,
+    progress: Callable[[str], None] = print,
 ) -> PageModel:
     """Train all stages. Deterministic for the same pages, seed and machine."""
-    return _Fit(pages, seed, tell).model(about or {})
+    return _Fit(pages, seed, progress).model(about or {})
 
 
 class _Fit:
-    def __init__(self, pages: Sequence[LabelledPage], seed: int, tell: Callable[[str], None]) -> None:
-        self.pages, self.seed, self.tell = pages, seed, tell
+    def __init__(self, pages: Sequence[LabelledPage], seed: int, progress: Callable[[str], None]) -> None:
+        self.pages, self.seed, self.progress = pages, seed, progress
         self.fold = folds_of(pages, INNER_FOLDS, seed + 1)
         self.news = np.array([page.source == NEWS for page in pages])
         self.page = np.repeat(np.arange(len(pages)), [len(page.label) for page in pages])
@@ -74,8 +74,8 @@ class _Fit:
         self.words = np.concatenate([page.words for page in pages])
         self.content = np.concatenate([page.label for page in pages]) >= 0.5
         self.weight = self._weights()
-        drawn = np.random.default_rng(seed).random(len(self.weight)) < self.weight / THINNED
-        self.sampled = drawn & (self.words > 0)
+        chosen = np.random.default_rng(seed).random(len(self.weight)) < self.weight / THINNED
+        self.sampled = chosen & (self.words > 0)
 
     def model(self, about: dict[str, Any]) -> PageModel:
         linear, features = self._linear()
@@ -99,7 +99,7 @@ class _Fit:
         )
 
     def _weights(self) -> NDArray[np.float64]:
-        """What each block counts: F1 is a page's, so pages count alike, and errors count by the page's content."""
+        """Weights of blocks: pages have equal weight because F1 is per page; errors are relative to its content."""
         powered = self.words**WORD_POWER
         whole = np.bincount(self.page, powered, len(self.pages))
         content = np.bincount(self.page, powered * self.content, len(self.pages))
@@ -108,7 +108,7 @@ class _Fit:
         return weight * len(weight) / weight.sum()
 
     def _rounds(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
-        """Pages to learn from and pages to score, for each inner fold; then all and none."""
+        """Training pages and pages to score, for each inner fold; then all pages and none."""
         for k in range(INNER_FOLDS):
             yield self.fold != k, self.fold == k
         yield np.ones(len(self.pages), np.bool_), np.zeros(len(self.pages), np.bool_)
@@ -122,7 +122,7 @@ class _Fit:
             for i in np.flatnonzero(score).tolist():
                 reading = self.pages[i].reading
                 features[i] = block_features(reading, *linear_scores(reading, linear))
-        self.tell("linear model: done")
+        self.progress("linear model: done")
         return linear, features
 
     def _genres(
@@ -146,7 +146,7 @@ class _Fit:
                 odds = np.exp(logits - logits.max(axis=1, keepdims=True))
                 found[score] = odds / odds.sum(axis=1, keepdims=True)
         right = float((found.argmax(axis=1) == genre)[~self.news].mean())
-        self.tell(f"genre: {right:.3f} of the held-out single pages right")
+        self.progress(f"genre: {right:.3f} of the held-out single pages right")
         return heads, names, forest, found
 
     def _forest(
@@ -160,7 +160,7 @@ class _Fit:
             if score.any():
                 held = score[self.page]
                 held_out[held] = forest.logits(np.ascontiguousarray(wide[:, held]))
-        self.tell(f"{name}: done")
+        self.progress(f"{name}: done")
         return forest, held_out
 
     def _contexts(self, given: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -183,11 +183,11 @@ class _Fit:
             found.append(page.f1(part >= lowest)[0])
         weight = np.where(self.news, NEWS_PAGE, 1.0)
         knots = _knots(np.array(expected), np.array(found), weight, CONFIDENCE_KNOTS)
-        return np.concatenate((np.zeros((2, 1)), knots), axis=1)  # who expects nothing finds nothing
+        return np.concatenate((np.zeros((2, 1)), knots), axis=1)  # an expected F1 of 0 maps to 0
 
 
 def _knots(x: NDArray[Any], y: NDArray[Any], weight: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Isotonic regression of y on x, read off at places of equal weight: few knots that rise."""
+    """Isotonic regression of y on x, sampled at quantiles of the weight: few increasing knots."""
     curve = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip").fit(x, y, sample_weight=weight)
     order = np.argsort(x, kind="stable")
     reached = np.cumsum(weight[order]) / weight.sum()

@@ -1,7 +1,7 @@
-"""Training of the recogniser of kinds: labelled regions, the latent basis, the linear model, the forest.
+"""Training of the recogniser of kinds: labelled regions, the latent basis, the linear model, boosted trees.
 
 Every stage learns from the labelled regions and their pages only; folds are by registrable domain (a documentation
-site of the Debian packages is its own), so a stage that is judged on a site has seen nothing of it.
+site of the Debian packages is its own), so that every stage is evaluated on sites that it has not seen.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ __all__ = ["MEASURED", "TRAINING", "ReadPage", "fit_kinds", "folds_of", "held_ou
 MEASURED, TRAINING = "noise-blocks.jsonl", "noise-training.jsonl"
 SINGLE, DOCS = "pages-wcxb", "sites-docs"
 LEARNED = 40
-"""Pages of a site from which its model is learned, as when the regions were drawn."""
+"""Pages of a site from which its model is learned, as when the regions were sampled."""
 LATENT, SVD_ROUNDS, SVD_ROWS = 64, 3, 25_000
 RAREST = 3
-"""Regions that must have a token before it counts."""
+"""Least number of regions that have a token for it to be used."""
 TOKENS_COUNT, NUMBERS_COUNT = 3.0, 0.2
-"""What the tokens of one part of a region together, and one number, weigh in the linear model."""
+"""Weights in the linear model: all tokens of one part of a region together, and one number."""
 STRENGTH = 2.0
 """Inverse regularisation of the linear model."""
 FOREST: dict[str, Any] = {
@@ -54,7 +54,7 @@ FOREST: dict[str, Any] = {
 }
 FOREST_SHARE = 0.55
 BALANCE = 0.35
-"""A kind counts (its share)^-0.35 a region: rare ones more, but not as much as common ones together."""
+"""Weight of a region: (share of its kind)^-0.35. Rare kinds weigh more per region, but less in total."""
 SPANS = ("node", "first_node", "last_node", "first_run", "last_run")
 
 
@@ -74,7 +74,7 @@ def label_rows(folder: Path, *names: str) -> list[dict[str, Any]]:
 
 
 def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
-    """Read the pages of labelled regions, cleaned as they were when drawn: with a model of their site if it has one."""
+    """Read the pages of labelled regions, cleaned as when sampled: with a model of their site if it has one."""
     wanted: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         wanted[row["file"]][row["page_id"]].append(row)
@@ -106,7 +106,7 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
 
 
 def _with_labelled(cut: RemovedRegions, rows: Sequence[dict[str, Any]]) -> RemovedRegions:
-    """The regions of a page with the labelled ones among them, whatever the rule of regions says today."""
+    """The regions of a page with the labelled ones among them, even if the rule of regions has changed since."""
     spans = list(zip(*(getattr(cut, name).tolist() for name in SPANS), strict=True))
     labelled = [tuple(row[name] for name in SPANS) for row in rows]
     kept = [s for s in spans if not any(s[3] < other[4] and other[3] < s[4] for other in labelled)]
@@ -115,21 +115,21 @@ def _with_labelled(cut: RemovedRegions, rows: Sequence[dict[str, Any]]) -> Remov
 
 
 def folds_of(pages: Sequence[ReadPage], folds: int, seed: int) -> NDArray[np.int64]:
-    """A fold for each page; the pages of a domain share one."""
+    """Return the fold of each page; the pages of a domain share one."""
     groups = np.random.default_rng(seed).permutation(sorted({page.group for page in pages})).tolist()
     fold = {group: k % folds for k, group in enumerate(groups)}
     return np.array([fold[page.group] for page in pages])
 
 
 def held_out(pages: Sequence[ReadPage], folds: int, seed: int = 0) -> dict[str, tuple[int, NDArray[np.float64]]]:
-    """For each labelled region (true kind, probabilities), told by a model that saw nothing of its domain."""
+    """For each labelled region (true kind, probabilities), predicted by a model of other domains."""
     fold, found = folds_of(pages, folds, seed), {}
     for k in range(folds):
         model = fit_kinds([page for page, own in zip(pages, fold, strict=True) if own != k], seed=seed)
         for page, own in zip(pages, fold, strict=True):
             if own == k:
-                told = model.probabilities(page.reading)
-                found |= {name: (kind, told[r]) for r, (name, kind) in page.labels.items()}
+                predicted = model.probabilities(page.reading)
+                found |= {name: (kind, predicted[r]) for r, (name, kind) in page.labels.items()}
     return found
 
 
@@ -137,8 +137,8 @@ def fit_kinds(pages: Sequence[ReadPage], *, seed: int = 0, about: dict[str, Any]
     """Train all stages. Deterministic for the same pages, seed and machine."""
     idf = _idf(pages)
     whole, by_part = (
-        sparse.vstack([_token_matrix(page.reading, idf, by_part=parted) for page in pages]).tocsr()
-        for parted in (False, True)
+        sparse.vstack([_token_matrix(page.reading, idf, by_part=by_part) for page in pages]).tocsr()
+        for by_part in (False, True)
     )
     basis, scale = _basis(whole, seed)
     first = np.cumsum([0, *(page.reading.features.shape[1] for page in pages)])
@@ -176,10 +176,10 @@ def _idf(pages: Sequence[ReadPage]) -> NDArray[np.float32]:
 
 
 def _basis(whole: sparse.csr_matrix, seed: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """The first right singular vectors of the regions' tokens, as small integers and what one of them is worth."""
-    drawn = np.sort(np.random.default_rng(seed).permutation(whole.shape[0])[:SVD_ROWS])
-    _, _, right = randomized_svd(whole[drawn], LATENT, n_iter=SVD_ROUNDS, random_state=seed)
-    # a few tokens lie far out: cut at a high quantile, so that the rest keeps its shape in 8 bits
+    """The first right singular vectors of the regions' tokens, as small integers and their scale."""
+    sample = np.sort(np.random.default_rng(seed).permutation(whole.shape[0])[:SVD_ROWS])
+    _, _, right = randomized_svd(whole[sample], LATENT, n_iter=SVD_ROUNDS, random_state=seed)
+    # a few tokens are outliers: clip at a high quantile, so that the rest keeps its precision in 8 bits
     scale = np.quantile(np.abs(right), 0.9995, axis=1) / 127
     basis = np.clip(np.round(right / scale[:, None]), -127, 127).astype(np.int8)
     return np.ascontiguousarray(basis.T), scale.astype(np.float32)
@@ -188,7 +188,7 @@ def _basis(whole: sparse.csr_matrix, seed: int) -> tuple[NDArray[np.int8], NDArr
 def _linear(
     own: sparse.csr_matrix, numbers: NDArray[np.float32], label: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Multinomial regression over tokens and numbers; tokens that fewer than two labelled regions have are left out."""
+    """Multinomial regression over tokens and numbers; tokens of fewer than two labelled regions are dropped."""
     middle, spread = numbers.mean(axis=1), numbers.std(axis=1) + 1e-6
     scaled = np.clip((numbers.T - middle) / spread, -3.0, 3.0)
     seen = np.flatnonzero(np.asarray((own != 0).sum(axis=0)).ravel() >= 2)

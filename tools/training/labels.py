@@ -12,20 +12,20 @@ from rapidfuzz.distance import LCSseq
 __all__ = ["block_labels"]
 
 SHINGLE = 3
-"""Words that must stand together in page and truth before they are aligned: lone words match anywhere."""
+"""Length of a shingle that page and truth must share for its words to be aligned: single words match anywhere."""
 WHOLE = 0.8
-"""Share of a block's words that the truth must still have, where order left the block out."""
+"""Share of a block's words that the truth must contain, if the ordered alignment skipped the block."""
 LONG = 8
-"""Words of a block that is no mere title."""
+"""Least number of words of a block that is more than a title."""
 NEIGHBOURS = 7
-"""Blocks around a short one that may vouch for it, itself among them; two must be content."""
+"""Window of blocks around a short one, itself included; two of them must be content."""
 
 
 def block_labels(blocks: list[list[str]], truth: list[str]) -> NDArray[np.float32]:
     """For each block the share of its words that the alignment finds in the true text.
 
-    Words in shingles that page and truth share are aligned in order (longest common subsequence). Blocks that order
-    leaves out but whose words the truth still has are taken whole, and so are short ones between aligned neighbours.
+    Words in shingles that page and truth share are aligned in order (longest common subsequence). Blocks that the
+    ordered alignment skips but whose words the truth contains count whole, and so do short ones between aligned ones.
     """
     page = [word for block in blocks for word in block]
     of_block = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
@@ -55,16 +55,16 @@ def block_labels(blocks: list[list[str]], truth: list[str]) -> NDArray[np.float3
 
 
 def _to_the_first(page: list[str], spans: list[tuple[int, int]], matched: NDArray[np.bool_]) -> None:
-    """Of long blocks that say the same, where the truth has fewer, the first ones are the content.
+    """Of long blocks with equal text, where the truth has fewer, label the first ones as content.
 
-    Alignment takes any of them; a rule that pages share can be learned. Short ones stay: a title also stands in the
-    path above the content.
+    Alignment picks any of them; a rule that is the same on all pages can be learned. Short blocks are unchanged: a
+    title is also in the breadcrumb above the content.
     """
-    alike: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+    equal: dict[tuple[str, ...], list[tuple[int, int]]] = {}
     for a, b in spans:
         if b - a >= LONG:
-            alike.setdefault(tuple(page[a:b]), []).append((a, b))
-    for copies in alike.values():
+            equal.setdefault(tuple(page[a:b]), []).append((a, b))
+    for copies in equal.values():
         content = sum(matched[a:b].mean() >= 0.5 for a, b in copies)
         if 0 < content < len(copies):
             for k, (a, b) in enumerate(copies):
@@ -76,7 +76,7 @@ def _shingles(words: list[str]) -> set[tuple[str, ...]]:
 
 
 def _shingled(words: list[str], known: set[tuple[str, ...]]) -> NDArray[np.bool_]:
-    """Which words stand in a shingle that `known` holds."""
+    """Which words are in a shingle of `known`."""
     inside = np.zeros(len(words), np.bool_)
     for k in range(len(words) - SHINGLE + 1):
         if tuple(words[k : k + SHINGLE]) in known:

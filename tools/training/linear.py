@@ -22,12 +22,12 @@ PARTS = {
 BLOCK_STRENGTH = 0.02
 """Inverse regularisation of the block model: log loss of held-out domains was lowest of 0.004 to 0.3."""
 GENRE_STRENGTH = 10.0
-"""The same of the genre model: accuracy on held-out domains was 0.67 with 1, 0.72 with 10."""
+"""Inverse regularisation of the genre model: accuracy on held-out domains was 0.67 with 1, 0.72 with 10."""
 LARGEST = 32_767
 
 
 def rows_of(reading: Reading) -> sparse.csr_matrix:
-    """One row a block; the tokens of each part weigh 1 / sqrt(how many there are), as in `linear_scores`."""
+    """One row per block; the tokens of each part weigh 1 / sqrt(how many there are), as in `linear_scores`."""
     up = reading.blocks.tree.parent.tolist()
     node_at, word_at = reading.node_offsets.tolist(), reading.word_offsets.tolist()
     node_ids, word_ids = reading.node_ids.astype(np.int32), reading.word_ids.astype(np.int32)
@@ -83,7 +83,7 @@ def fit_blocks(rows: sparse.csr_matrix, content: NDArray[np.bool_], weight: NDAr
 
 
 def genre_rows(tokens: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> sparse.csr_matrix:
-    """One row a page: tokens of the head, then of the names of elements."""
+    """One row per page: tokens of the head, then of the names of elements."""
     rows = []
     for head, names in tokens:
         row = np.zeros((1, (1 << HEAD_BITS) + (1 << TOKEN_BITS)), np.float32)

@@ -30,7 +30,7 @@ _YEAR = re.compile(r"/\d{4}$")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LabelledPage:
-    """One page: `source` is its file, `site` what folds must not part (registrable domain; publisher of news)."""
+    """One page: `source` is its file, `site` the unit of folds (registrable domain; publisher of news)."""
 
     page_id: str
     url: str
@@ -62,7 +62,7 @@ def words_of(text: str) -> list[str]:
 
 
 def word_f1(text: str, truth: str) -> tuple[float, float, float]:
-    """Word F1, precision and recall as `score_pages.py` has them."""
+    """Word F1, precision and recall as computed by `score_pages.py`."""
     return _f1(Counter(words_of(text)), Counter(words_of(truth)))
 
 

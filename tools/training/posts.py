@@ -1,8 +1,8 @@
 """Which blocks readers wrote, and the `PostModel` that learns it.
 
-Truth comes from three sides. `posts.json` has pages that were looked at, with the XPaths of what readers wrote there
-(an empty list where they wrote nothing). On forum pages the true text is what readers wrote. On other pages it is what
-they did not write, and neither is the rest, but for what is named as if readers might have: that is left out.
+Labels have three sources. `posts.json` lists pages labelled by hand, with the XPaths of what readers wrote there (an
+empty list if they wrote nothing). On forum pages the true text is what readers wrote. On other pages readers wrote
+nothing; elements whose names suggest posts are excluded from training there.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from webwinnow.pagetree import PageTree
 __all__ = ["LOOKED_AT", "PostLabels", "fit_posts", "looked_at"]
 
 LOOKED_AT: dict[str, list[str]] = json.loads(Path(__file__).with_name("posts.json").read_text(encoding="utf-8"))
-"""Pages of pages-wcxb by id, and where readers wrote on them."""
+"""Pages of pages-wcxb by id, and the XPaths of what readers wrote on them."""
 MIGHT_BE = re.compile(r"comment|review|repl(y|ies)|respon|feedback|disqus|discuss|testimonial", re.IGNORECASE)
-"""Names of elements that nobody looked at and that may hold posts: neither truth nor untruth in training."""
+"""Names of elements that may contain posts; excluded from training on pages that are not labelled by hand."""
 NAMED_BY = ("class", "id", "itemtype", "itemprop")
 WORD_POWER = 0.6
-"""A block counts words^0.6, the blocks of a page together 1."""
+"""Exponent of a block's weight, words^0.6; the blocks of a page sum to 1."""
 COUNTS_AS = 3.0
-"""What a page that was looked at counts beside another."""
+"""Weight of a page labelled by hand relative to another."""
 POSTS_COUNT = 0.3
-"""What its posts count together beside the page, few or many: without it the model heeds only long threads. Of 0.3, 1
-and 2 the first kept a precision of 0.98."""
+"""Weight of all posts of such a page relative to the page: without it the model learns from long threads only.
+Of 0.3, 1 and 2 the first kept a precision of 0.98."""
 STRENGTH = 1.0
 """Inverse regularisation; of 0.05, 0.2 and 1 the last had the highest recall at a precision of 0.96."""
 FORUM = GENRES.index("forum")
 
 
 class PostLabels:
-    """For each block of a page: whether readers wrote it (`post`), what that counts in training (`weight`)."""
+    """For each block of a page: whether readers wrote it (`post`), and its weight in training (`weight`)."""
 
     def __init__(self, page: LabelledPage) -> None:
         self.looked_at = page.source == SINGLE and page.page_id in LOOKED_AT
@@ -67,7 +67,7 @@ class PostLabels:
 
 
 def looked_at(page: LabelledPage) -> NDArray[np.bool_]:
-    """The blocks that readers wrote, on a page that was looked at."""
+    """The blocks that readers wrote, on a page labelled by hand."""
     post, owner = np.zeros(len(page.label), np.bool_), page.reading.owner
     for xpath in LOOKED_AT[page.page_id]:
         node = _node_at(page.tree, xpath)
@@ -76,7 +76,7 @@ def looked_at(page: LabelledPage) -> NDArray[np.bool_]:
 
 
 def _node_at(tree: PageTree, xpath: str) -> int:
-    """The node that `PageTree.xpath` gives this path. Raises `ValueError` if there is none."""
+    """The node whose `PageTree.xpath` is this path. Raises `ValueError` if there is none."""
     node = 0
     for step in xpath.strip("/").split("/")[1:]:
         name, _, number = step.partition("[")
@@ -94,7 +94,7 @@ def _node_at(tree: PageTree, xpath: str) -> int:
 
 
 def _between(content: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """From the first block of content to the last: names and dates between posts are hardly anything else."""
+    """The range from the first block of content to the last: names and dates between posts belong to them."""
     at = np.flatnonzero(content)
     inside = np.zeros(len(content), np.bool_)
     if len(at):
@@ -103,7 +103,7 @@ def _between(content: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _named_so(tree: PageTree) -> NDArray[np.bool_]:
-    """Nodes in something whose name says that it may hold posts."""
+    """Nodes inside an element whose name suggests posts."""
     named = np.zeros(len(tree), np.bool_)
     for attribute in NAMED_BY:
         nodes, values = tree.values(attribute)
@@ -116,27 +116,27 @@ def _named_so(tree: PageTree) -> NDArray[np.bool_]:
 def fit_posts(
     pages: Sequence[LabelledPage], fold: NDArray[np.int64], *, about: dict[str, Any] | None = None, seed: int = 0
 ) -> PostModel:
-    """Learn names from all pages; learn pooling from what the names of the other folds say of each page."""
+    """Learn names from all pages; learn pooling from the out-of-fold predictions of the names."""
     labels = [PostLabels(page) for page in pages]
     of_page = np.repeat(np.arange(len(pages)), [len(page.label) for page in pages])
     post = np.concatenate([label.post for label in labels])
     weight = np.concatenate([label.weight for label in labels])
     weight *= len(weight) / weight.sum()
     sure = post | np.array([label.looked_at for label in labels])[of_page]
-    drawn = (sure | (np.random.default_rng(seed).random(len(weight)) < weight)) & (weight > 0)
+    sampled = (sure | (np.random.default_rng(seed).random(len(weight)) < weight)) & (weight > 0)
     weight = np.where(sure, weight, np.maximum(weight, 1.0))
     cuts = np.cumsum([0, *PARTS.values()])
     rows = sparse.vstack([page.rows for page in pages]).tocsr()[:, cuts[1] : cuts[4]]
     rows_of_pool: list[NDArray[np.float64]] = [np.zeros((len(POOLED), 0))] * len(pages)
     for k in np.unique(fold).tolist():
-        use = drawn & (fold[of_page] != k)
+        use = sampled & (fold[of_page] != k)
         model = _names(rows[use], post[use], weight[use])
         for i in np.flatnonzero(fold == k).tolist():
             rows_of_pool[i] = pooled(pages[i].reading, model.scores(pages[i].reading))
     pool = LogisticRegression(C=1.0, max_iter=300).fit(
-        np.concatenate(rows_of_pool, axis=1).T[drawn], post[drawn], sample_weight=weight[drawn]
+        np.concatenate(rows_of_pool, axis=1).T[sampled], post[sampled], sample_weight=weight[sampled]
     )
-    final = _names(rows[drawn], post[drawn], weight[drawn])
+    final = _names(rows[sampled], post[sampled], weight[sampled])
     return PostModel(
         near=final.near,
         mid=final.mid,

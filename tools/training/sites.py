@@ -1,6 +1,6 @@
 """Whole sites with truth, as `cleaning.combined` sees them.
 
-News sites with the text of each page, shop and reference sites with the values that must survive.
+News sites with the text of each page, shop and reference sites with the values that must be kept.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class Site:
 
 
 def publisher(site: str) -> str:
-    """What a news site is of, whatever the year."""
+    """The publisher of a news site, without the year."""
     return _YEAR.sub("", site).removeprefix("www.").removeprefix("news.")
 
 
 def fold_of(kind: str, site: str, number: int) -> int:
-    """One of two folds: by publisher, or every other site."""
+    """The fold of a site: by publisher, or alternating."""
     return int(publisher(site) in FIRST_HALF) if kind == WRITTEN else number % 2
 
 
 def load_sites(data: Path, models: dict[int, PageModel], most: int) -> Iterator[Site]:
-    """All sites, at most `most` pages each, scored by the page model of their fold: one that has not seen them."""
+    """All sites, at most `most` pages each, scored by the page model of their fold, which has not seen them."""
     for kind in (WRITTEN, RECORDS):
         rows = defaultdict(list)
         for row in pq.read_table(data / f"{kind}.parquet").to_pylist():
@@ -92,7 +92,7 @@ def _page(row: dict[str, str], model: PageModel) -> SitePage:
 
 
 def _spelled(said: list[list[str]], values: list[list[str]]) -> list[list[tuple[int, ...]]]:
-    """For each value the ways to spell it: blocks whose words, one after the other, hold it."""
+    """For each value, its spellings: consecutive blocks whose words contain it."""
     flat = [word for words in said for word in words]
     block = [b for b, words in enumerate(said) for _ in words]
     places = defaultdict(list)
@@ -109,6 +109,6 @@ def _spelled(said: list[list[str]], values: list[list[str]]) -> list[list[tuple[
 
 
 def table_of(pages: list[SitePage]) -> BlockTable:
-    """What these pages show of their site."""
+    """The table of the site's blocks, from these pages."""
     rows = [BlockRows.of_page(number + 1, page.evidence) for number, page in enumerate(pages)]
     return BlockTable.of(BlockRows.merge(rows))

@@ -1,4 +1,4 @@
-"""The features of a typical block of content and of noise: what `webwinnow.pagemodel.contributions` compares with."""
+"""The features of a typical block of content and of boilerplate: the baseline of `pagemodel.contributions`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["typical"]
 
 
 def typical(pages: Sequence[LabelledPage], model: PageModel) -> NDArray[np.float32]:
-    """Medians over the blocks of the single pages, those of content first; all genres are alike in both."""
+    """Medians over the blocks of the single pages, those of content first; all genres have equal weight."""
     chosen = [page for page in pages if page.source == SINGLE]
     features = np.concatenate([model.score(page.tree).features for page in chosen], axis=1)
     content = np.concatenate([page.label for page in chosen]) >= 0.5
