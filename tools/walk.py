@@ -2,9 +2,10 @@
 
     python tools/walk.py page|clean|learn|serve [--calls]
 
-A site of five small pages goes through the command as a user would run it, with one worker, then a site of ten. Every
-process is traced. What the larger run does more is done for each page; the rest is done once per run: start-up,
-settings, loading models. `page` cleans one page and is traced from the parse on. `--calls` also lists the functions.
+The command runs as a user would run it, with one worker, on a site of five small pages, then on a site of ten. Every
+process is traced. The additional calls of the larger run are those of each page; the rest is done once per run:
+start-up, settings, loading models. `page` cleans one page and is traced from the parse on. `--calls` also lists the
+functions.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ if folder:
 FEW, MORE = 5, 10
 """Pages of the two runs that are compared."""
 POLL_SECONDS = 0.1
-"""Between two looks at a file that another process writes."""
+"""Seconds between two reads of a file that another process writes."""
 STARTUP = ("cli/", "__init__", "_version", "__main__", "errors")
 """The command line itself and module attributes are not part of a page's walk."""
 
@@ -78,7 +79,7 @@ def site(folder: Path, pages: int) -> Path:
 
 
 def serve(program: list[str], folder: Path, crawl: Path, env: dict[str, str]) -> None:
-    """Run one job of the service from its upload to its end."""
+    """Run one job of the service, from upload to completion."""
     log = folder / "server.log"
     with log.open("wb") as stderr:
         server = subprocess.Popen(
@@ -143,7 +144,7 @@ def walk(command: str, folder: Path, pages: int) -> list[list[str]]:
 
 
 def entries(calls: list[list[str]]) -> tuple[Counter[str], Counter[str]]:
-    """How often each module is entered from another one, and how often each function is called."""
+    """Count how often each module is entered from another one, and how often each function is called."""
     entered: Counter[str] = Counter()
     called: Counter[str] = Counter()
     last: dict[str, str] = {}
@@ -156,7 +157,7 @@ def entries(calls: list[list[str]]) -> tuple[Counter[str], Counter[str]]:
 
 
 def per_page(few: Counter[str], more: Counter[str]) -> dict[str, float]:
-    """What the larger run counts more, for each page more."""
+    """The additional counts of the larger run, per additional page."""
     return {name: (more[name] - few[name]) / (MORE - FEW) for name in more if more[name] > few[name]}
 
 
