@@ -1,6 +1,6 @@
-"""What several test modules share: the invariants of a tree, HTML-like soup, and the option to re-create golden trees.
+"""Shared fixtures: the invariants of a tree, random HTML, and the option to re-create golden trees.
 
-Tests are imported one by one (`--import-mode=importlib`), so things are shared as fixtures.
+Tests are imported one by one (`--import-mode=importlib`), so shared code is in fixtures.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, DROPPED_TAGS, MAX_VALUE, OP
 from webwinnow.markup import INHERITED_FLAGS as FLAGS
 from webwinnow.pagetree import PageTree
 
-settings.register_profile("webwinnow", deadline=None)  # a slow machine is no failed test
+settings.register_profile("webwinnow", deadline=None)  # a slow machine must not fail a test
 settings.load_profile("webwinnow")
 
 BROWSER_FLAGS = (
@@ -32,7 +32,7 @@ CHROMIUM = next(
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """A real browser, one for all tests: Playwright runs once in a process."""
+    """A real browser, shared by all tests: Playwright can run once per process only."""
     playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def assert_consistent() -> Callable[[PageTree], None]:
-    """Assert all that holds for every tree. In whole arrays, so that trees of a million nodes can be asked."""
+    """Assert the invariants of every tree, with array operations so that trees of a million nodes can be checked."""
 
     def check(tree: PageTree) -> None:
         nodes_agree(tree)
@@ -87,7 +87,7 @@ def nodes_agree(tree: PageTree) -> None:
     if count > 1:
         assert (tree.tag_name(1), tree.parent[1], tree.end[1]) == ("body", 0, count)
 
-    # Preorder: each node lies in its parent, and its parent is the innermost node still open there.
+    # Preorder: each node is inside its parent, and its parent is the innermost node still open there.
     index = np.arange(count)
     parent, end = tree.parent[1:], tree.end
     assert ((parent >= 0) & (parent < index[1:])).all()
@@ -133,7 +133,7 @@ def runs_agree(tree: PageTree) -> None:
     assert (tree.parent[before[inner]] == owner[inner]).all()
     assert ((np.diff(owner) != 0) | (np.diff(before) != 0)).all()
 
-    # A node's text is that of the runs in its subtree: each lies inside, and there are no others.
+    # A node's text is that of the runs in its subtree: each is inside, and there are no others.
     start, end = tree.text_start, tree.text_end
     assert (start[0], end[0]) == (0, len(tree.text))
     assert (start[tree.parent[1:]] <= start[1:]).all()
@@ -200,7 +200,7 @@ def elements(draw: st.DrawFn, inside: st.SearchStrategy[str]) -> str:
 
 @pytest.fixture(scope="session")
 def soup() -> st.SearchStrategy[str]:
-    """Pages as they might be written by people and programs that never looked at the standard."""
+    """Pages that ignore the HTML standard."""
     return st.lists(
         st.recursive(soup_text | st.sampled_from(ODDITIES.split()), elements, max_leaves=12), max_size=6
     ).map("".join)

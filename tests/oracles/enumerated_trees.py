@@ -1,4 +1,4 @@
-"""Hidden Markov trees the slow and obvious way: every assignment of states to the nodes, one after another."""
+"""Hidden Markov trees by enumeration: every assignment of states to the nodes, one after another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import log
 
 @dataclass
 class Enumerated:
-    """What enumeration finds in a forest. `likelihood` and `best` have an entry a tree, in the order of the roots."""
+    """Results of enumeration. `likelihood` and `best` have one entry per tree, in the order of the roots."""
 
     likelihood: list[float]
     posterior: list[list[float]]

@@ -30,9 +30,9 @@ def configuration_scores(rows, labels, sites, configuration):
                 test = both & ~train
             if len(set(labels[train].tolist())) < 2 or not test.any():
                 continue
-            told = LinearSVC().fit(rows[train], labels[train]).predict(rows[test])
-            score = f1_score(labels[test], told, pos_label=one, zero_division=0)
-            found[one, other, i, j] = (score, accuracy_score(labels[test], told))
+            predicted = LinearSVC().fit(rows[train], labels[train]).predict(rows[test])
+            score = f1_score(labels[test], predicted, pos_label=one, zero_division=0)
+            found[one, other, i, j] = (score, accuracy_score(labels[test], predicted))
     return found
 
 
@@ -51,7 +51,7 @@ def clustering_f(labels, clusters):
 
 
 def assignment_f(table):
-    """The same from a table of counts, with scipy's assignment, as the scorer of the project has it."""
+    """The same from a table of counts, with scipy's assignment, as in the project's scorer."""
     precision, recall = table / np.maximum(table.sum(0), 1), table / table.sum(1, keepdims=True)
     f = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
     rows, columns = linear_sum_assignment(-f)

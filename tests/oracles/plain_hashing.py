@@ -17,7 +17,7 @@ def mixed(x: int) -> int:
 
 
 def name_hash(name: str) -> int:
-    """64 bits of a name as it stands: FNV-1a over its code points, mixed."""
+    """64-bit hash of a name, case included: FNV-1a over its code points, mixed."""
     value = FNV_START
     for character in name:
         value = (value ^ ord(character)) * FNV_PRIME & ALL_BITS

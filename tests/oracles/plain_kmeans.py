@@ -1,4 +1,4 @@
-"""K-means by cosine as Figure 5-1 of the thesis says it, page by page: slow and obvious."""
+"""K-means by cosine as in Figure 5-1 of the thesis, page by page: slow and obvious."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def length(page: Page) -> float:
 
 
 def mean_direction(pages: list[Page]) -> Page:
-    """Thesis (6-2) over pages of unit length; the length of a centroid does not matter to a cosine."""
+    """Thesis (6-2) over pages of unit length; the length of a centroid does not change a cosine."""
     total: Page = {}
     for page in pages:
         for feature, weight in page.items():
@@ -34,8 +34,8 @@ def plain_k_means(pages: list[Page], seeds: list[int], iterations: int) -> tuple
     for iteration in range(1, iterations + 1):
         labels = []
         for page in pages:
-            likeness = [cosine(page, centroid) for centroid in centroids]
-            labels.append(likeness.index(max(likeness)))
+            similarity = [cosine(page, centroid) for centroid in centroids]
+            labels.append(similarity.index(max(similarity)))
         if labels == before:
             return labels, iteration
         for cluster in range(len(centroids)):

@@ -1,4 +1,4 @@
-"""`webwinnow._layout` in plain Python: slow, obvious, and what the compiled version is compared with."""
+"""`webwinnow._layout` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _unescape(text: str) -> str:
 def lay_out(markup: str, max_nodes: int, max_depth: int, max_attributes: int) -> dict[str, Any]:
     """Lay a serialised page out in arrays.
 
-    `markup` is what the parser writes for a tree whose raw-text elements are empty: every `<` opens a tag, a
+    `markup` is the parser's serialisation of a tree whose raw-text elements are empty: every `<` opens a tag, a
     comment or an instruction; every element but the void ones is closed; attributes read ` name="value"`; only
     five characters are escaped. Elements before BODY are skipped. Returns the columns of a `PageTree` and
     `frameset`, `clipped_depth`, `clipped_attributes`.
@@ -93,11 +93,11 @@ class _Layout:
         self.custom: dict[str, int] = {}
         self.frameset = self.clipped_depth = self.clipped_attributes = False
         self.open_tags: list[tuple[str, int]] = []
-        """Tag and node of each open element; node -1 for one that is no node of its own."""
+        """Tag and node of each open element; node -1 for an element that has no node."""
         self.current = 0
         self.in_body = False
         self.skip = 0
-        """How many elements are open inside, and with, the outermost one whose content is not shown; 0 for none."""
+        """Number of open elements from the outermost hidden one on, itself included; 0 for none."""
 
     def open(self, tag: str, attributes: Attributes) -> None:
         void = tag in UNCLOSED_TAGS
@@ -220,6 +220,6 @@ class _Layout:
 
 
 def open_formatting(markup: bytes) -> tuple[int, int]:
-    """How many tags a page has, and how many more formatting elements it opens than it closes."""
+    """Count the tags of a page, and the formatting elements that it opens without closing them."""
     left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
     return markup.count(b"<"), left_open

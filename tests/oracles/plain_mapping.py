@@ -1,4 +1,4 @@
-"""How a page is laid over a site tree, in plain Python: what the compiled twin means."""
+"""Alignment of a page with a site tree, in plain Python: the reference for the compiled version."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST_TABLE = 4_000_000
-"""Cells of an alignment at most; longer rows are matched place by place."""
+"""Largest number of cells of an alignment; longer rows are matched by position."""
 SAME_TAG, SAME_STYLE, SAME_CONTENT = 1, 2, 1
 
 _Child = tuple[int, int, int]
 
 
 def _likeness(one: _Child, other: _Child) -> int:
-    """What a match of two children is worth; 0 where the tags differ. Content 0 is like no other."""
+    """The score of a match of two children; 0 if the tags differ. Content 0 equals no other."""
     if one[0] != other[0]:
         return 0
     return (SAME_STYLE if one[1] == other[1] else SAME_TAG) + (SAME_CONTENT if one[2] and one[2] == other[2] else 0)
@@ -27,10 +27,10 @@ def align(
     other_style: NDArray[np.uint64],
     other_content: NDArray[np.uint64],
 ) -> NDArray[np.int32]:
-    """Lay one row of children over another, in order: the place in the first of each child of the second, or -1.
+    """Align two rows of children in order: for each child of the second its position in the first, or -1.
 
-    Of all ways to match children in order, one that is worth most; a match of the same tag counts 1, of the same
-    style 2, and the same content 1 more. Equal ends are matched first.
+    Returns an alignment in order with the highest score; a match of the same tag scores 1, of the same style 2, and
+    the same content 1 more. Equal ends are matched first.
     """
     a = list(zip(tag.tolist(), style.tolist(), content.tolist(), strict=True))
     b = list(zip(other_tag.tolist(), other_style.tolist(), other_content.tolist(), strict=True))
@@ -71,7 +71,7 @@ def align(
 
 
 def grouped(group: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows by group, in their own order within it; group g holds rows `bounds[g]:bounds[g + 1]` of them."""
+    """Rows by group, in their own order within it; group g has rows `bounds[g]:bounds[g + 1]` of them."""
     for k in group.tolist():
         if not 0 <= k < groups:
             raise ValueError(f"there is no group {k} of {groups}")

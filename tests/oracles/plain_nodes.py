@@ -1,4 +1,4 @@
-"""`webwinnow._nodes` in plain Python: slow, obvious, and what the compiled version is compared with."""
+"""`webwinnow._nodes` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def cut_runs(
     run_owner: NDArray[np.int32],
     run_before: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The first run of each block, and the number of runs; and the parting element around each block.
+    """The first run of each block, and the number of runs; and the splitting element around each block.
 
-    `parts` says for the code of a tag whether such nodes part the text before, in and after them, its last place for
-    all beyond.
+    `parts` has, for the code of each tag, whether such nodes split the text before, inside and after them; its last
+    entry is for all higher codes.
     """
     nodes = parts[np.minimum(tag, len(parts) - 1)]
     around = nearest(parent, nodes)[run_owner]
@@ -37,7 +37,7 @@ def cut_runs(
 
 
 def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """For each node the highest marked one of itself and its ancestors, or -1. Parents stand before children."""
+    """For each node the highest marked one of itself and its ancestors, or -1. Parents come before children."""
     if len(marked) != len(parent):
         raise ValueError("columns of different lengths")
     found = np.full(len(parent), -1, np.int32)
@@ -50,9 +50,9 @@ def topmost(parent: NDArray[np.int32], marked: NDArray[np.bool_]) -> NDArray[np.
 
 
 def path_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Two keys of where each node stands: the styles from the root down to it, and its own and those of two above.
+    """Two keys of each node's position: the styles from the root down to it, and its own and those of two ancestors.
 
-    Neither knows positions: all items of a list share theirs.
+    Neither depends on the order of siblings: all items of a list have the same keys.
     """
     if len(style) != len(parent):
         raise ValueError(f"{len(style)} styles for {len(parent)} nodes")
@@ -77,7 +77,7 @@ def kept_around(
     kept: NDArray[np.bool_],
     visible: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """The nodes with a kept run that says something, and visible ones that hold no text inside such."""
+    """The nodes with a kept run that is not blank, and visible ones without text inside such nodes."""
     if not len(parent) == len(text_start) == len(text_end) == len(visible):
         raise ValueError("columns of different lengths")
     if not len(says) == len(kept) == len(run_start) - 1:

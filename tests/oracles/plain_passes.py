@@ -1,4 +1,4 @@
-"""The passes over hidden Markov trees, level by level with numpy: what the compiled twins mean.
+"""The passes over hidden Markov trees, level by level with numpy: the reference for the compiled versions.
 
 A forest is `parent`: the parent of each node, -1 at a root, parents before their children. `evidence[u, k]` is
 log P(W_u | C_u = k), up to a constant for each node; minus infinity where a state is ruled out.
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 TINY = 1e-200
-"""A sum of probabilities above this has lost nothing to underflow; below it, it is summed in logarithms."""
+"""A sum of probabilities above this has lost nothing to underflow; one below it is computed in logarithms."""
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
 
 def upward(parent: NDArray[np.int32], evidence: Floats, transition: Floats) -> tuple[Floats, Floats]:
-    """The upward variable of each node: log beta_u(k) less its largest, and what was taken off in u's whole subtree."""
+    """The upward variable of each node: log beta_u(k) minus its maximum, and the sum of the maxima in u's subtree."""
     _check(parent, evidence, transition)
     beta = evidence.copy()
     scale = np.zeros(len(parent))
@@ -73,9 +73,9 @@ def expected_counts(parent: NDArray[np.int32], beta: Floats, posterior: Floats, 
 def viterbi(
     parent: NDArray[np.int32], evidence: Floats, root: Floats, transition: Floats
 ) -> tuple[NDArray[np.int32], Floats]:
-    """The likeliest states of each tree together, and at each root the logarithm of their joint probability with W.
+    """The most probable joint states of each tree, and at each root the logarithm of their joint probability with W.
 
-    Of equally likely states the first is taken, from the root down. The second array is 0 at other nodes.
+    Of equally probable states the first is chosen, from the root down. The second array is 0 at other nodes.
     """
     _check(parent, evidence, transition)
     if root.shape != (evidence.shape[1],):
@@ -102,7 +102,7 @@ def _check(parent: NDArray[np.int32], rows: Floats, transition: Floats) -> None:
     if len(rows) != len(parent) or transition.shape != (rows.shape[1], rows.shape[1]) or not rows.shape[1]:
         raise ValueError("nodes or states of the arrays differ in number")
     if len(parent) and (parent.min() < -1 or (parent >= np.arange(len(parent))).any()):
-        raise ValueError("a node stands before its parent")
+        raise ValueError("a node comes before its parent")
 
 
 def _levels(parent: NDArray[np.int32]) -> Iterator[Nodes]:
@@ -122,7 +122,7 @@ def _largest(rows: Floats) -> Floats:
 
 
 def _log_product(beta: Floats, transition: Floats) -> Floats:
-    """Log of sum_m a_km beta_u(m) for each node u and state k; a sum that may have lost terms is done in logarithms."""
+    """Log of sum_m a_km beta_u(m) for each node u and state k; in logarithms if the sum may have lost terms."""
     total = np.exp(beta) @ transition.T
     with np.errstate(divide="ignore"):
         found: Floats = np.log(total)

@@ -1,4 +1,4 @@
-"""Plain Python twins of the page model's kernels: slow, obvious, and what the compiled ones are tested against."""
+"""Plain Python twins of the page model's kernels: slow and obvious; tests compare the compiled versions with them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COUNTED = {_END: "ends", _COMMA: "commas", _MONEY: "money", _SIGN: "signs"}
 
 
 def character_class(c: str) -> int:
-    """What kind of character this is, in any script."""
+    """The class of a character of any script."""
     if c == "_":
         return _UNDERSCORE
     if c.isalpha():
@@ -81,12 +81,12 @@ def word_keys(text: str) -> NDArray[np.uint64]:
 
 
 def _shingle(first: int, second: int, third: int) -> int:
-    """The bit of three words, given by their unmixed keys."""
+    """The bit of a sequence of three words, given by their unmixed keys."""
     return mixed(((first * _GOLDEN + second) * _GOLDEN + third) & _ALL_BITS) >> (64 - SHINGLE_BITS)
 
 
 def shingle_map(text: str) -> NDArray[np.uint8]:
-    """One bit for each shingle of three words of a text."""
+    """A map with one bit for each sequence of three words of a text."""
     whole = np.array([0, len(text)], np.int32)
     no = np.zeros(1, np.bool_)
     keys = [word for word, _ in _words_of_block(text, whole, range(1), no, no, dict.fromkeys(COUNTS, 0))]
@@ -98,7 +98,7 @@ def shingle_map(text: str) -> NDArray[np.uint8]:
 
 
 def node_marks(tag: NDArray[np.uint16], parent: NDArray[np.int32]) -> NDArray[np.uint32]:
-    """For each node the marks (`MARK`) of itself and of what stands around it."""
+    """For each node the marks (`MARK`) of itself and its ancestors."""
     if len(tag) != len(parent):
         raise ValueError("columns of different lengths")
     found: list[int] = []
@@ -127,11 +127,11 @@ def block_words(
     summary: NDArray[np.uint64],
     data_map: NDArray[np.uint8],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32]]:
-    r"""Counts and word tokens of the blocks that say something.
+    r"""Counts and word tokens of the blocks with text.
 
-    Returns the blocks that hold more than white space; their counts (`COUNTS`; a word is `\w+`); a key of what each
-    says; and the hashed words of each, row k in `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` speak of runs;
-    `title` and `summary` are `word_keys`; `data_map` is the `shingle_map` of what the head tells, or empty.
+    Returns the blocks that are not blank; their counts (`COUNTS`; a word is `\w+`); a key of the text
+    of each; and the hashed words of each, row k in `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` are per run;
+    `title` and `summary` are `word_keys`; `data_map` is the `shingle_map` of the head's data, or empty.
     """
     runs = len(run_start) - 1
     if len(data_map) not in (0, 1 << (SHINGLE_BITS - 3)):
@@ -140,12 +140,12 @@ def block_words(
         raise ValueError("columns of different lengths")
     for r in range(runs):
         if not 0 <= run_start[r] <= run_start[r + 1] <= len(text):
-            raise ValueError(f"run {r} lies outside the text")
+            raise ValueError(f"run {r} is outside the text")
     in_title, in_summary = frozenset(title.tolist()), frozenset(summary.tolist())
     said, rows, keys, ids, offsets = [], [], [], [], [0]
     for b in range(len(first_run) - 1):
         if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
-            raise ValueError(f"block {b} lies outside the runs")
+            raise ValueError(f"block {b} is outside the runs")
         row = dict.fromkeys(COUNTS, 0)
         key, first, second = _FNV_START, 0, 0
         words = _words_of_block(text, run_start, range(first_run[b], first_run[b + 1]), linked, strong, row)
@@ -184,7 +184,7 @@ def _words_of_block(
     strong: NDArray[np.bool_],
     row: dict[str, int],
 ) -> list[tuple[int, int]]:
-    """Unmixed key and length of each word; everything that characters tell is counted in `row`."""
+    """Unmixed key and length of each word; counts of characters are added to `row`."""
     words: list[tuple[int, int]] = []
     word = length = 0
     for r in runs:
@@ -217,22 +217,22 @@ def _words_of_block(
 def node_tokens(
     tag: NDArray[np.uint16],
     attr_node: NDArray[np.int32],
-    told: NDArray[np.bool_],
+    named: NDArray[np.bool_],
     attr_start: NDArray[np.int32],
     attr_text: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Tokens of what each node calls itself: its tag, and the pieces of its `told` attributes (class, id, role).
+    """Tokens of each node: its tag, and the pieces of its `named` attributes (class, id, role).
 
-    A name is cut at what is no ASCII letter and before a capital after a small letter; each piece of two letters or
-    more is a token, and so is each pair of neighbours within one name.
+    A name is split at characters that are not ASCII letters and before a capital after a small letter; each piece of
+    two letters or more is a token, and so is each pair of neighbours within one name.
     """
-    if len(attr_start) != len(attr_node) + 1 or len(told) != len(attr_node):
+    if len(attr_start) != len(attr_node) + 1 or len(named) != len(attr_node):
         raise ValueError("columns of different lengths")
     for k in range(len(attr_node)):
         if not 0 <= attr_start[k] <= attr_start[k + 1] <= len(attr_text):
-            raise ValueError(f"attribute {k} lies outside the text")
+            raise ValueError(f"attribute {k} is outside the text")
     of_node: dict[int, list[str]] = {}
-    for k in np.flatnonzero(told).tolist():
+    for k in np.flatnonzero(named).tolist():
         of_node.setdefault(int(attr_node[k]), []).append(attr_text[attr_start[k] : attr_start[k + 1]])
     ids, offsets = [], [0]
     for i, code in enumerate(tag.tolist()):
@@ -255,7 +255,7 @@ def node_tokens(
 
 
 def _pieces(value: str) -> list[int | None]:
-    """Keys of the pieces of a name, 0 for one that is too short; None where white space stands."""
+    """Keys of the pieces of a name, 0 for one that is too short; None at white space."""
     found: list[int | None] = []
     piece, was_lower = "", False
     for c in value + " ":
@@ -292,7 +292,7 @@ def token_sums(ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDAr
 
 
 def sums_above(parent: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.int32]:
-    """For each node the sum over itself and all nodes above."""
+    """For each node the sum over itself and all its ancestors."""
     if len(parent) != len(values):
         raise ValueError("columns of different lengths")
     found: list[int] = []
@@ -309,12 +309,12 @@ def outline(
     owner: NDArray[np.int32],
     block_start: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Where the blocks stand in the tree.
+    """The position of the blocks in the tree.
 
     Seven rows over the nodes: first block and end of the blocks in the subtree; depth; nearest and outermost repeated
     item around (a node with text that has at least `ITEMS` siblings of its style, itself among them; -1 for none);
-    how many siblings of its style there are; the how-manieth of them this is. And for each block the group of blocks
-    whose owners have the same styles all the way from the root, numbered as they come.
+    number of siblings of its style; its index among them. And for each block the group of blocks
+    whose owners have the same styles from the root down, numbered in page order.
     """
     size, n = len(parent), len(owner)
     if not len(style) == len(text_start) == len(text_end) == size or not size or len(block_start) != n:
@@ -358,7 +358,7 @@ def _share(part: float, whole: float) -> float:
 
 
 def _mean(part: list[float], whole: list[float], first: int, last: int) -> float:
-    """The share of two running sums between two places; the places are brought inside."""
+    """The ratio of two running sums between two places, which are clipped to the page."""
     first, last = max(first, 0), min(last, len(whole) - 1)
     return _share(part[last] - part[first], whole[last] - whole[first])
 
@@ -368,7 +368,7 @@ def _signed(distance: float) -> float:
 
 
 def _side(b: int, first: int, last: int) -> float:
-    """How far a block stands before (negative) or after a stretch of blocks."""
+    """The distance of a block to a range of blocks: negative before it, 0 inside."""
     return float(b - first if b < first else b - last + 1 if b >= last else 0)
 
 
@@ -403,7 +403,7 @@ def _check_places(parent: list[int], tree: NDArray[np.int32], owner: list[int], 
 
 
 def _copies(keys: list[int], value: list[float]) -> tuple[dict[int, list[float]], list[list[float]]]:
-    """What the blocks of each text have, highest first; and for each block what the earlier ones with its text have."""
+    """The values of the blocks of each text, highest first; for each block those of the earlier ones of its text."""
     found: dict[int, list[float]] = {}
     earlier = []
     for key, mine in zip(keys, value, strict=True):
@@ -413,12 +413,12 @@ def _copies(keys: list[int], value: list[float]) -> tuple[dict[int, list[float]]
 
 
 def _rival(values: list[float], mine: float) -> float:
-    """The highest value of the others, given all, highest first; one's own where there are no others."""
+    """The highest value of the others, given all, highest first; the block's own if there are no others."""
     return mine if len(values) < 2 else values[1] if mine >= values[0] else values[0]
 
 
 def _next_heading(level: list[int]) -> list[int]:
-    """For each place the first heading there or after it."""
+    """For each place the first heading from it on."""
     after = [len(level)] * (len(level) + 1)
     for b in range(len(level) - 1, -1, -1):
         after[b] = b if level[b] else after[b + 1]
@@ -440,8 +440,8 @@ def block_features(
 ) -> NDArray[np.float32]:
     """The features of each block, one row for each of `FEATURES`.
 
-    `tree` and `group` are what `outline` gives, `counts` what `block_words` gives, `level` is the level of headings and
-    0 elsewhere, `linear` holds five rows of the linear model's scores (all, words, near, mid, far).
+    `tree` and `group` come from `outline`, `counts` from `block_words`, `level` is the level of headings and
+    0 elsewhere, `linear` has five rows of the linear model's scores (all, words, near, mid, far).
     """
     n, size = len(owner), len(parent)
     if not len(marks) == len(flags) == tree.shape[1] == size or len(tree) != 7 or not size:
@@ -463,7 +463,7 @@ def block_features(
     hidden = _running([w if flag[o] & 1 else 0.0 for w, o in zip(size_of, owners, strict=True)])
     liked = _running([w if s > 0.0 else 0.0 for w, s in zip(size_of, line[0], strict=True)])
     prose = _running([w if e > 0 else 0.0 for w, e in zip(size_of, count["ends"], strict=True)])
-    told = _running(count["in_data"])
+    in_data = _running(count["in_data"])
     page = words[n]
     pictures = _running([1.0 if m & MARK["picture"] else 0.0 for m in mark])
     fields = _running([1.0 if m & MARK["field"] else 0.0 for m in mark])
@@ -510,7 +510,7 @@ def block_features(
     whole = [
         log1p(n), log1p(page), _share(links[n], page), _share(ends[n], page), _share(lines[n], page),
         _share(heads[n], page), _share(hidden[n], page), _share(liked[n], page), _share(prose[n], page),
-        log1p(pictures[size]), log1p(fields[size]), _share(told[n], page),
+        log1p(pictures[size]), log1p(fields[size]), _share(in_data[n], page),
     ]  # fmt: skip
     heading = -1
     rows: list[list[float]] = []
@@ -572,7 +572,7 @@ def block_features(
             a, z = max(b - k, 0), min(b + k + 1, n)
             row.append(log1p(_share(words[z] - words[a], z - a)))
         i = above(o)
-        row += [_mean(told, words, b - 7, b + 8), _mean(told, words, first[i], last[i])]
+        row += [_mean(in_data, words, b - 7, b + 8), _mean(in_data, words, first[i], last[i])]
         for k in (b - 1, b + 1):
             if 0 <= k < n:
                 row += [log1p(size_of[k]), _share(count["link_words"][k], size_of[k]), line[0][k]]
@@ -596,9 +596,9 @@ def context_features(
     probability: NDArray[np.float64],
     rank: NDArray[np.float64],
 ) -> NDArray[np.float32]:
-    """What the blocks around a block were given by the first forest, one row for each of `CONTEXTS`.
+    """Features from the first forest's probabilities of the blocks around, one row for each of `CONTEXTS`.
 
-    `weight` is the words of a block, `rank` the share of the page's words that got at least as much.
+    `weight` is the words of a block, `rank` the share of the page's words with at least its probability.
     """
     n, size = len(owner), len(parent)
     if len(tree) != 7 or tree.shape[1] != size or not size:
@@ -612,7 +612,7 @@ def context_features(
     hoped = [w * p for w, p in zip(weights, given, strict=True)]
     words, likes = _running(weights), _running(hoped)
     sure = sum(w for w, p in zip(weights, given, strict=True) if p > 0.5)
-    page, likely = words[n], likes[n]
+    page, expected = words[n], likes[n]
 
     def mean(i: int) -> float:
         return _mean(likes, words, first[i], last[i])
@@ -646,12 +646,12 @@ def context_features(
             row += [-1.0, -1.0] if i < 0 else [mean(i), mean(ups[i])]
         total, hope, most = grouped[groups[b]]
         row += [_share(hope, total), most, depth[best] - depth[meet[o]], depth[o] - depth[meet[o]]]
-        row += [_signed(_side(b, first[best], last[best])), _share(likes[last[best]] - likes[first[best]], likely)]
+        row += [_signed(_side(b, first[best], last[best])), _share(likes[last[best]] - likes[first[best]], expected)]
         following = after[b + 1]
         row += [
             mean(best), given[heading] if heading >= 0 else -1.0, _mean(likes, words, heading + 1, following),
-            given[following] if following < n else -1.0, _share(likes[b], likely), float(rank[b]),
-            _share(likely, page), log1p(likely), _share(sure, page), log1p(sure),
+            given[following] if following < n else -1.0, _share(likes[b], expected), float(rank[b]),
+            _share(expected, page), log1p(expected), _share(sure, page), log1p(sure),
         ]  # fmt: skip
         alike = copies[keys[b]]
         row += [max(earlier[b], default=-1.0), given[b] - _rival(alike, given[b]) if len(alike) > 1 else 1.0]
@@ -666,7 +666,7 @@ def forest_sums(
 ) -> NDArray[np.int32]:
     """The sum of the leaves that each block falls into, in fixed point.
 
-    The trees are oblivious: all nodes of a level ask the same question, `columns[feature[t, d]] > border[t, d]`, and
+    The trees are oblivious: all nodes of a level have the same test, `columns[feature[t, d]] > border[t, d]`, and
     the answers are the bits of the leaf's number.
     """
     trees, levels = feature.shape
@@ -686,7 +686,7 @@ def forest_sums(
 
 
 def distinct_sums(ids: NDArray[np.int32], table: NDArray[np.int16]) -> tuple[int, NDArray[np.int64]]:
-    """How many distinct ids there are, and the sum of their rows of a table."""
+    """The number of distinct ids, and the sum of their rows of a table."""
     distinct = np.unique(ids)
     if len(distinct) and not 0 <= distinct[0] <= distinct[-1] < len(table):
         raise ValueError(f"there is no row {distinct[-1] if distinct[0] >= 0 else distinct[0]}")
@@ -697,7 +697,7 @@ def distinct_sums(ids: NDArray[np.int32], table: NDArray[np.int16]) -> tuple[int
 
 
 def best_cut(probability: NDArray[np.float64], words: NDArray[np.int32], square: float) -> tuple[float, float]:
-    """The lowest probability that stays, and the expected F of the page then, `square` being that of beta.
+    """The lowest probability that is kept, and the expected F of the page; `square` is beta squared.
 
     Only sets of all blocks above some probability are tried; ties go to the shorter text.
     """
@@ -709,6 +709,6 @@ def best_cut(probability: NDArray[np.float64], words: NDArray[np.int32], square:
     ranked = probability[order]
     hoped = np.cumsum(ranked * words[order])
     found = np.round((1.0 + square) * hoped / np.maximum(np.cumsum(words[order]) + square * hoped[-1], 1e-9), 6)
-    found[:-1][ranked[1:] == ranked[:-1]] = -1.0  # equals stay or go together
+    found[:-1][ranked[1:] == ranked[:-1]] = -1.0  # equal probabilities are kept or removed together
     best = int(np.argmax(found))
     return float(ranked[best]), float(found[best])

@@ -1,4 +1,4 @@
-"""MinHashes and clusters, in plain Python: what the compiled twin means."""
+"""MinHashes and clusters, in plain Python: the reference for the compiled version."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _GOLDEN, _ALL_BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
 def lowest_shingles(words: NDArray[np.uint64], size: int, slot_bits: int) -> tuple[NDArray[np.uint64], int]:
     """The lowest shingle of each slot, all bits set in an empty one, and the number of different shingles.
 
-    A shingle is the hash of `size` words in a row, given by theirs; fewer words are one shingle. Its first bits name
-    its slot.
+    A shingle is the hash of `size` consecutive words, given by their hashes; fewer words are one shingle. Its first
+    bits are the number of its slot.
     """
     if size < 1 or not 1 <= slot_bits <= 16:
         raise ValueError("expected shingles of one word or more, and 1 to 16 bits for the slots")
@@ -47,7 +47,7 @@ def lent_slots(lowest: NDArray[np.uint64], lenders: NDArray[np.int64]) -> NDArra
 
 
 def agreeing_slots(slots: NDArray[np.uint16], one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int32]:
-    """In how many slots the members of each pair agree; a row of `slots` is a member."""
+    """The number of slots in which the members of each pair agree; a row of `slots` is a member."""
     if len(one) != len(other):
         raise ValueError("pairs of different length")
     if any(len(side) and not (side.min() >= 0 and side.max() < len(slots)) for side in (one, other)):
@@ -59,7 +59,7 @@ def agreeing_slots(slots: NDArray[np.uint16], one: NDArray[np.int64], other: NDA
 def unite(parent: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]) -> None:
     """Join the clusters of each pair, in place: `parent` names for each member the first of its cluster.
 
-    Whatever the order of the pairs, the same clusters come out.
+    The clusters do not depend on the order of the pairs.
     """
     if len(one) != len(other):
         raise ValueError("pairs of different length")

@@ -15,7 +15,7 @@ from plain_nodes import nearest
 _ALL_BITS = (1 << 64) - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _TEXT_LEAF = 0x5DEECE66D1CE4E5B
-"""What marks the key of the `#text` leaf, which holds all text directly inside an internal element."""
+"""Marks the key of the `#text` leaf, which has all text directly inside an internal element."""
 _L_SCALE = 1 << 32
 OUTSIDE, INTERNAL, LEAF = range(3)
 """Kinds of nodes in a style tree: below its leaves or hidden, with element nodes below, a virtual leaf."""
@@ -24,11 +24,11 @@ OUTSIDE, INTERNAL, LEAF = range(3)
 def element_keys(
     parent: NDArray[np.int32], style: NDArray[np.uint64], alive: NDArray[np.bool_], cut: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
-    """Where each node stands in a style tree: key, child sequence, position, kind.
+    """The place of each node in a style tree: key, child sequence, position, kind.
 
-    The key of a node says which way leads to it: the presentation style (`sequence`, a hash of the children's styles)
+    The key of a node is a hash of the path to it: the presentation style (`sequence`, a hash of the children's styles)
     and the position at each level above. Nodes of different pages with one key are one element of the style tree. A
-    node whose subtree is at most `cut` levels high is a virtual leaf; what is not alive counts as not there.
+    node whose subtree is at most `cut` levels high is a virtual leaf; nodes that are not alive are ignored.
     """
     size = len(parent)
     height, sequence, position, children = [0] * size, [0] * size, [0] * size, [0] * size
@@ -61,7 +61,7 @@ def element_keys(
 def leaves_around(
     parent: NDArray[np.int32], key: NDArray[np.uint64], kind: NDArray[np.uint8], owner: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """The leaf around each occurrence of a feature, given the node that holds it: the leaf's node and its key.
+    """The leaf around each occurrence of a feature, given the node that has it: the leaf's node and its key.
 
     The leaf is the virtual leaf around the node, or the `#text` leaf of an internal element.
     """
@@ -105,19 +105,19 @@ class StyleSums:
         owner: NDArray[np.int32],
         feature: NDArray[np.uint64],
     ) -> None:
-        """Add a page, cut by `element_keys`, with the occurrences of its features and the nodes that hold them.
+        """Add a page, cut by `element_keys`, with the occurrences of its features and their nodes.
 
-        A leaf gathers the features of its subtree, the `#text` leaf of an internal element those directly inside. Each
+        A leaf has the features of its subtree, the `#text` leaf of an internal element those directly inside. Each
         element above counts a feature once.
         """
         self._check(parent, (style, shape, key, sequence, position, kind), kind, owner, feature)
-        keys, ways = key.tolist(), sequence.tolist()
+        keys, paths = key.tolist(), sequence.tolist()
         for i in np.flatnonzero(kind != OUTSIDE).tolist():
             p = int(parent[i])
-            above = (keys[p], ways[p]) if i else (0, 0)
+            above = (keys[p], paths[p]) if i else (0, 0)
             self._add_element(keys[i], *above, int(style[i]), int(shape[i]), int(position[i]), int(kind[i]))
             if kind[i] == INTERNAL:
-                self.styles[keys[i], ways[i]] += 1
+                self.styles[keys[i], paths[i]] += 1
         leaf_node = nearest(parent, kind != OUTSIDE)
         inside = Counter(zip(leaf_node[owner].tolist(), feature.tolist(), strict=True))
         for node in sorted({node for node, _ in inside if kind[node] == INTERNAL}):
@@ -161,7 +161,7 @@ class StyleSums:
                 raise ValueError(f"no node {node} of a tree of {size}")
 
     def element_columns(self) -> tuple[NDArray[Any], ...]:
-        """Key, parent, way, style, shape, position, kind and m of each element, by key."""
+        """Key, parent, path, style, shape, position, kind and m of each element, by key."""
         rows = [(key, *self.elements[key], self.m[key]) for key in sorted(self.elements)]
         return _columns(rows, (*[np.uint64] * 5, np.int32, np.uint8, np.int64))
 
@@ -185,7 +185,7 @@ class Pairs:
             self._rows.setdefault(pair, row)
 
     def rows(self, one: NDArray[np.uint64], other: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """The row of each pair, -1 for one that is not there."""
+        """The row of each pair, -1 for a missing one."""
         return np.array([self._rows.get(pair, -1) for pair in _pairs(one, other)], np.int64)
 
 
@@ -200,7 +200,7 @@ def sums_by_key(key: NDArray[np.uint64], value: NDArray[np.float64]) -> tuple[ND
 
 
 class Paths:
-    """The ways down a finished tree, to walk a page along them: (element, sequence, position, kind) to the child."""
+    """The paths of a finished tree, for mapping a page: (element, sequence, position, kind) to the child."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class Paths:
         if len({len(element), len(sequence), len(position), len(kind), len(child)}) > 1:
             raise ValueError("columns of different lengths")
         places = zip(element.tolist(), sequence.tolist(), position.tolist(), kind.tolist(), strict=True)
-        self._ways: dict[tuple[int, int, int, int], int] = dict(zip(places, child.tolist(), strict=True))
+        self._paths: dict[tuple[int, int, int, int], int] = dict(zip(places, child.tolist(), strict=True))
 
     def walk(
         self,
@@ -223,10 +223,10 @@ class Paths:
         kind: NDArray[np.uint8],
         held: NDArray[np.int32],
     ) -> NDArray[np.int32]:
-        """The element of each node of a page; -1 where the page leaves the tree, and for what lies below its leaves.
+        """The element of each node of a page; -1 where the page leaves the tree, and for nodes below its leaves.
 
         A node is taken for the element `held` for it, if that is -1 or more and its parent is in the tree; the others
-        follow the ways.
+        follow the paths.
         """
         size = len(parent)
         if not size or {len(sequence), len(position), len(kind), len(held)} != {size}:
@@ -241,7 +241,7 @@ class Paths:
             if held[i] >= -1:
                 found[i] = int(held[i])
             else:
-                found[i] = self._ways.get((found[p], int(sequence[p]), int(position[i]), int(kind[i])), -1)
+                found[i] = self._paths.get((found[p], int(sequence[p]), int(position[i]), int(kind[i])), -1)
         return np.array(found, np.int32)
 
 

@@ -1,4 +1,4 @@
-"""`render.to_text` passage by passage: slow, obvious, and what the compiled version is compared with."""
+"""`render.to_text` passage by passage: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def text_of_passages(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.b
 
 
 def _is_tight(last: Passage, passage: Passage) -> bool:
-    """Whether two neighbours stand on neighbouring lines."""
+    """Whether two neighbours are on adjacent lines."""
     if last.within and passage.within and passage.within[-1].marker is not None and not passage.within[-1].opened:
         return passage.kind in _TIGHT or passage.kind == "paragraph"
     return last.kind in _TIGHT and passage.kind in _TIGHT and bool(last.within) == bool(passage.within)
 
 
 def _margins(passage: Passage) -> tuple[str, str]:
-    """What stands before the first line and before the others: the markers of list items, or room for them."""
+    """The prefixes of the first line and of the others: markers of list items, or blanks in their place."""
     first = rest = ""
     for container in passage.within:
         if container.marker is not None:
@@ -55,7 +55,7 @@ def _body(passage: Passage) -> str:
 
 
 def _inline(pieces: list[Piece]) -> str:
-    """Inline text with white space folded; forced line breaks stay."""
+    """Inline text with white space folded; forced line breaks are kept."""
     if len(pieces) == 1:
         return " ".join(pieces[0].text.split())
     if LINE_BREAK not in pieces:

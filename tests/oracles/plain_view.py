@@ -1,4 +1,4 @@
-"""The loops of a DocView, in plain Python: what the compiled twins mean."""
+"""The loops of a DocView, in plain Python: the reference for the compiled versions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plain_nodes import nearest
 
 _PIXELS = "px"
 _SHORT = 2
-"""Digits of a size that makes an icon."""
+"""Number of digits of the size of an icon."""
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.int32]
@@ -25,7 +25,8 @@ def containers(
 ) -> tuple[Places, Places, Places, Places, Counts, Places]:
     """The blocks of a page: node, parent, block of each node, block of each run, end; and the link around each node.
 
-    `holds` says for the code of a tag whether such nodes are blocks, its last place for all beyond; the root is one.
+    `holds` has, for the code of each tag, whether such nodes are blocks; its last entry is for all higher codes. The
+    root is a block.
     """
     contains = holds[np.minimum(tag, len(holds) - 1)]
     contains[0] = True
@@ -41,7 +42,7 @@ def containers(
 def attached(
     word_run: Places, of_run: Places, in_link: Places, run_owner: Places, blocks: int
 ) -> tuple[Places, Counts, Counts]:
-    """The block of each word, how many words are attached to each block, and how many of them stand in links."""
+    """The block of each word, and for each block its number of words and of words in links."""
     of_word = of_run[word_run]
     linked = in_link[run_owner[word_run]] >= 0
     return of_word, np.bincount(of_word, minlength=blocks), np.bincount(of_word[linked], minlength=blocks)
@@ -107,8 +108,8 @@ def tag_forces(
 ) -> Weights:
     """The force of each block: the sum over its weighty tags that count, 1 where there are none.
 
-    A tag counts if it holds a wanted word in a block of type `topic`, and is a heading (its force is `heading` or more)
-    or does not stand in a block of more than `short` terms of which weighty tags hold more than the share `most`.
+    A tag counts if it contains a wanted word in a block of type `topic`, and is a heading (its force is `heading` or
+    more) or is not in a block of more than `short` terms of which weighty tags contain more than the share `most`.
     """
     blocks = len(kind)
     force = force_of_tag[np.minimum(tag, len(force_of_tag) - 1)]
@@ -128,21 +129,21 @@ def tag_forces(
 def shared_force(parent: Places, force: Weights, inside: Mask, passed_on: float, most: float) -> Weights:
     """The logarithm of each block's weight by Algorithm 1, given those of the forces; minus infinity outside.
 
-    A leaf among the blocks `inside` has its own force; what it hands on goes to its parent and its siblings. What a
-    block is handed goes up to `most`.
+    A leaf among the blocks `inside` has its own force, and passes weight to its parent and its siblings. A block
+    receives at most `most`.
     """
     leaf = inside.copy()
     held = inside & (parent >= 0)
     leaf[parent[held]] = False
     own = np.where(leaf, force, 0.0)
     handed = passed_on * own
-    passed = np.bincount(parent[held], weights=handed[held], minlength=len(parent))  # line 13: what children hand up
+    passed = np.bincount(parent[held], weights=handed[held], minlength=len(parent))  # line 13: weight from children
     among = np.where(parent >= 0, passed[parent], 0.0) - handed  # lines 14 to 16: siblings, not the leaf itself
     return np.where(inside, own + np.minimum(passed + among, most), -np.inf)  # lines 1 to 3 and 12
 
 
 def blocks_around(block_of_word: Places, wanted: Mask, end: Counts) -> Mask:
-    """The blocks that hold a wanted word, and all that stand around one of them."""
+    """The blocks that contain a wanted word, and all their ancestors."""
     held = np.concatenate(([0], np.cumsum(np.bincount(block_of_word[wanted], minlength=len(end)))))
     found: Mask = held[end] > held[:-1]
     return found
@@ -151,12 +152,12 @@ def blocks_around(block_of_word: Places, wanted: Mask, end: Counts) -> Mask:
 def feature_sums(
     word_key: Keys, block_of_word: Places, wanted: Mask, weight: Weights, stops: Keys
 ) -> tuple[Keys, Weights, Counts]:
-    """The different wanted words but stop words: ascending keys, the sums of their blocks' weights, first places."""
+    """The distinct wanted words without stop words: ascending keys, the sums of their blocks' weights, first places."""
     at = np.flatnonzero(wanted)
     keys, first, inverse = np.unique(word_key[at], return_index=True, return_inverse=True)
     total = np.bincount(inverse, weights=weight[block_of_word[at]], minlength=len(keys)).astype(np.float64)
-    telling = ~np.isin(keys, stops)
-    return keys[telling], total[telling], at[first[telling]].astype(np.int64)
+    content = ~np.isin(keys, stops)
+    return keys[content], total[content], at[first[content]].astype(np.int64)
 
 
 def heaviest(
@@ -171,7 +172,7 @@ def heaviest(
 ) -> NDArray[np.intp]:
     """The features of the most weight, to nine places, heaviest first, then in page order; no more than `most`.
 
-    Those of fewer than `shortest` characters are left out; then, of the first `looked_at`, numbers.
+    Those of fewer than `shortest` characters are dropped; then, of the first `looked_at`, numbers.
     """
     order = np.lexsort((first, -np.round(weight, 9)))
     length = word_end[first[order]] - word_start[first[order]]
@@ -183,14 +184,14 @@ def heaviest(
 def likely_runs(
     kept: Mask, likely: NDArray[np.float32], run_owner: Places, word_run: Places, least: float, share: float
 ) -> Mask:
-    """The kept runs whose owner's chance is `least` or more, if they have this share of the kept words; else all."""
+    """The kept runs whose owner has probability `least` or more, if they have `share` of the kept words; else all."""
     sure = kept & (likely[run_owner] >= np.float32(least))
     enough = np.count_nonzero(sure[word_run]) >= share * np.count_nonzero(kept[word_run])
     return sure if enough else kept
 
 
 def text_units(tag: NDArray[np.uint16], line_break: int, node: Places, run_before: Places, of_run: Places) -> Counts:
-    """For each run the number of its unit of text: runs that no block (`node`) and no line break parts."""
+    """For each run the number of its unit of text: runs that no block (`node`) and no line break splits."""
     parts = tag == line_break
     parts[node] = True
     opened = np.cumsum(parts)[np.maximum(run_before, 1) - 1]
@@ -201,7 +202,7 @@ def text_units(tag: NDArray[np.uint16], line_break: int, node: Places, run_befor
 def keyword_units(
     unit: Counts, kept: Mask, word_run: Places, word_key: Keys, keyword: Keys, most: int
 ) -> NDArray[np.intp]:
-    """The kept runs of the units of text that hold most keywords (ascending): no more than `most` units."""
+    """The kept runs of the units of text with most keywords (ascending): at most `most` units."""
     at = np.flatnonzero(kept[word_run])
     if not len(keyword) or not len(at):
         return np.zeros(0, np.intp)
@@ -228,7 +229,7 @@ def topic_root(parent: Places, leaves: NDArray[np.intp]) -> int:
 
 
 def paragraphs(parent: Places, leaves: NDArray[np.intp]) -> Counts:
-    """For each leaf its paragraph: the son of the topic root that holds it; the root for text directly in the root."""
+    """For each leaf its paragraph: the child of the topic root that contains it, or the root itself."""
     root = topic_root(parent, leaves)
     sons = np.flatnonzero(parent == root)
     at = np.searchsorted(sons, leaves, side="right") - 1
@@ -238,9 +239,9 @@ def paragraphs(parent: Places, leaves: NDArray[np.intp]) -> Counts:
 def paragraph_sizes(
     block_of_word: Places, word_run: Places, kept: Mask, parent: Places, block: Places
 ) -> tuple[Counts, Counts]:
-    """The number of the paragraph of each of some blocks, and the kept terms of each paragraph of the page.
+    """The number of the paragraph of each of the given blocks, and the kept terms of each paragraph of the page.
 
-    The blocks of kept words are the leaves of the topic content tree; each of the blocks asked for is one, too.
+    The blocks of kept words are the leaves of the topic content tree; each of the given blocks is one, too.
     """
     if not len(block):
         raise ValueError("expected one block or more")
@@ -255,7 +256,7 @@ def paragraph_sizes(
 def keyword_sums(key: Keys, sentence: Places, sentences: int, keyword: Keys, weight: Weights) -> Weights:
     """The sum of the weights of the keywords (ascending) in each sentence, each counted once.
 
-    Word w of the sentences, in order, has the hash `key[w]` and stands in `sentence[w]`.
+    Word w of the sentences, in order, has the hash `key[w]` and is in `sentence[w]`.
     """
     if not len(keyword):
         return np.zeros(sentences)
@@ -267,10 +268,10 @@ def keyword_sums(key: Keys, sentence: Places, sentences: int, keyword: Keys, wei
 
 
 def quotas(sizes: Counts, available: Counts, wanted: int) -> Counts:
-    """How many of the wanted sentences each paragraph gives: by its size, no more than it has.
+    """The number of sentences that each paragraph contributes: by its size, at most as many as it has.
 
-    The paper says "according to the size of each paragraph"; ours: one after the other to where it stands for the most
-    terms (the rule of d'Hondt).
+    The paper says "according to the size of each paragraph"; here each sentence goes to the paragraph
+    with the most terms per sentence (the d'Hondt rule).
     """
     if int(available.sum()) <= wanted:
         return available.copy()
@@ -308,10 +309,10 @@ def linked_headings(
 ) -> list[tuple[int, int, int]]:
     """The headings with more than the share `linked` of their terms in links: link, first word, word after the last.
 
-    The link is the first in the heading, or else the one that the heading stands in (`in_link`).
+    The link is the first in the heading, or else the link around the heading (`in_link`).
 
-    What stands under a heading ends at the next of its rank or above, or after `longest` words. Only headings with a
-    word of the central area under them are told.
+    The part under a heading ends at the next of its rank or above, or after `longest` words. Only headings with a
+    word of the central area under them are returned.
     """
     level = level_of_tag[np.minimum(tag[node], len(level_of_tag) - 1)]
     headings = np.flatnonzero((level > 0) & (terms > 0))
@@ -349,9 +350,9 @@ def similar_blocks(
     stops: Keys,
     least: float,
 ) -> Mask:
-    """The offered leaves of type `hub` whose terms, with those of their siblings, are like a topic (cosine).
+    """The offered leaves of type `hub` whose terms, with those of their siblings, are similar to a topic (cosine).
 
-    The topic has the features `key`, ascending, of these weights; stop words are no terms.
+    The topic has the features `key`, ascending, of these weights; stop words do not count.
     """
     none = np.zeros(len(parent), np.bool_)
     leaf = np.ones(len(parent), np.bool_)
@@ -386,7 +387,7 @@ def inside_marked(
     attr_text: str,
     names: frozenset[str],
 ) -> Mask:
-    """The nodes in elements that have one of some tags, marked by code, or a role of these names."""
+    """The nodes in elements with one of the tags, given by code, or with one of the roles."""
     marked = tags[np.minimum(tag, len(tags) - 1)]
     for k in np.flatnonzero(attr_name == role).tolist():
         if attr_text[attr_start[k] : attr_start[k + 1]].strip().lower() in names:
@@ -398,7 +399,7 @@ def inside_marked(
 def kept_and_shown(
     keep_runs: Mask, keep: Mask, run_owner: Places, flags: NDArray[np.uint8], hidden: int
 ) -> tuple[Mask, Mask]:
-    """The runs that are kept and so is their owner; and those together with the visible ones."""
+    """The kept runs whose owner is kept; and those together with the visible ones."""
     kept = keep_runs & keep[run_owner]
     return kept, kept | ((flags & hidden) == 0)[run_owner]
 
@@ -406,7 +407,7 @@ def kept_and_shown(
 def leading_words(
     kind: NDArray[np.uint8], hub: int, block_of_word: Places, central: Mask, teasers: list[tuple[int, int]]
 ) -> tuple[int, int]:
-    """How many central words there are, and how many of them stand in blocks of type `hub` or in teasers."""
+    """The number of central words, and of those in blocks of type `hub` or in teasers."""
     leading = kind[block_of_word] == hub
     for start, end in teasers:
         leading[start:end] = True
@@ -414,22 +415,22 @@ def leading_words(
 
 
 def folded_units(text: str, run_start: Places, unit: Counts, runs: NDArray[np.intp]) -> tuple[list[str], list[int]]:
-    """The text of each unit among some runs, white space folded; and where, among those runs, its own begin."""
+    """The text of each unit of the given runs, white space folded; and the index of its first run."""
     of_run = unit[runs]
     first = [0, *(np.flatnonzero(of_run[1:] != of_run[:-1]) + 1).tolist()] if len(runs) else []
     parts = [text[a:b] for a, b in zip(run_start[runs].tolist(), run_start[runs + 1].tolist(), strict=True)]
     return [" ".join("".join(parts[a:b]).split()) for a, b in pairwise([*first, len(runs)])], first
 
 
-def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> list[tuple[int, str]]:
-    """Sentences with the number of their paragraph, from segments of paragraphs with `parted` between two of them.
+def ended_sentences(segments: Iterable[str], number: list[int], separator: str) -> list[tuple[int, str]]:
+    """Sentences with the number of their paragraph, from segments of paragraphs with `separator` between two of them.
 
     A single capital and a full stop (`M. Dupont`) end no sentence.
     """
     ended: list[tuple[int, str]] = []
     at, held = 0, ""
     for found in segments:
-        if found == parted:
+        if found == separator:
             if held:
                 ended.append((number[at], held))
                 held = ""
@@ -449,7 +450,7 @@ def ended_sentences(segments: Iterable[str], number: list[int], parted: str) -> 
 def offered_blocks(
     guiding: Mask, node: Places, kept: Mask, run_reason: NDArray[np.uint8], repeated: int, of_run: Places
 ) -> Mask:
-    """The blocks whose node is not guiding, and to which no kept run is attached nor one that goes as `repeated`."""
+    """The blocks whose node is not guiding, and which have no kept run and no run removed as `repeated`."""
     offered = ~guiding[node]
     offered[of_run[kept | (run_reason == repeated)]] = False
     return offered
@@ -458,9 +459,9 @@ def offered_blocks(
 def distinct_sentences(
     ended: list[tuple[int, str]], is_sentence: Callable[[str], bool], least_words: int, lines: bool
 ) -> dict[str, int]:
-    """What reads like a sentence, each once, with the first paragraph it stands in.
+    """The distinct texts that read like sentences, with the first paragraph of each.
 
-    With `lines` so does all that has `least_words` words; what has as many and ends in `.`, `!` or `?` always does.
+    With `lines` any text of `least_words` words does; one that also ends in `.`, `!` or `?` always does.
     """
     found: dict[str, int] = {}
     for paragraph, sentence in ended:

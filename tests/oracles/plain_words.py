@@ -1,4 +1,4 @@
-"""`webwinnow._words` in plain Python: slow, obvious, and what the compiled version is compared with."""
+"""`webwinnow._words` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORD = re.compile(r"\w+")
 
 
 def count_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> int:
-    r"""How many words (`\w+`) the counted runs of a text hold, each run by itself."""
+    r"""How many words (`\w+`) the counted runs of a text have, each run by itself."""
     _check_runs(text, starts, len(counted))
     bounds = starts.tolist()
     return sum(len(_WORD.findall(text[bounds[r] : bounds[r + 1]])) for r in np.flatnonzero(counted))
 
 
 def blank_runs(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which runs of a text are nothing but white space."""
+    """Which runs of a text are blank."""
     _check_runs(text, starts, len(starts) - 1)
     return np.array([not text[a:b].strip() for a, b in pairwise(starts.tolist())], np.bool_)
 
@@ -34,7 +34,7 @@ def _check_runs(text: str, starts: NDArray[np.int32], runs: int) -> None:
         raise ValueError(f"{len(starts)} offsets for {runs} runs")
     for r, (a, b) in enumerate(pairwise(starts.tolist())):
         if not 0 <= a <= b <= len(text):
-            raise ValueError(f"run {r} lies outside the text")
+            raise ValueError(f"run {r} is outside the text")
 
 
 def word_hash(word: str) -> int:
@@ -47,8 +47,8 @@ def word_spans(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Words of the counted runs: hash, run, start and end of each.
 
-    A word is a row of letters and digits; of scripts without blanks between words it is each pair of neighbours, or a
-    lone character.
+    A word is a sequence of letters and digits; in scripts without blanks between words it is each pair of neighbours,
+    or a single character.
     """
     _check_runs(text, starts, len(counted))
     bounds = starts.tolist()
@@ -67,7 +67,7 @@ def word_spans(
 def link_hashes(
     text: str, starts: NDArray[np.int32], which: NDArray[np.int64], link_feature: Callable[[str], str]
 ) -> NDArray[np.uint64]:
-    """The hashes of the link features of some addresses, which are runs of a text; `words.link_feature` names them."""
+    """The hashes of the link features of URLs, which are runs of a text; `words.link_feature` names them."""
     _check_runs(text, starts, len(starts) - 1)
     found = []
     for k in which.tolist():
@@ -93,16 +93,17 @@ def folded_text(
     parent: NDArray[np.int32],
     parting: NDArray[np.bool_],
 ) -> bytes:
-    """The wanted runs of a page as UTF-8, case and white space folded, with a blank where a parting node parts them.
+    """The wanted runs of a page as UTF-8, case and white space folded, with a blank where a splitting node separates
+    two.
 
-    Two runs are parted when the nearest parting nodes around them differ or one opens between them.
+    Two runs are separated when the nearest splitting nodes around them differ or one opens between them.
     """
     _check_runs(text, starts, len(wanted))
     if len(owner) != len(wanted) or len(before) != len(wanted):
         raise ValueError("columns of different lengths")
     for r, (node, follower) in enumerate(zip(owner.tolist(), before.tolist(), strict=True)):
         if not 0 <= node < len(parent) or not 0 <= follower <= len(parent):
-            raise ValueError(f"run {r} lies outside the tree")
+            raise ValueError(f"run {r} is outside the tree")
     around = nearest(parent, parting)
     said, last = "", None
     for r in np.flatnonzero(wanted).tolist():

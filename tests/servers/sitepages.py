@@ -11,7 +11,7 @@ from webwinnow.urls import canonical
 
 
 class SitePages(NamedTuple):
-    """The pages by their address, and the address of the start page of each site: the first at the least depth."""
+    """The pages by URL, and the URL of the start page of each site: the first page at the lowest depth."""
 
     pages: dict[str, bytes]
     starts: list[str]

@@ -1,7 +1,7 @@
-"""`SiteWeb`: a web of many small sites, made up from the text of other pages, with all links known.
+"""`SiteWeb`: a synthetic web of many small sites with the text of other pages; all links are known.
 
-Every site has a start page, hubs below it and pages below those, a menu and a footer that all of its pages share, a
-page or two that have nothing to do with its topic, and links to other sites, most of them of its own topic.
+Every site has a start page, hubs below it and pages below those, a menu and a footer that all of its pages share, one
+or two pages off its topic, and links to other sites, most of them of its own topic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IDLE = (
 
 @dataclass(frozen=True, slots=True)
 class SiteWeb:
-    """Pages by address; the topic of each site and its start page by host; links between sites, as (from, to)."""
+    """Pages by URL; the topic of each site and its start page by host; links between sites, as (from, to)."""
 
     pages: dict[str, str] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
@@ -63,10 +63,10 @@ def site_web(
     astray: float = 0.25,
     deep: bool = False,
 ) -> SiteWeb:
-    """Make a web: so many `sites` of each topic, that share the topic's paragraphs between them.
+    """Make a web of `sites` sites per topic, which divide the topic's paragraphs among them.
 
     The first site of a topic leads, over links within the topic, to all others of it; a link goes `astray`, to a site
-    of any other topic, with that probability. Where it is `deep`, links to other sites stand on any page, else on start
+    of any other topic, with that probability. If `deep`, any page may have links to other sites, else only start
     pages and hubs.
     """
     draw = random.Random(seed)

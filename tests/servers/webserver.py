@@ -1,9 +1,9 @@
-"""`WebServer`: real HTTP on loopback for tests, benchmarks and people: pages by host name, faults on demand, a log.
+"""`WebServer`: an HTTP server on loopback for tests, benchmarks and tools: pages by host name, faults on demand, a log.
 
     with WebServer({"http://a.test/": "<p>Hello", "http://a.test/slow": Reply(b"<p>Late", wait=2)}) as server:
-        ...  # every host name is served on server.port; server.log tells who asked for what, and when
+        ...  # every host name is served on server.port; server.log lists the requests and their times
 
-What a page answers may also be a function of the request, and all of the answers may come from one (`answer`).
+A page may also be a function of the request, and one function (`answer`) may answer all requests.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REASONS = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found", 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request as it came: `url` without the port that the server is on."""
+    """A request; `url` is without the server's port."""
 
     url: str
     headers: Mapping[str, str]
@@ -43,9 +43,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is sent. `wait`: seconds before anything is. `claims`: the Content-Length that is told, where it is not the
-    body's. `chunked`: the body in chunks of this size. `pieces`: sent after `body`, as long as somebody takes them.
-    `raw`: all of it, header too, as it is.
+    """A response. `wait`: seconds before it is sent. `claims`: a Content-Length other than the body's. `chunked`: size
+    of the chunks of the body. `pieces`: sent after `body`, until the client disconnects. `raw`: the whole response,
+    headers included.
     """
 
     body: bytes = b""
@@ -78,7 +78,7 @@ Answer = str | bytes | Reply | Callable[[Asked], "str | bytes | Reply"]
 
 @dataclass
 class WebServer:
-    """Serves `pages` by address, or by path alone for every host; for what is not there `answer` is asked, else 404."""
+    """Serves `pages` by URL, or by path alone for every host; other requests go to `answer`, else 404."""
 
     pages: Mapping[str, Answer] = field(default_factory=dict)
     answer: Callable[[Asked], str | bytes | Reply] | None = None
@@ -112,7 +112,7 @@ class WebServer:
                 return connection, address
 
             def handle_error(self, request: object, client_address: object) -> None:
-                """Nothing: a client that goes away in the middle is no fault here."""
+                """Ignore errors: clients may disconnect at any time."""
 
         self._server = Server((self.address, self.port), Handler)
         self.port = self._server.server_address[1]
@@ -130,12 +130,12 @@ class WebServer:
                 _shut(connection)
 
     def route(self, host: str = "*.test") -> str:
-        """What `--resolve` takes to find this server under a host's name."""
+        """The argument of `--resolve` that maps a host name to this server."""
         return f"{host}={self.address}:{self.port}"
 
     @property
     def paths(self) -> list[str]:
-        """The paths that were asked for, in order."""
+        """The requested paths, in order."""
         return [line.asked.path for line in self.log]
 
     def reply_to(self, asked: Asked) -> Reply:
@@ -172,13 +172,13 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         server = self.server_of_pages
         server.opened(self.connection)
-        with suppress(OSError):  # whoever asked has gone
+        with suppress(OSError):  # the client has disconnected
             while self._one() and server.keep_alive and not server.closing.is_set():
                 pass
         server.closed(self.connection)
 
     def _one(self) -> bool:
-        """Answer one request; whether the connection can go on."""
+        """Answer one request; return whether the connection stays open."""
         server = self.server_of_pages
         asked = _read_request(self.rfile)
         if asked is None:

@@ -43,7 +43,7 @@ def node_marks(tag: NDArray[np.uint16], parent: NDArray[np.int32]) -> NDArray[np
 def node_tokens(
     tag: NDArray[np.uint16],
     attr_node: NDArray[np.int32],
-    told: NDArray[np.bool_],
+    named: NDArray[np.bool_],
     attr_start: NDArray[np.int32],
     attr_text: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
