@@ -84,7 +84,7 @@ def test_nothing_to_weigh_gives_no_columns(pages):
     assert SiteFeatureWeighter().fit_transform(pages).shape == (len(pages), 0)
 
 
-def test_weighter_in_a_pipeline_tells_classes_of_another_site():
+def test_weighter_in_a_pipeline_predicts_classes_of_another_site():
     pipeline = make_pipeline(SiteFeatureWeighter(), LinearSVC())
     pipeline.fit(PAGES[:8], LABELS[:8])
     assert pipeline.predict(PAGES[8:]).tolist() == LABELS[8:]

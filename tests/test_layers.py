@@ -90,7 +90,7 @@ def complaints_about(part: str, imported: set[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=str)
-def test_a_module_stands_in_a_layer(module: Path) -> None:
+def test_a_module_is_in_a_layer(module: Path) -> None:
     part = part_of(module)
     assert part == FACE or part in LAYERS, f"{module} is in no layer: add {part} to the table of {CONTRIBUTING.name}"
 

@@ -67,13 +67,13 @@ def assert_twins_agree(
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_twins_lay_out_soup_alike(data: st.DataObject, soup: st.SearchStrategy[str]):
+def test_twins_lay_out_soup_equally(data: st.DataObject, soup: st.SearchStrategy[str]):
     assert_twins_agree(written_back(data.draw(soup)))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
-def test_twins_keep_to_limits_alike(data: st.DataObject, soup: st.SearchStrategy[str]):
+def test_twins_keep_to_limits_equally(data: st.DataObject, soup: st.SearchStrategy[str]):
     limits = [
         data.draw(st.integers(least, 8), label=name) for name, least in (("nodes", 2), ("depth", 1), ("attributes", 0))
     ]
@@ -81,7 +81,7 @@ def test_twins_keep_to_limits_alike(data: st.DataObject, soup: st.SearchStrategy
 
 
 @given(st.binary(max_size=300))
-def test_twins_lay_out_random_bytes_alike(body: bytes):
+def test_twins_lay_out_random_bytes_equally(body: bytes):
     assert_twins_agree(written_back(body))
 
 
@@ -92,7 +92,7 @@ name_characters = st.text(st.characters(exclude_categories=("Cs",), exclude_char
 @example(tag='"', name="=", value='"')
 @example(tag="<b", name="<", value="&amp")
 @example(tag="=é", name="é=", value="&amp;quot;")
-def test_twins_read_odd_names_alike(tag: str, name: str, value: str):
+def test_twins_read_odd_names_equally(tag: str, name: str, value: str):
     assert_twins_agree(written_back(f"<a{tag} {name}={value} {name}x class='{value}'>x</a{tag}><b{tag}/{name}>y"))
 
 
@@ -122,7 +122,7 @@ def test_twins_read_odd_names_alike(tag: str, name: str, value: str):
     ],
     ids=lambda page: page[:24],
 )
-def test_twins_lay_out_odd_pages_alike(page: str):
+def test_twins_lay_out_odd_pages_equally(page: str):
     assert_twins_agree(written_back(page))
 
 
@@ -134,12 +134,12 @@ LARGE_PAGES = {
 
 
 @pytest.mark.parametrize("page", LARGE_PAGES.values(), ids=LARGE_PAGES.keys())
-def test_twins_lay_out_large_pages_alike(page: str):
+def test_twins_lay_out_large_pages_equally(page: str):
     assert_twins_agree(written_back(page))
 
 
 @pytest.mark.parametrize("page", sorted((Path(__file__).parent / "golden").glob("*.html")), ids=lambda page: page.stem)
-def test_twins_lay_out_golden_pages_alike(page: Path):
+def test_twins_lay_out_golden_pages_equally(page: Path):
     assert_twins_agree(written_back(page.read_bytes()))
 
 
@@ -207,11 +207,11 @@ def test_inline_styles_are_canonicalised_as_markup_does(written: str):
 @example("display:none;display : NONE ! important", "div", "")
 @example("display:none;display", "div", "")
 @example("none:display", "div", " type='hidden '")
-def test_twins_hide_and_style_alike(written: str, tag: str, more: str):
+def test_twins_hide_and_style_equally(written: str, tag: str, more: str):
     escaped = written.replace('"', "&quot;")
     assert_twins_agree(written_back(f'<{tag}{more} style="{escaped}">x</{tag}><{tag} class="{escaped}">'))
 
 
 @given(st.binary(max_size=60) | st.text("<>/bBiIfontFONTem uU\n", max_size=80).map(str.encode))
-def test_twins_count_open_formatting_alike(markup: bytes):
+def test_twins_count_open_formatting_equally(markup: bytes):
     assert compiled.open_formatting(markup) == plain.open_formatting(markup)

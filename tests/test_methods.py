@@ -21,7 +21,7 @@ def test_the_last_value_of_a_setting_wins_over_earlier_and_known_ones() -> None:
     assert settings.page.favor is None
 
 
-def test_a_known_value_stays_unless_a_pair_sets_it() -> None:
+def test_a_known_value_is_kept_unless_a_pair_sets_it() -> None:
     settings = CleaningSettings.from_pairs(["page.comments=true"], page={"favor": "precision"})
     assert (settings.page.favor, settings.page.comments) == ("precision", True)
 

@@ -12,7 +12,7 @@ from webwinnow import _nodes as compiled
 
 
 @given(st.data())
-def test_twins_find_the_nearest_marked_ancestor_alike(data: st.DataObject):
+def test_twins_find_the_nearest_marked_ancestor_equally(data: st.DataObject):
     size = data.draw(st.integers(1, 30))
     parent = np.array([-1, *(data.draw(st.integers(0, i - 1)) for i in range(1, size))], np.int32)
     marked = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), np.bool_)

@@ -35,7 +35,7 @@ def test_every_region_has_a_kind_and_none_is_listed_twice() -> None:
     assert all(row["kind"] in KIND_CODE for row in ROWS)
 
 
-def test_many_sites_are_drawn_from_and_few_regions_of_each() -> None:
+def test_many_sites_are_sampled_with_few_regions_of_each() -> None:
     sites = Counter((row["file"], row["site"]) for row in ROWS)
     assert len(sites) >= 30
     assert max(sites.values()) <= 4

@@ -187,7 +187,7 @@ def node_of(tree: PageTree, tag: str) -> int:
     return next(node.index for node in tree if node.tag == tag)
 
 
-def test_nodes_stand_in_page_order_under_a_virtual_root():
+def test_nodes_are_in_page_order_under_a_virtual_root():
     tree = parse(PAGE)
     assert [node.tag for node in tree] == (
         ["#root", "body", "div", "p", "b", "p", "i", "pre", "noscript", "a", "my-card"]
@@ -213,7 +213,7 @@ def test_text_of_a_node_keeps_source_white_space_and_order():
     assert tree[node_of(tree, "pre")].text == "  x\n y"
 
 
-def test_runs_say_their_owner_and_the_node_they_stand_before():
+def test_runs_have_an_owner_and_a_following_node():
     tree = parse("<p>a<b>c</b>d</p>e")
     runs = [(tree.run(r), tree[int(tree.run_owner[r])].tag, int(tree.run_before[r])) for r in range(tree.run_count)]
     assert runs == [("a", "p", 3), ("c", "b", 4), ("d", "p", 4), ("e", "body", 4)]

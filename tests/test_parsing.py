@@ -266,7 +266,7 @@ def links(page: str, url: str = "https://site.example/a/b.html") -> list[str | N
     return [node.href for node in parse(page, url=url) if node.tag == "a"]
 
 
-def test_relative_links_are_resolved_by_the_pages_address():
+def test_relative_links_are_resolved_by_the_pages_url():
     page = (
         "<a href=c.html>1</a><a href=../d>2</a><a href=/e?f=1#g>3</a><a href=//other.example/h>4</a><a href='?q'>5</a>"
     )
@@ -285,7 +285,7 @@ def test_base_moves_relative_links():
     assert links("<base href=https://cdn.example/><a href=c>x</a>", url="") == ["https://cdn.example/c"]
 
 
-def test_first_base_with_an_address_wins():
+def test_first_base_with_a_url_wins():
     assert links("<base target=_blank><base href=/one/><base href=/two/><a href=c>x</a>") == [
         "https://site.example/one/c"
     ]
@@ -312,7 +312,7 @@ def test_canonical_url_is_resolved():
     assert parse("<p>x", url="https://site.example/x").head.canonical is None
 
 
-def test_tree_knows_its_address():
+def test_tree_knows_its_url():
     assert parse("<p>x", url="https://site.example/x").url == "https://site.example/x"
 
 
@@ -717,7 +717,7 @@ def test_page_within_its_limits_is_not_clipped():
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 10, 400])
-def test_clipped_depth_loses_no_text_and_is_said(max_depth: int, assert_consistent):
+def test_clipped_depth_loses_no_text_and_is_reported(max_depth: int, assert_consistent):
     page = "".join(f"<div>{k} " for k in range(3_000))
     tree = parse(page, limits=ParseLimits(max_depth=max_depth))
     assert tree.text.split() == [str(k) for k in range(3_000)]
@@ -749,7 +749,7 @@ def test_attributes_over_the_limit_are_left_out_and_the_tree_says_so(assert_cons
     assert_consistent(tree)
 
 
-def test_long_attribute_values_are_cut_and_long_addresses_left_out():
+def test_long_attribute_values_are_cut_and_long_urls_left_out():
     tree = parse(f"<a title='{'t' * 10_000}' href='https://e.example/{'h' * 10_000}'>x")
     assert tree.attribute(2, "title") == "t" * 4096
     assert not tree.attribute(2, "href")

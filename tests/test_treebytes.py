@@ -1,4 +1,4 @@
-"""A tree survives the spool, and a damaged one is told from a sound one."""
+"""A tree survives the spool, and a damaged one is detected."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def test_resolve_works_on_file_urls() -> None:
 @given(URLISH, URLISH)
 @example("http://a/b", "a/b?c:d")
 @example("http://a/b\x01/c", "/x")
-def test_resolve_gives_the_same_by_its_short_ways(base: str, href: str) -> None:
+def test_resolve_gives_the_same_by_its_fast_paths(base: str, href: str) -> None:
     assert resolve(base, href) == _resolve_anything(base, href)
 
 
@@ -311,5 +311,5 @@ def test_site_keys_never_raise(url: str) -> None:
 
 
 @given(st.from_regex(r"https?://[a-z0-9]{1,2}(\.[a-z0-9]{1,2})?/[a-zA-Z0-9~%:@/.]{0,8}", fullmatch=True))
-def test_the_short_way_to_the_canonical_form_changes_nothing(url: str) -> None:
+def test_the_fast_path_to_the_canonical_form_changes_nothing(url: str) -> None:
     assert canonical(url) == canonical(url + "#")

@@ -43,7 +43,7 @@ def test_columns_are_in_alphabetical_order_and_rows_name_their_pages():
     assert matrix.page_ids == ["page0", "page1", "page2"]
 
 
-def test_stop_words_numbers_and_single_letters_stay_only_when_asked_for():
+def test_stop_words_numbers_and_single_letters_are_kept_only_on_request():
     assert "in" not in built().vocabulary
     assert "in" in built(VectorSettings(stop_words=False)).vocabulary
 

@@ -114,7 +114,7 @@ def test_contractions_stay_whole() -> None:
     assert words("Don't we'll I'm they’re") == ["don't", "we'll", "i'm", "they're"]
 
 
-def test_final_apostrophe_s_goes() -> None:
+def test_final_apostrophe_s_is_removed() -> None:
     assert words("Ann's ANN’S 1990's it's") == ["ann", "ann", "1990", "it"]
 
 
@@ -351,7 +351,7 @@ def test_image_feature_is_the_file_name(src: str, feature: str) -> None:
     assert image_feature(src) == feature
 
 
-def test_data_images_are_told_apart_by_hash() -> None:
+def test_data_images_are_distinguished_by_hash() -> None:
     first, second = image_feature("data:image/png;base64,AAAA"), image_feature("data:image/png;base64,AAAB")
     assert first != second
     assert re.fullmatch("@img:data:[0-9a-f]{16}", first)

@@ -13,7 +13,7 @@ from webwinnow.words import image_feature, link_feature
 
 
 @given(st.text(), st.data())
-def test_twins_count_words_and_see_blanks_alike(text: str, data: st.DataObject):
+def test_twins_count_words_and_see_blanks_equally(text: str, data: st.DataObject):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     starts = np.array([0, *cuts, len(text)], np.int32)
     counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(starts) - 1, max_size=len(starts) - 1)), np.bool_)
@@ -61,7 +61,7 @@ address = st.one_of(
 @settings(max_examples=500)
 @given(st.lists(address, max_size=4), st.data())
 @example(["", "//h", "http://h", "mailto:a@b", "data:,x", "a:", "//"], None)
-def test_twins_hash_addresses_alike(addresses: list[str], data: st.DataObject | None):
+def test_twins_hash_urls_equally(addresses: list[str], data: st.DataObject | None):
     text, starts = "".join(addresses), np.cumsum([0, *map(len, addresses)], dtype=np.int32)
     which = np.array(
         [k for k in range(len(addresses)) if data is None or data.draw(st.booleans())],
@@ -77,7 +77,7 @@ def test_twins_hash_addresses_alike(addresses: list[str], data: st.DataObject | 
 
 @given(st.text())
 @example("\ud800")
-def test_twins_hash_names_alike(name: str):
+def test_twins_hash_names_equally(name: str):
     assert compiled.name_hash(name) == plain.name_hash(name)
 
 
@@ -99,7 +99,7 @@ def test_twins_refuse_addresses_outside_the_text():
 
 @given(st.text() | st.text(" \t\n\x1c\x85\xa0aBß\u0130\u0390ﬃ漢\ud800", max_size=40), st.data())
 @example("".join(map(chr, range(0x600))), None)
-def test_twins_fold_text_alike(text: str, data: st.DataObject | None):
+def test_twins_fold_text_equally(text: str, data: st.DataObject | None):
     def draw(most: int, least: int = 0) -> int:
         return least if data is None else data.draw(st.integers(least, most))
 

@@ -37,7 +37,7 @@ PAGES = [page(n) for n in range(12)]
 SITE = webwinnow.learn(PAGES, "mill.example")
 
 
-def test_what_the_site_repeats_goes_and_the_story_stays():
+def test_repeated_blocks_are_removed_and_the_story_is_kept():
     text = SITE.clean(PAGES[3]).text
     assert "Story 3 of the mill" in text
     assert "harvest" in text.lower()
@@ -51,7 +51,7 @@ def test_a_page_that_was_not_learned_is_cleaned_with_its_site():
     assert "Subscribe to our paper" not in text
 
 
-def test_what_goes_because_the_site_repeats_it_says_so():
+def test_the_reason_of_repeated_blocks_names_the_repetition():
     reasons = {decision.text: decision.reason for decision in SITE.clean(PAGES[3]).decisions()}
     assert reasons["All rights reserved by the mill"].startswith("repeated")
 
@@ -65,7 +65,7 @@ def test_one_page_is_cleaned_as_the_page_alone_and_says_so(model):
     assert both.verdict.note is not None
 
 
-def test_verdict_tells_genre_and_confidence():
+def test_verdict_has_genre_and_confidence():
     record = SITE.clean(PAGES[3]).record()
     assert record["method"] == "combined"
     assert record["genre"] in webwinnow.pagemodel.GENRES
@@ -113,7 +113,7 @@ def test_the_page_itself_is_left_out_of_what_the_site_shows():
     np.testing.assert_allclose(learned.mean, others.mean, rtol=1e-6, atol=1e-6)
 
 
-def test_the_more_pages_the_more_the_site_as_a_whole_is_believed():
+def test_the_weight_of_the_whole_site_grows_with_its_pages():
     evidence = PageEvidence.of(parse(PAGES[0].body))
     table = SITE.block_table
     asked = table.ask(evidence, SITE.pages, learned=True)

@@ -19,7 +19,7 @@ def page(n: int) -> str:
 SITE = SiteModel.learn([parse(page(n)) for n in range(6)], "a.example")
 
 
-def test_weighty_blocks_stay_and_repeated_ones_go():
+def test_weighty_blocks_are_kept_and_repeated_ones_are_removed():
     clean = SITE.clean(page(1), "cst")
     assert "word1x0" in clean.text
     assert "Home" not in clean.text

@@ -43,7 +43,7 @@ def test_links_are_named_with_their_share():
     assert any(says.startswith("links: 100% of its words") and push < 0 for push, says in menu.because)
 
 
-def test_combined_tells_what_the_site_says():
+def test_combined_explains_the_evidence_of_the_site():
     causes = {decision.text: decision.because for decision in SITE.clean(PAGES[3]).decisions(explain=True)}
     promise = causes["Subscribe to our paper today and read about the mill every morning."]
     assert any(says == "the site says this on 100% of its other pages" and push < -1 for push, says in promise)
@@ -51,14 +51,14 @@ def test_combined_tells_what_the_site_says():
     assert any("this place" in says for _, says in causes["Story 3 of the mill"])
 
 
-def test_without_a_site_combined_tells_what_the_page_alone_does():
+def test_without_a_site_combined_explains_the_page_alone():
     tree = parse(PAGES[0].body)
     alone = [decision.because for decision in clean_page(tree, "page").decisions(explain=True)]
     assert [decision.because for decision in clean_page(tree, "combined").decisions(explain=True)] == alone
 
 
 @pytest.mark.parametrize("method", ["none", "repeated", "sst", "cst"])
-def test_methods_that_cannot_tell_do_not(method):
+def test_methods_without_explanations_return_none(method):
     clean = clean_page(parse(PAGES[0].body), method, SITE)
     assert all(not decision.because for decision in clean.decisions(explain=True))
 

@@ -38,34 +38,34 @@ def judged(page: str, url: str = URL) -> tuple[PageContext, Verdict]:
 
 def test_obvious_regions_get_their_kind() -> None:
     found = recognise(*judged(PAGE))
-    told = {text.split()[0]: KINDS[kind].name for text, kind in zip(found.regions.texts(), found.kind, strict=True)}
-    assert told["Home"] == "hierarchic-directory"
-    assert told["Facebook"] == "share"
-    assert told["We"] == "consent"
-    assert told["©"] == "declaration"
+    kinds = {text.split()[0]: KINDS[kind].name for text, kind in zip(found.regions.texts(), found.kind, strict=True)}
+    assert kinds["Home"] == "hierarchic-directory"
+    assert kinds["Facebook"] == "share"
+    assert kinds["We"] == "consent"
+    assert kinds["©"] == "declaration"
 
 
-def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_what_stays() -> None:
+def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_kept_ones() -> None:
     page, verdict = judged(PAGE)
     tree = page.tree
     verdict = replace(verdict, keep=tree.tagged("main", "h1", "p") & (np.arange(len(tree)) < 12))
-    told = with_kinds(page, verdict)
-    assert told.kind_score is not None
-    assert not told.kind[verdict.keep].any()
+    labelled = with_kinds(page, verdict)
+    assert labelled.kind_score is not None
+    assert not labelled.kind[verdict.keep].any()
     nav = int(np.flatnonzero(tree.tagged("nav"))[0])
-    assert (told.kind[nav : int(tree.end[nav])] == KIND_CODE["hierarchic-directory"]).all()
-    assert 0 < told.kind_score[nav] <= 1
-    assert told.keep_runs is verdict.keep_runs
+    assert (labelled.kind[nav : int(tree.end[nav])] == KIND_CODE["hierarchic-directory"]).all()
+    assert 0 < labelled.kind_score[nav] <= 1
+    assert labelled.keep_runs is verdict.keep_runs
 
 
-def test_nobody_who_does_not_ask_pays_for_kinds() -> None:
+def test_kinds_are_computed_only_on_request() -> None:
     tree = parse(PAGE, url=URL)
     verdict = keep_visible(tree)
     assert verdict.kind_score is None
     assert not verdict.kind.any()
 
 
-def test_a_page_of_which_nothing_goes_has_no_kinds() -> None:
+def test_a_page_without_removed_blocks_has_no_kinds() -> None:
     tree = parse("<p>All of it stays.")
     assert len(recognise(PageContext(tree), keep_visible(tree)).kind) == 0
 

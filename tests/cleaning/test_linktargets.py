@@ -34,12 +34,12 @@ def target(href: str, url: str = URL) -> Target:
         ("https://[broken", "script"),
     ],
 )
-def test_a_link_is_told_by_its_address(href: str, what: str) -> None:
+def test_a_link_is_classified_by_its_url(href: str, what: str) -> None:
     assert target(href).what == what
     assert what in TARGETS
 
 
-def test_a_link_that_hands_the_page_on_is_told_from_one_that_leaves() -> None:
+def test_a_share_link_is_distinguished_from_one_that_leaves() -> None:
     assert target("https://social.example/share?u=https%3A%2F%2Fwww.mill.example%2Fgrain").carrying
     assert not target("https://social.example/mill").carrying
 
@@ -49,10 +49,10 @@ def test_a_page_that_differs_in_numbers_only_is_another_page_of_the_same() -> No
     assert not target("/grain/rye/sowing.html?sort=3").numbered
 
 
-def test_the_words_of_an_address_say_where_they_stand() -> None:
+def test_words_of_a_url_have_their_position() -> None:
     words = target("https://other.example/share/this?via=mill").words
     assert {"p:share", "p:this", "q:via", "h:other"} <= set(words)
 
 
-def test_an_address_without_end_is_cut() -> None:
+def test_an_overlong_url_is_cut() -> None:
     assert len(target("/" + "a/" * 5000 + "?" + "b=c&" * 5000).words) < 50

@@ -31,14 +31,14 @@ def cleaned(page: str, **settings: str) -> webwinnow.CleanPage:
     return clean_page(parse(page), "page", settings=CleaningSettings(page=PageSettings(**settings)))
 
 
-def test_prose_stays_and_navigation_goes():
+def test_prose_is_kept_and_navigation_is_removed():
     text = cleaned(STORY).text
     assert "waited for the rain" in text
     assert "Section 3" not in text
     assert "Copyright" not in text
 
 
-def test_record_tells_genre_and_confidence():
+def test_record_has_genre_and_confidence():
     record = cleaned(STORY).record()
     assert record["genre"] == "article"
     assert 0.5 < record["confidence"] <= 1.0
@@ -82,7 +82,7 @@ def test_another_favor_is_refused():
         PageSettings(favor="both")  # type: ignore[arg-type]
 
 
-def test_settings_survive_the_way_to_a_worker():
+def test_settings_survive_pickling_for_a_worker():
     settings = RunSettings(method="page", cleaning=CleaningSettings(page=PageSettings(favor="recall")))
     assert RunSettings.from_plain(json.loads(json.dumps(settings.to_plain()))) == settings
 
@@ -120,7 +120,7 @@ def test_hostile_pages_are_cleaned_soon(page: str):
     assert time.process_time() - started < SECONDS
 
 
-def test_a_heading_is_as_likely_as_what_it_heads_unless_half_of_the_site_has_it():
+def test_a_heading_has_the_probability_of_its_section_unless_half_of_the_site_has_it():
     tree = parse("<h2>Overview</h2><p>one two three</p><h3>Box</h3><p>four</p><p>five</p><h2>Last</h2>")
     evidence = PageEvidence.of(tree)
     given = np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.4])

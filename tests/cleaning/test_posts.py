@@ -55,7 +55,7 @@ def cleaned(page: str, comments: bool | None = None, method: str = "page") -> we
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_comments_below_an_article_go_and_say_why(method):
+def test_comments_below_an_article_are_removed_with_a_reason(method):
     clean = cleaned(STORY, method=method)
     assert "waited for the rain" in clean.text
     assert "barley" not in clean.text
@@ -65,7 +65,7 @@ def test_comments_below_an_article_go_and_say_why(method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("comments", [None, True, False])
-def test_posts_have_their_kind_whether_they_stay_or_not(method, comments):
+def test_posts_have_their_kind_whether_kept_or_removed(method, comments):
     clean = cleaned(STORY, comments, method)
     kinds = {decision.text: decision.kind for decision in clean.decisions()}
     assert {kind for text, kind in kinds.items() if "barley" in text} == {"posts"}
@@ -76,7 +76,7 @@ def test_posts_have_their_kind_whether_they_stay_or_not(method, comments):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_comments_stay_if_asked_for_apart_in_the_record(method):
+def test_requested_comments_are_a_separate_field_of_the_record(method):
     clean = cleaned(STORY, comments=True, method=method)
     assert "waited for the rain" in clean.text
     assert "barley" in clean.text
@@ -95,7 +95,7 @@ def test_the_record_has_no_comments_unless_they_were_asked_for():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_posts_of_a_forum_stay_unless_refused(method):
+def test_posts_of_a_forum_are_kept_unless_refused(method):
     assert cleaned(FORUM, method=method).record()["genre"] == "forum"
     assert cleaned(FORUM, method=method).text.count("wet barley") == 8
     kept = cleaned(FORUM, comments=True, method=method)
@@ -110,14 +110,14 @@ def test_the_rule_by_itself():
     probability, shown = np.array([0.5, 0.95, 0.5]), np.array([True, False, True])
     none = [False] * 3
 
-    def told(*, for_posts: bool, comments: bool | None) -> list[list[bool]]:
+    def flagged(*, for_posts: bool, comments: bool | None) -> list[list[bool]]:
         masks = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
         return [mask.tolist() for mask in masks]
 
-    assert told(for_posts=True, comments=None) == [none, none]
-    assert told(for_posts=False, comments=None) == [none, [True, False, False]]
-    assert told(for_posts=False, comments=True) == [[True, False, False], none]
-    assert told(for_posts=True, comments=False) == [none, [True, True, False]]
+    assert flagged(for_posts=True, comments=None) == [none, none]
+    assert flagged(for_posts=False, comments=None) == [none, [True, False, False]]
+    assert flagged(for_posts=False, comments=True) == [[True, False, False], none]
+    assert flagged(for_posts=True, comments=False) == [none, [True, True, False]]
 
 
 def test_another_value_is_refused():

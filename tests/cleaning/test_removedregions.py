@@ -101,7 +101,7 @@ def test_tables_that_lay_out_a_page_come_apart_and_plain_ones_do_not() -> None:
     assert [len(text.split()) for text in texts(PROSE + layout)] == [12, 16]
 
 
-def test_text_between_line_breaks_is_a_region_beside_what_stays() -> None:
+def test_text_between_line_breaks_is_a_region_beside_kept_text() -> None:
     found = found_in("<table><tr><td>Print this<br><a href=/m>Mail it</a><p>KEPT<p></td></tr></table>")
     assert found.texts() == ["Print this Mail it"]
     assert found.tree.tag_name(int(found.node[0])) == "td"

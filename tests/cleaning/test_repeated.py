@@ -21,11 +21,11 @@ def cleaned(page: str, model: SiteModel | None, **settings: float) -> str:
 PAGES = [f"<ul><li>Home<li>About</ul><p>story {n}</p><p>Price<br>{n} Euro<br>Tax</p>" for n in range(4)]
 
 
-def test_blocks_that_every_page_holds_go():
+def test_blocks_of_every_page_are_removed():
     assert cleaned(PAGES[2], site(*PAGES)) == "story 2\n\n2 Euro\n"
 
 
-def test_one_line_among_br_parted_ones_goes_alone():
+def test_one_line_between_line_breaks_is_removed_alone():
     page = parse(PAGES[1])
     decisions = {d.text: d for d in clean_page(page, "repeated", site(*PAGES)).decisions()}
     assert not decisions["Price"].kept
@@ -47,7 +47,7 @@ def test_share_is_counted_over_the_learned_pages():
     assert cleaned("<p>a<p>v", model, share=0.6) == "a\n\nv\n"
 
 
-def test_pictures_go_with_the_text_around_them():
+def test_images_are_removed_with_the_text_around_them():
     pages = [f"<div><img src=/l.png>Logo</div><div>story {n}<img src=/p{n}.png></div>" for n in range(3)]
     clean = clean_page(parse(pages[0], url="http://a.example/"), "repeated", site(*pages))
     assert clean.markdown == "story 0![](http://a.example/p0.png)\n"

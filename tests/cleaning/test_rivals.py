@@ -34,7 +34,7 @@ SITE = SiteModel.learn([parse(page(n), url=f"http://a.example/{n}") for n in ran
 
 
 @pytest.mark.parametrize("method", ["template", "segments"])
-def test_what_the_site_repeats_goes_and_what_varies_stays(method):
+def test_repeated_blocks_are_removed_and_varying_ones_are_kept(method):
     clean = SITE.clean(page(1), method)
     assert "word1x0" in clean.text
     assert "section" not in clean.text
@@ -155,7 +155,7 @@ def test_senseless_settings_are_refused(settings):
 # items
 
 
-def test_links_are_told_by_where_they_lead_and_what_they_say():
+def test_links_are_classified_by_target_and_text():
     tree = parse(
         "<p>see <a href='/a/b/other.html'>the other page</a> "
         "<a href='http://ads.example.net/click?x=1'><img src=i.gif></a>"
@@ -172,7 +172,7 @@ def test_links_are_told_by_where_they_lead_and_what_they_say():
     ]
 
 
-def test_pictures_are_told_by_size_words_and_link():
+def test_images_are_classified_by_size_words_and_link():
     tree = parse(
         "<a href='http://shop.example.net/buy+now'>"
         "<img src=/img/banner.gif width=468 height=60 alt='Click here now'></a>"
@@ -186,7 +186,7 @@ def test_pictures_are_told_by_size_words_and_link():
     ]
 
 
-def test_menu_links_go_and_plain_text_stays_whatever_it_is():
+def test_menu_links_are_removed_and_plain_text_is_always_kept():
     clean = clean_page(parse(page(1), url="http://a.example/stories/1.html"), "items")
     assert "word1x0" in clean.text
     assert "rights" in clean.text

@@ -45,7 +45,7 @@ def test_text_of_a_learned_page_is_its_story():
     assert SITE.clean(page(1), "sst").text == f"Title1\n\n{STORIES[1]}\n"
 
 
-def test_words_that_every_page_has_in_a_place_go_run_by_run():
+def test_words_of_every_page_are_removed_run_by_run():
     clean = SITE.clean(page(3), "sst", settings=CleaningSettings(sst=SstSettings(threshold=0.5)))
     tree, verdict = clean.tree, clean.verdict
     kept = {tree.run(r).strip(): bool(verdict.keep_runs[r]) for r in range(tree.run_count)}
@@ -94,7 +94,7 @@ def test_hidden_text_stays_hidden():
     assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>"), "sst").text
 
 
-def test_trials_show_what_goes_at_each_threshold():
+def test_trials_show_what_is_removed_at_each_threshold():
     trees = [parse(page(n), url=f"http://a.example/{n}") for n in range(3)]
     trials = try_thresholds(SITE, trees, (0.0, 0.5, 1.0))
     assert [trial.threshold for trial in trials] == sorted({0.0, 0.5, 1.0, SITE.threshold})

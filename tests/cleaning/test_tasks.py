@@ -32,25 +32,25 @@ def judged(task: Task):
 
 
 def test_content_changes_nothing() -> None:
-    _, verdict, told = judged(TASKS["content"])
-    assert told is verdict
+    _, verdict, adjusted = judged(TASKS["content"])
+    assert adjusted is verdict
 
 
 def test_a_kind_that_the_task_wants_comes_back_with_its_reason() -> None:
-    tree, verdict, told = judged(Task("paths", ("hierarchic-directory",)))
-    text = to_text(tree, told.keep, told.keep_runs)
+    tree, verdict, adjusted = judged(Task("paths", ("hierarchic-directory",)))
+    text = to_text(tree, adjusted.keep, adjusted.keep_runs)
     assert "Grain" in text
     assert "cookies" not in text
-    back = told.keep_runs & ~verdict.keep_runs
-    assert (told.run_reason[back] == TASK_REASON).all()
-    assert (told.run_reason[~back] == verdict.run_reason[~back]).all()
-    assert set(told.kind[told.kind_score > 0].tolist()) >= {KIND_CODE["hierarchic-directory"]}
+    back = adjusted.keep_runs & ~verdict.keep_runs
+    assert (adjusted.run_reason[back] == TASK_REASON).all()
+    assert (adjusted.run_reason[~back] == verdict.run_reason[~back]).all()
+    assert set(adjusted.kind[adjusted.kind_score > 0].tolist()) >= {KIND_CODE["hierarchic-directory"]}
 
 
-def test_an_archive_goes_without_consent() -> None:
-    tree, _, told = judged(TASKS["archive"])
-    assert "Grain" in to_text(tree, told.keep, told.keep_runs)
-    assert "cookies" not in to_text(tree, told.keep, told.keep_runs)
+def test_an_archive_has_no_consent_banner() -> None:
+    tree, _, adjusted = judged(TASKS["archive"])
+    assert "Grain" in to_text(tree, adjusted.keep, adjusted.keep_runs)
+    assert "cookies" not in to_text(tree, adjusted.keep, adjusted.keep_runs)
 
 
 def test_link_analysis_keeps_recommendations_and_no_directories() -> None:
@@ -77,7 +77,7 @@ def test_a_task_is_a_small_file(tmp_path: Path, name: str, written: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "written", "told"),
+    ("name", "written", "message"),
     [
         ("a.toml", "keeps = 3", "list of kinds"),
         ("a.toml", 'keeps = ["menus"]', "the kinds are content, posts"),
@@ -90,11 +90,11 @@ def test_a_task_is_a_small_file(tmp_path: Path, name: str, written: str) -> None
     ],
 )
 def test_a_task_that_makes_no_sense_is_refused_with_what_was_expected(
-    tmp_path: Path, name: str, written: str, told: str
+    tmp_path: Path, name: str, written: str, message: str
 ) -> None:
     path = tmp_path / name
     path.write_bytes(written.encode("utf-8", "surrogateescape"))
-    with pytest.raises(SettingsError, match=told):
+    with pytest.raises(SettingsError, match=message):
         task_of(str(path))
 
 

@@ -107,7 +107,7 @@ def test_json_is_one_record_on_one_line(page: Path) -> None:
     )
 
 
-def test_links_that_lead_nowhere_without_an_address_are_text(page: Path) -> None:
+def test_links_that_lead_nowhere_without_a_url_are_text(page: Path) -> None:
     assert "](" not in webwinnow_("page", page, "--format", "markdown").stdout
 
 
@@ -156,7 +156,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
-def test_a_folder_is_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_a_folder_is_refused_with_advice(tmp_path: Path) -> None:
     ran = webwinnow_("page", tmp_path)
     assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
     assert f"{tmp_path} is a folder" in ran.stderr
@@ -280,7 +280,7 @@ def test_a_disk_that_is_full_is_reported(page: Path) -> None:
 
 @pytest.mark.parametrize("length", [10, 500_000])
 @pytest.mark.parametrize("read_first", [0, 10])
-def test_a_reader_that_goes_away_is_no_news(tmp_path: Path, length: int, read_first: int) -> None:
+def test_a_reader_that_disconnects_is_not_reported(tmp_path: Path, length: int, read_first: int) -> None:
     path = tmp_path / "long.html"
     path.write_text("<p>" + "word " * length)
     running = subprocess.Popen(
@@ -351,7 +351,7 @@ def story(n: int) -> str:
 
 
 @pytest.mark.parametrize("method", ["page", "combined"])
-def test_comments_stay_if_asked_for(tmp_path: Path, method: str) -> None:
+def test_comments_are_kept_on_request(tmp_path: Path, method: str) -> None:
     path = tmp_path / "story.html"
     path.write_text(story(1), encoding="utf-8")
     assert "barley" not in webwinnow_("page", path, "--method", method).stdout
@@ -372,7 +372,7 @@ def test_explain_shows_up_to_three_reasons_for_a_score(tmp_path: Path) -> None:
     assert any("posts: readers wrote it" in line for line in blocks)
 
 
-def test_a_model_of_the_site_is_found_by_the_address(tmp_path: Path) -> None:
+def test_a_model_of_the_site_is_found_by_the_url(tmp_path: Path) -> None:
     crawl = tmp_path / "crawl.jsonl"
     rows = [{"url": f"http://farm.example/{n}", "html": story(n)} for n in range(8)]
     crawl.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -74,7 +74,7 @@ def test_a_folder_that_is_opened_again_is_not_parsed_again(
         assert collection.page_count == 6
 
 
-def test_pages_can_be_watched_and_left_out_on_the_way(crawl: Path) -> None:
+def test_pages_can_be_watched_and_excluded_while_reading(crawl: Path) -> None:
     seen: list[int] = []
 
     def every_other(pages):

@@ -59,7 +59,7 @@ def trained(webwinnow, write_crawl, tmp_path):
     return done, tmp_path / "m.npz"
 
 
-def test_classes_are_learned_scored_by_site_and_told_of_pages_of_new_sites(
+def test_classes_are_learned_scored_by_site_and_predicted_for_new_sites(
     trained, webwinnow, write_crawl, records, tmp_path
 ):
     done, model = trained
@@ -69,11 +69,11 @@ def test_classes_are_learned_scored_by_site_and_told_of_pages_of_new_sites(
     assert "1 page without a label" in done.stderr
     assert "1 page with a label and without features" in done.stderr
     assert "1 page could not be read" in done.stderr
-    told = json.loads((tmp_path / "s.json").read_text())
-    assert told["pages"] == {"failed": 1, "without_label": 1, "all": 57, "empty": 1, "learned": 54}
-    assert [len(level["classes"]) for level in told["levels"]] == [2, 3]
-    assert all(level["accuracy"] == 1 for level in told["levels"])
-    assert 0 <= told["probabilities"]["brier"] < 0.5
+    scores = json.loads((tmp_path / "s.json").read_text())
+    assert scores["pages"] == {"failed": 1, "without_label": 1, "all": 57, "empty": 1, "learned": 54}
+    assert [len(level["classes"]) for level in scores["levels"]] == [2, 3]
+    assert all(level["accuracy"] == 1 for level in scores["levels"])
+    assert 0 <= scores["probabilities"]["brier"] < 0.5
 
     report = (tmp_path / "r.html").read_text()
     assert "<svg" in report
@@ -129,7 +129,7 @@ def test_labels_may_stand_in_a_file_and_neighbours_vote(webwinnow, write_crawl, 
     assert {line["label"] for line in found} == set(WORDS)
 
 
-def test_one_class_only_is_told_and_learned(write_crawl):
+def test_one_class_only_is_reported_and_learned(write_crawl):
     pages = [found for found in labelled() if found["topic"] == "pets/cats"]
     done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")
     assert "one class only, 'pets/cats'" in done.remarks[0]
@@ -137,7 +137,7 @@ def test_one_class_only_is_told_and_learned(write_crawl):
     assert (done.folds, done.scores) == (None, ())
 
 
-def test_classes_of_one_page_and_of_one_site_are_told(write_crawl):
+def test_classes_of_one_page_and_of_one_site_are_reported(write_crawl):
     pages = [*labelled(each=2), page("a.example", 80, CARS) | {"topic": "rare"}]
     pages += [page("b.example", n, CARS) | {"topic": "local"} for n in (81, 82)]
     done = train_classes([write_crawl(pages)], ClassifySettings(), RUN, label="topic")

@@ -70,7 +70,7 @@ def test_record_has_the_fields_of_the_contract(webwinnow, records, write_crawl, 
         assert record["title"].startswith("Story ")
 
 
-def test_repeated_text_goes_and_own_text_stays(webwinnow, records, write_crawl, make_pages, tmp_path):
+def test_repeated_text_is_removed_and_own_text_is_kept(webwinnow, records, write_crawl, make_pages, tmp_path):
     out = tmp_path / "out.jsonl"
     webwinnow("clean", write_crawl(make_pages("a.example", 10)), "-o", out)
     for number, record in enumerate(records(out)):

@@ -147,7 +147,7 @@ def test_pages_that_say_the_same_and_a_single_page_are_one_cluster(cluster, writ
         (["--format", "markdown"], "jsonl, csv or parquet"),
     ],
 )
-def test_what_makes_no_sense_is_said(cluster, write_crawl, tmp_path, arguments, said):
+def test_invalid_input_is_reported(cluster, write_crawl, tmp_path, arguments, said):
     done = cluster(write_crawl(topic_pages(2)), "-o", tmp_path / "c.jsonl", *arguments)
     assert isinstance(done.exception, WebwinnowError)
     assert re.search(re.escape(said), str(done.exception))

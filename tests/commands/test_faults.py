@@ -53,7 +53,7 @@ def test_parquet_without_html_is_exit_2_and_names_the_columns(webwinnow, tmp_pat
     assert "address" in done.stderr
 
 
-def test_truncated_gzip_keeps_what_came_before_and_tells(webwinnow, records, make_pages, tmp_path):
+def test_truncated_gzip_keeps_what_came_before_and_is_reported(webwinnow, records, make_pages, tmp_path):
     whole = gzip.compress("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 300)).encode())
     crawl, out = tmp_path / "crawl.jsonl.gz", tmp_path / "out.jsonl"
     crawl.write_bytes(whole[: len(whole) * 2 // 3])
@@ -63,7 +63,7 @@ def test_truncated_gzip_keeps_what_came_before_and_tells(webwinnow, records, mak
     assert "crawl.jsonl.gz" in done.stderr
 
 
-def test_truncated_warc_keeps_what_came_before_and_tells(webwinnow, records, tmp_path):
+def test_truncated_warc_keeps_what_came_before_and_is_reported(webwinnow, records, tmp_path):
     sample = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
     crawl, out = tmp_path / "cut.warc.gz", tmp_path / "out.jsonl"
     crawl.write_bytes(sample.read_bytes()[:400_000])
@@ -220,7 +220,7 @@ def test_full_disk_at_the_output_leaves_nothing_half_written(webwinnow, write_cr
     assert "Traceback" not in done.stderr
 
 
-def test_full_disk_under_a_file_is_told_and_resumed_when_there_is_room(
+def test_full_disk_under_a_file_is_reported_and_resumed_when_there_is_room(
     webwinnow, records, write_crawl, make_pages, tmp_path
 ):
     disk = tmp_path / "disk"
@@ -244,7 +244,7 @@ def test_full_disk_under_a_file_is_told_and_resumed_when_there_is_room(
         subprocess.run(["umount", disk], check=True)
 
 
-def test_no_room_for_working_files_is_told_before_the_disk_is_full(webwinnow, write_crawl, make_pages, tmp_path):
+def test_no_room_for_working_files_is_reported_before_the_disk_is_full(webwinnow, write_crawl, make_pages, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", disk], check=False).returncode:
@@ -257,7 +257,7 @@ def test_no_room_for_working_files_is_told_before_the_disk_is_full(webwinnow, wr
         subprocess.run(["umount", disk], check=True)
 
 
-def test_interrupted_run_says_how_to_go_on(held_run, write_crawl, make_pages, tmp_path):
+def test_interrupted_run_says_how_to_continue(held_run, write_crawl, make_pages, tmp_path):
     crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
     with held_run("clean", crawl, "-o", out, after=("add_page", 10), stderr=subprocess.PIPE) as process:
         process.send_signal(signal.SIGINT)

@@ -129,7 +129,7 @@ def test_a_page_that_cannot_be_read_is_counted(webwinnow, make_pages, write_craw
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--set", "sst.threshold=2"], "threshold is 2.0: expected a number from 0 to 1"),
         (["--set", "sst.threshold=nan"], "threshold is nan: expected a number from 0 to 1"),
@@ -137,11 +137,11 @@ def test_a_page_that_cannot_be_read_is_counted(webwinnow, make_pages, write_craw
     ],
 )
 def test_a_setting_without_meaning_is_refused_before_anything_is_written(
-    webwinnow, make_pages, write_crawl, tmp_path, arguments, told
+    webwinnow, make_pages, write_crawl, tmp_path, arguments, message
 ):
     done = webwinnow("learn", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "m", *arguments)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert not (tmp_path / "m").exists()
 
 

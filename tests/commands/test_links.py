@@ -37,7 +37,7 @@ def test_recommendations_count_and_menus_do_not(webwinnow, write_crawl, make_pag
     assert "12 pages of 1 sites" in done.stderr
 
 
-def test_all_links_are_told_with_whether_they_count(webwinnow, write_crawl, make_pages, tmp_path):
+def test_all_links_are_listed_with_whether_they_count(webwinnow, write_crawl, make_pages, tmp_path):
     crawl = write_crawl(crawl_of(make_pages))
     assert webwinnow("links", crawl, "-o", tmp_path / "links.jsonl", "--all", "-q").returncode == 0
     edges = lines_of(tmp_path / "links.jsonl")

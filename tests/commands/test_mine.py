@@ -54,7 +54,7 @@ def seeds(web: SiteWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @dataclass(frozen=True)
 class Mined:
     out: Path
-    told: str
+    stderr: str
     asked: Counter[str]
 
 
@@ -89,11 +89,11 @@ def test_sites_with_the_topics_of_the_seeds_are_found(web: SiteWeb, mined: Mined
     assert len(right) >= 0.9 * len(wanted & found.keys())
     assert len(found.keys() - wanted) <= 1
     rate = 100 * len(found) / 2  # equation 15, counted by hand
-    assert f"{len(found)} sites found from 2 seeds" in mined.told
-    assert f"spotting rate {rate:.0f} %" in mined.told
+    assert f"{len(found)} sites found from 2 seeds" in mined.stderr
+    assert f"spotting rate {rate:.0f} %" in mined.stderr
 
 
-def test_links_between_sites_led_there_and_are_told(web: SiteWeb, mined: Mined) -> None:
+def test_links_between_sites_led_there_and_are_reported(web: SiteWeb, mined: Mined) -> None:
     for record in records_of(mined.out):
         assert all((linking, record["site"]) in web.links for linking in record["linked_by"])
         assert record["seed"] or record["linked_by"]
@@ -107,7 +107,7 @@ def test_no_page_is_asked_for_twice_and_no_site_is_read_to_its_end(web: SiteWeb,
     assert all(record["pages"] <= sizes[record["site"]] for record in records)
 
 
-def test_what_decided_is_told(mined: Mined) -> None:
+def test_the_reason_of_a_decision_is_reported(mined: Mined) -> None:
     found = [record for record in records_of(mined.out) if record["on_topic"] and not record["seed"]]
     for record in found:
         assert record["deciding_pages"]
@@ -115,7 +115,7 @@ def test_what_decided_is_told(mined: Mined) -> None:
         assert any(block["text"] and block["xpath"].startswith("/html") for block in record["deciding_blocks"])
 
 
-def test_the_report_stands_by_itself(mined: Mined) -> None:
+def test_the_report_is_self_contained(mined: Mined) -> None:
     report = (mined.out / "report.html").read_text()
     assert "default-src 'none'" in report.replace("&#39;", "'")
     assert "<script" not in report
@@ -153,7 +153,7 @@ def children_of(pid: int) -> list[int]:
     ]
 
 
-def test_a_killed_run_goes_on_to_the_same_end(web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path) -> None:
+def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path) -> None:
     """The server holds back its answers in the first round until the run is killed: it cannot have ended before."""
     out, is_killed = tmp_path / "run", threading.Event()
 
@@ -190,7 +190,7 @@ def settings_of(server: WebServer) -> CrawlSettings:
     return CrawlSettings(delay=0.0, backoff=0.01, retries=0, guard=guard)
 
 
-def test_other_settings_do_not_go_on_with_a_run(seeds: Path, mined: Mined) -> None:
+def test_other_settings_do_not_continue_with_a_run(seeds: Path, mined: Mined) -> None:
     with pytest.raises(SettingsError, match="other confidence"):
         mine_sites(seeds, mined.out, MineSettings(mining=DiscoverySettings(confidence=0.7)))
     with pytest.raises(SettingsError, match="no seed has the topic maps"):
@@ -199,7 +199,7 @@ def test_other_settings_do_not_go_on_with_a_run(seeds: Path, mined: Mined) -> No
         mine_sites(seeds, seeds.parent)
 
 
-def test_limits_end_a_run_and_larger_ones_go_on_with_it(
+def test_limits_end_a_run_and_larger_ones_continue_with_it(
     web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path
 ) -> None:
     labels = {url.split("/")[2]: label for url, label in (line.split(",") for line in seeds.read_text().split()[1:])}
@@ -372,7 +372,7 @@ def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int, deep:
 
 
 def test_a_line_of_the_log_does_not_end_at_a_line_separator_within(tmp_path: Path) -> None:
-    told = [{"reason": "says \u2028 and \u0085"}, {"reason": "\u2029"}]
+    lines = [{"reason": "says \u2028 and \u0085"}, {"reason": "\u2029"}]
     log = tmp_path / "fates.jsonl"
-    log.write_bytes(b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in told))
-    assert _fates(log) == told
+    log.write_bytes(b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines))
+    assert _fates(log) == lines

@@ -49,7 +49,7 @@ def replicas_of(lines: list[dict[str, str]]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("clean", ["combined", "none"])
-def test_a_line_a_page_with_cluster_and_the_copy_that_stays(webwinnow, records, crawl, tmp_path, clean):
+def test_one_line_per_page_with_cluster_and_kept_copy(webwinnow, records, crawl, tmp_path, clean):
     out = tmp_path / "replicas.jsonl"
     done = webwinnow("replicas", crawl, "-o", out, "--method", clean)
     assert done.returncode == 0, done.stderr
@@ -65,7 +65,7 @@ def test_a_line_a_page_with_cluster_and_the_copy_that_stays(webwinnow, records, 
     assert {line["relation"] for line in lines} == {None, "copy", "version"}
 
 
-def test_clean_names_the_copy_that_stays_whatever_the_workers(webwinnow, records, crawl, tmp_path):
+def test_clean_names_the_kept_copy_whatever_the_workers(webwinnow, records, crawl, tmp_path):
     written = []
     for jobs in (1, 2):
         out = tmp_path / f"clean{jobs}.jsonl"
@@ -124,7 +124,7 @@ def test_failed_and_wordless_pages_have_a_line_too(webwinnow, records, write_cra
 
 
 @pytest.mark.parametrize("options", [["--fingerprint", "other"], ["--threshold", "2"], ["--method", "other"]])
-def test_bad_settings_are_told(webwinnow, crawl, options):
+def test_bad_settings_are_reported(webwinnow, crawl, options):
     done = webwinnow("replicas", crawl, "-o", "-", *options)
     assert done.returncode == 2
     assert "webwinnow:" in done.stderr

@@ -39,7 +39,7 @@ def test_epochs_join_to_the_model_of_all_pages(webwinnow, months, tmp_path):
     assert merged.model_path("a.example").read_bytes() == whole.model_path("a.example").read_bytes()
 
 
-def test_a_redesigned_site_is_told(webwinnow, months, make_pages, write_crawl, tmp_path):
+def test_a_redesigned_site_is_reported(webwinnow, months, make_pages, write_crawl, tmp_path):
     assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
     new = write_crawl([redesigned(page) for page in make_pages("a.example", 12)], "new.jsonl")
     done = webwinnow("learn", new, "-o", tmp_path / "m", "--update")

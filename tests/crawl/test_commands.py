@@ -42,7 +42,7 @@ def webwinnow(*arguments: str, server: WebServer | None = None) -> Result:
     return CliRunner().invoke(app, [*arguments, *allowed])
 
 
-def test_page_takes_an_address_and_follows_its_redirects() -> None:
+def test_page_takes_a_url_and_follows_its_redirects() -> None:
     with WebServer(answer=site) as server:
         done = webwinnow("page", "http://a.test/", "--format", "json", server=server)
     record = json.loads(done.stdout)
@@ -51,7 +51,7 @@ def test_page_takes_an_address_and_follows_its_redirects() -> None:
     assert server.paths == ["/", "/guide/"]
 
 
-def test_page_says_why_an_address_could_not_be_fetched() -> None:
+def test_page_says_why_a_url_could_not_be_fetched() -> None:
     with WebServer(answer=site) as server:
         done = webwinnow("page", f"http://127.0.0.1:{server.port}/")
     assert isinstance(done.exception, InputError)
@@ -59,7 +59,7 @@ def test_page_says_why_an_address_could_not_be_fetched() -> None:
     assert server.log == []
 
 
-def test_clean_takes_an_address_crawls_learns_and_cleans(tmp_path: Path) -> None:
+def test_clean_takes_a_url_crawls_learns_and_cleans(tmp_path: Path) -> None:
     out = tmp_path / "guide.jsonl"
     command = ["clean", "http://a.test/guide/", "-o", str(out), "--delay", "0", "--jobs", "1"]
     with WebServer(answer=site) as server:
@@ -82,7 +82,7 @@ def test_clean_takes_an_address_crawls_learns_and_cleans(tmp_path: Path) -> None
         assert len(server.log) == asked
 
 
-def test_a_crawl_that_stores_nothing_is_told_by_its_exit_code(tmp_path: Path) -> None:
+def test_a_crawl_that_stores_nothing_has_its_own_exit_code(tmp_path: Path) -> None:
     with WebServer() as server:
         done = webwinnow("crawl", "http://a.test/", "-o", str(tmp_path / "a.warc"), "--delay", "0", server=server)
     assert done.exit_code == 1

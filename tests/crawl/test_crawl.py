@@ -142,9 +142,9 @@ SITES: dict[str, Any] = {
     ),
     "http://cut.test/nothing": Reply(raw=b""),
     "http://cut.test/after": page(),
-    "http://big.test/": page("told", "untold", "header", "film", "after"),
-    "http://big.test/told": Reply(page(), claims=GB, pieces=gigabyte),
-    "http://big.test/untold": Reply(page(), pieces=gigabyte),
+    "http://big.test/": page("declared", "undeclared", "header", "film", "after"),
+    "http://big.test/declared": Reply(page(), claims=GB, pieces=gigabyte),
+    "http://big.test/undeclared": Reply(page(), pieces=gigabyte),
     "http://big.test/header": Reply(raw=endless_header()),
     "http://big.test/film": Reply(b"", headers=(("Content-Type", "video/mp4"),), pieces=gigabyte),
     "http://big.test/after": page(),
@@ -190,7 +190,7 @@ class Crawled:
 def crawled(tmp_path_factory: pytest.TempPathFactory, settings_for: Callable[..., CrawlSettings]) -> Iterator[Crawled]:
     folder = tmp_path_factory.mktemp("crawl")
     with WebServer({"/": page()}, address="127.0.0.2") as inner:
-        pages = {url: told(reply, inner.port) for url, reply in SITES.items()}
+        pages = {url: with_port(reply, inner.port) for url, reply in SITES.items()}
         with WebServer(pages, answer=calendar) as server:
             settings = settings_for(
                 server,
@@ -238,7 +238,7 @@ def watched_memory() -> Iterator[list[int]]:
         thread.join()
 
 
-def told(reply: Any, port: int) -> Any:
+def with_port(reply: Any, port: int) -> Any:
     """A reply whose redirect names the port that it leads to."""
     if not isinstance(reply, Reply):
         return reply
@@ -257,7 +257,7 @@ def test_pages_come_back_as_they_were_served(crawled: Crawled) -> None:
     assert all(found.refused is None for found in crawled.pages)
 
 
-def test_every_address_in_scope_has_a_fate_and_they_add_up(crawled: Crawled) -> None:
+def test_every_url_in_scope_has_a_fate_and_they_add_up(crawled: Crawled) -> None:
     summary = crawled.summary
     assert summary.known == len(crawled.fates)
     assert summary.stored == len(crawled.pages)
@@ -267,7 +267,7 @@ def test_every_address_in_scope_has_a_fate_and_they_add_up(crawled: Crawled) -> 
     assert all(fate["reason"] for fate in crawled.fates.values() if fate["fate"] in ("skipped", "refused", "failed"))
 
 
-def test_the_log_tells_how_a_page_was_found(crawled: Crawled) -> None:
+def test_the_log_shows_how_a_page_was_found(crawled: Crawled) -> None:
     start, here = crawled.fates["http://a.test/"], crawled.fates["http://a.test/moved/here"]
     assert (start["depth"], start["referrer"]) == (0, None)
     assert (here["depth"], here["referrer"], here["site"]) == (1, "http://a.test/", "http://a.test/")
@@ -323,7 +323,7 @@ def test_a_server_that_stalls_or_cuts_off_costs_that_page(crawled: Crawled, url:
     assert crawled.reason(url) == ("failed", reason)
 
 
-@pytest.mark.parametrize("name", ["told", "untold", "header"])
+@pytest.mark.parametrize("name", ["declared", "undeclared", "header"])
 def test_a_gigabyte_is_not_read(crawled: Crawled, name: str) -> None:
     assert crawled.reason(f"http://big.test/{name}") == ("refused", f"has more than {MAX_SIZE:,} bytes")
 
@@ -338,13 +338,13 @@ def test_a_gzip_bomb_is_refused(crawled: Crawled) -> None:
     assert "unpacks to more than" in str(reason)
 
 
-def test_what_is_no_http_and_redirects_that_lead_nowhere_are_told(crawled: Crawled) -> None:
+def test_invalid_responses_and_redirects_to_nowhere_are_reported(crawled: Crawled) -> None:
     assert crawled.reason("http://rubbish.test/rubbish")[0] == "failed"
     assert crawled.reason("http://rubbish.test/loop") == ("refused", "redirects to itself")
 
 
 @pytest.mark.parametrize("host", "stall hang trickle cut big bomb rubbish".split())
-def test_the_crawl_goes_on_behind_each_of_them(crawled: Crawled, host: str) -> None:
+def test_the_crawl_continues_behind_each_of_them(crawled: Crawled, host: str) -> None:
     assert crawled.fates[f"http://{host}.test/after"]["fate"] == "stored"
 
 

@@ -16,7 +16,7 @@ TOPICS = "rivers mountains castles bridges gardens harbours museums markets thea
 def page(number: int) -> CrawledPage:
     """A page with a menu and a footer that the site repeats, and an article with a link of its own."""
     topic = TOPICS[number % len(TOPICS)]
-    told = " ".join(
+    story = " ".join(
         f"The {topic} of region {number} were described by traveller {k}, who walked {k + 2} miles to see them, and "
         f"wrote at length about what the people there told of their {topic} and how old they were."
         for k in range(6)
@@ -24,7 +24,7 @@ def page(number: int) -> CrawledPage:
     body = f"""<!doctype html><title>{topic} {number}</title><body>
     <nav><ul class=menu>{MENU}</ul></nav>
     <main><article><h1>On the {topic} of region {number}</h1>
-    <p>{told}</p><p>More of this in <a href='/story/{number}'>the story of number {number}</a>, which {told}</p>
+    <p>{story}</p><p>More of this in <a href='/story/{number}'>the story of number {number}</a>, which {story}</p>
     </article></main><footer class=foot>{FOOTER}</footer>"""
     record = PageRecord(url=f"http://a.test/{number}", body=body.encode())
     return crawled(record, parse(body, url=record.url), "http://a.test/", 1, None)

@@ -81,7 +81,7 @@ def test_breadth_reads_by_the_distance_from_the_start_page(frontier: Callable[..
     assert depths == sorted(depths)
 
 
-def test_random_reads_the_same_pages_in_another_order_and_the_seed_tells_which(tmp_path: Path) -> None:
+def test_random_reads_the_same_pages_in_another_order_that_the_seed_determines(tmp_path: Path) -> None:
     orders = []
     for k, seed in enumerate([1, 1, 2]):
         folder = tmp_path / str(k)
@@ -97,7 +97,7 @@ def test_random_reads_the_same_pages_in_another_order_and_the_seed_tells_which(t
     assert depths != sorted(depths)
 
 
-def test_each_page_that_waits_is_drawn_as_often_as_any_other(frontier: Callable[..., Frontier]) -> None:
+def test_each_waiting_page_is_sampled_with_equal_probability(frontier: Callable[..., Frontier]) -> None:
     starts = [f"http://h{k}.test/" for k in range(400)]
     read = read_all(frontier(*starts, pages=2), {start: [f"{start}{k}" for k in range(4)] for start in starts})
     counts = [sum(url.endswith(f"/{k}") for url in read) for k in range(4)]
@@ -128,7 +128,7 @@ def test_the_scope_says_which_links_belong_to_the_site(
     assert set(read_all(frontier(start, scope=scope), {start: links + odd})) == read | {start}
 
 
-def test_addresses_longer_than_servers_take_are_passed_over(frontier: Callable[..., Frontier]) -> None:
+def test_urls_longer_than_servers_take_are_passed_over(frontier: Callable[..., Frontier]) -> None:
     assert read_all(frontier(START), {START: [START + "x" * 3000]}) == [START]
 
 
@@ -151,7 +151,7 @@ def test_links_deeper_than_wanted_are_counted_and_left(frontier: Callable[..., F
     assert crawl.links_over == 9
 
 
-def test_a_site_without_pages_but_with_addresses_without_end_ends(frontier: Callable[..., Frontier]) -> None:
+def test_a_site_with_endless_urls_but_no_pages_ends(frontier: Callable[..., Frontier]) -> None:
     crawl = frontier(START, pages=2)
     visits = 0
     while (visit := crawl.next()) is not None:
@@ -188,7 +188,7 @@ def test_a_redirect_out_of_scope_to_itself_or_without_end_is_refused(frontier: C
     assert "more than" in str(crawl.redirect(visit.page._replace(redirects=10), f"{START}z"))
 
 
-def test_a_host_has_one_visit_at_a_time_and_others_go_on(frontier: Callable[..., Frontier]) -> None:
+def test_a_host_has_one_visit_at_a_time_and_others_continue(frontier: Callable[..., Frontier]) -> None:
     crawl = frontier("http://a.test/", "http://b.test/", "http://a.test/other/")
     one, two = crawl.next(), crawl.next()
     assert one is not None and two is not None
@@ -282,7 +282,7 @@ def test_without_robots_txt_all_is_allowed_and_with_a_failing_server_nothing(sta
     assert (Rules.of(status, b"Disallow: /").why_not(START, "webwinnow") is None) == reads
 
 
-def test_a_resumed_crawl_goes_on_where_it_was(frontier: Callable[..., Frontier]) -> None:
+def test_a_resumed_crawl_continues_where_it_was(frontier: Callable[..., Frontier]) -> None:
     links = tree(3, 2)
     crawl = frontier(START)
     read = []
@@ -314,7 +314,7 @@ def test_a_resumed_crawl_draws_as_one_that_was_not_cut_off(frontier: Callable[..
     whole.store.close()
 
 
-def test_a_site_can_be_left_and_sites_added_on_the_way(frontier: Callable[..., Frontier]) -> None:
+def test_a_site_can_be_left_and_sites_added_during_a_crawl(frontier: Callable[..., Frontier]) -> None:
     crawl = frontier(START)
     visit = crawl.next()
     assert visit is not None and visit.page is not None

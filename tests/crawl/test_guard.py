@@ -91,12 +91,12 @@ def test_routes_are_read(text: str, route: Route) -> None:
 @pytest.mark.parametrize(
     "text", ["", "a.test", "a.test=", "a.test=b.test", "a.test=1.2.3.4:0", "=1.2.3.4", "a=1.2.3.4:99999"]
 )
-def test_a_route_that_cannot_be_read_is_told(text: str) -> None:
+def test_an_invalid_route_is_reported(text: str) -> None:
     with pytest.raises(SettingsError, match="where to connect"):
         Route.parse(text)
 
 
-def test_a_network_that_is_none_is_told() -> None:
+def test_an_invalid_network_is_reported() -> None:
     with pytest.raises(SettingsError, match="network"):
         AddressGuard(allow=("10.0.0.1/8",))
 

@@ -119,9 +119,9 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         process = start(server, out, "--resume")
         wait_for(lambda: gate.is_holding)
         os.kill(child_of(process), signal.SIGKILL)
-        _, told = process.communicate()
+        _, stderr = process.communicate()
         assert process.returncode == 2
-        assert b"--resume continues" in told
+        assert b"--resume continues" in stderr
         with out.open("ab") as file:
             file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff half a record")
         gate.open(10)
@@ -130,9 +130,9 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         process = start(server, out, "--resume")
         wait_for(lambda: gate.is_holding)
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate()
-        assert process.returncode == 130, told
-        assert b"--resume continues" in told
+        _, stderr = process.communicate()
+        assert process.returncode == 130, stderr
+        assert b"--resume continues" in stderr
         stored = stored_pages(out)
         assert 20 < len(stored) < PAGES
         gate.open(2 * PAGES)
@@ -153,7 +153,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
 
 
 @pytest.mark.slow
-def test_a_finished_crawl_whose_state_was_kept_goes_on_for_more_pages(
+def test_a_finished_crawl_whose_state_was_kept_continues_for_more_pages(
     tmp_path: Path, settings_for: Callable[..., CrawlSettings], stored_pages: Callable[[Path], Counter[str]]
 ) -> None:
     out, state = tmp_path / "site.warc", tmp_path / "state"
@@ -175,7 +175,7 @@ def test_a_crawl_is_not_written_over(tmp_path: Path, settings_for: Callable[...,
     assert out.read_bytes() == b"precious"
 
 
-def test_what_cannot_be_resumed_is_told(tmp_path: Path) -> None:
+def test_a_crawl_that_cannot_be_resumed_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no crawl to resume"):
         crawl([], tmp_path / "site.warc.gz", resume=True)
 
@@ -190,7 +190,7 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path) -> None:
         ([], "a.warc.gz", "no start page"),
     ],
 )
-def test_what_cannot_be_begun_is_told_before_anything_is_made(
+def test_wrong_arguments_are_reported_before_any_file_is_written(
     tmp_path: Path, starts: list[str], name: str, expected: str
 ) -> None:
     with pytest.raises(SettingsError, match=expected):

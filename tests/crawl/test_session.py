@@ -99,7 +99,7 @@ def test_a_server_that_asks_for_patience_gets_it(session: Callable[..., CrawlSes
     assert 5 < again.ready_at - crawl.frontier.clock() <= 7
 
 
-def test_who_follows_may_add_sites_and_leave_one(session: Callable[..., CrawlSession]) -> None:
+def test_the_follower_may_add_sites_and_leave_one(session: Callable[..., CrawlSession]) -> None:
     def judge(page: FetchedPage) -> Answer:
         if page.url == START:
             return Answer(page.number, [f"{START}1", f"{START}2"], ["http://b.test/x", "nonsense"], False)
@@ -116,7 +116,7 @@ def test_a_redirect_may_be_written_in_utf8(session: Callable[..., CrawlSession],
     assert asked == [START, f"{START}caf%C3%A9"]
 
 
-def test_pages_are_told_to_who_follows_with_where_they_stand(session: Callable[..., CrawlSession]) -> None:
+def test_the_follower_gets_pages_with_their_position(session: Callable[..., CrawlSession]) -> None:
     seen = []
 
     def judge(page: FetchedPage) -> Answer:

@@ -25,7 +25,7 @@ EXCHANGE = Exchange(
 
 
 @pytest.mark.parametrize("name", ["a.warc.gz", "a.warc"])
-def test_what_stands_behind_the_last_whole_record_can_be_cut(
+def test_bytes_after_the_last_whole_record_can_be_cut(
     tmp_path: Path, stored_pages: Callable[[Path], Counter[str]], name: str
 ) -> None:
     path = tmp_path / name
@@ -58,7 +58,7 @@ def test_headers_with_bare_line_ends_and_without_a_colon_are_read() -> None:
     ("content_type", "another"),
     [("", False), ("text/html; charset=x", False), ("Application/XHTML+xml", False), ("image/png", True)],
 )
-def test_the_content_type_tells_what_is_no_page(content_type: str, another: bool) -> None:
+def test_the_content_type_shows_what_is_not_a_page(content_type: str, another: bool) -> None:
     assert claims_another_type(content_type) == another
 
 
@@ -77,7 +77,7 @@ def test_messages_come_through_a_stream_and_its_end_is_seen() -> None:
     "wrong",
     [{"pages": 0}, {"delay": -1}, {"strategy": "best"}, {"scope": "all"}, {"user_agent": "a\nb"}, {"seconds": 0}],
 )
-def test_settings_without_a_meaning_are_told(wrong: dict[str, object]) -> None:
+def test_invalid_settings_are_reported(wrong: dict[str, object]) -> None:
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         CrawlSettings(**wrong)  # type: ignore[arg-type]
 

@@ -68,7 +68,7 @@ def test_a_file_that_is_no_model_is_refused(damage: bytes, tmp_path):
         CategoryModel.load(path)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_a_missing_file_is_reported(tmp_path):
     with pytest.raises(ModelError, match="no such file"):
         CategoryModel.load(tmp_path / "none.npz")
 

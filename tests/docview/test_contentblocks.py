@@ -65,7 +65,7 @@ def test_central_area_leaves_out_what_is_marked_as_surroundings():
     ("href", "leads"),
     [("/other", True), ("#top", False), (URL, False), ("page", False), ("https://shop.test/x", False), ("", False)],
 )
-def test_a_teaser_stands_under_a_heading_that_leads_to_another_page_of_the_site(href: str, leads: bool):
+def test_a_teaser_is_under_a_heading_that_leads_to_another_page_of_the_site(href: str, leads: bool):
     blocks = TagTree.of(parse(f"<body><h2><a href='{href}'>Heading</a></h2><p>{SENTENCE}", url=URL))
     found = teasers(blocks, np.ones(len(blocks.word_key), np.bool_))
     assert found.all() == leads
@@ -111,7 +111,7 @@ def test_image_page_keeps_images_and_the_text_around_them():
     assert clean.view.type == "image"
 
 
-def test_image_without_any_text_stays():
+def test_image_without_any_text_is_kept():
     clean = clean_page(parse("<body><div><p><img src=a.jpg></p></div>", url=URL), "docview")
     assert "a.jpg" in clean.html
 

@@ -30,7 +30,7 @@ def view(page: str = STORY, method: str = "none", **settings: object) -> DocView
     return clean_page(parse(page, url=URL), method).docview(ViewSettings(**settings))  # type: ignore[arg-type]
 
 
-def test_identifier_is_the_address():
+def test_identifier_is_the_url():
     assert view().identifier == URL
 
 
@@ -48,7 +48,7 @@ def test_a_placeholder_becomes_the_first_two_keywords():
     assert found.provenance.title == "keywords"
 
 
-def test_a_title_stays():
+def test_a_title_is_kept():
     found = view("<title>How to winnow</title><p>Wheat and chaff.")
     assert found.title == "How to winnow"
     assert found.provenance.title == "page"
@@ -79,7 +79,7 @@ def test_relevant_links_are_those_in_the_text_and_lists_about_the_same():
     assert found.links == (f"{URL}how", "https://grain.test/chaff", "https://grain.test/barn")
 
 
-def test_likeness_that_is_asked_for_decides():
+def test_the_requested_similarity_decides():
     assert view(method="docview", likeness=1.0).links == (f"{URL}how",)
 
 

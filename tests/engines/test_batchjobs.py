@@ -128,7 +128,7 @@ def test_a_pipe_is_not_for_a_cluster():
         list(list_files(["-"], on_problem=print))
 
 
-def test_an_unknown_engine_is_told():
+def test_an_unknown_engine_is_reported():
     with pytest.raises(SettingsError, match="local, ray, spark"):
         engine_named("hadoop")
     with pytest.raises(SettingsError, match="address"):

@@ -29,10 +29,10 @@ def test_reader_cleaner_and_writer_give_the_records_of_a_run(crawl, tmp_path):
     out = records(tmp_path / "out" / "00000.jsonl")
     unnamed = {"page_id", "replica_of"}  # a page without an id is called by its file and place
 
-    def told(found):
+    def summary(found):
         return [{name: value for name, value in record.items() if name not in unnamed} for record in found]
 
-    assert told(out) == told(kept)
+    assert summary(out) == summary(kept)
     assert len(records(tmp_path / "excluded" / "00000.jsonl")) == len(whole) - len(kept)
 
 

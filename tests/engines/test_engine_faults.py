@@ -38,10 +38,10 @@ def whole(pages_file, command):
     done = subprocess.run(
         [*command, "clean", str(pages_file), "-o", str(out)], check=True, capture_output=True, text=True
     )
-    return out.read_bytes(), told(done.stderr)
+    return out.read_bytes(), messages(done.stderr)
 
 
-def told(stderr: str) -> list[str]:
+def messages(stderr: str) -> list[str]:
     """What a summary counts."""
     return [line for line in stderr.splitlines() if line.startswith(("  kept", "  words", "  replicas", "    "))]
 
@@ -94,7 +94,7 @@ def test_ray_workers_killed_midway_lose_and_double_nothing(command, pages_file, 
                 os.kill(victim, signal.SIGKILL)
         _, said = process.communicate(timeout=900)
     assert process.returncode == 0, said
-    assert (out.read_bytes(), told(said)) == whole
+    assert (out.read_bytes(), messages(said)) == whole
 
 
 def test_a_spark_executor_killed_midway_loses_and_doubles_nothing(command, pages_file, whole, tmp_path):
@@ -106,7 +106,7 @@ def test_a_spark_executor_killed_midway_loses_and_doubles_nothing(command, pages
         os.kill(executors[0], signal.SIGKILL)
         _, said = process.communicate(timeout=900)
     assert process.returncode == 0, said
-    assert (out.read_bytes(), told(said)) == whole
+    assert (out.read_bytes(), messages(said)) == whole
 
 
 def test_spark_python_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path):
@@ -117,7 +117,7 @@ def test_spark_python_workers_killed_midway_lose_and_double_nothing(command, pag
         os.kill(workers[-1], signal.SIGKILL)
         _, said = process.communicate(timeout=900)
     assert process.returncode == 0, said
-    assert (out.read_bytes(), told(said)) == whole
+    assert (out.read_bytes(), messages(said)) == whole
 
 
 @pytest.mark.parametrize(("engine", "other"), [("ray", "ray"), ("spark", "spark"), ("spark", "ray")])
@@ -135,12 +135,12 @@ def test_a_driver_killed_midway_is_resumed(command, webwinnow, pages_file, whole
     assert made
     done = webwinnow("clean", pages_file, "-o", out, "--engine", other, "--jobs", 2, "--resume")
     assert done.returncode == 0, done.stderr
-    assert (out.read_bytes(), told(done.stderr)) == whole
+    assert (out.read_bytes(), messages(done.stderr)) == whole
     assert not working.exists()
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-def test_a_full_disk_is_told_and_the_run_resumed_when_there_is_room(webwinnow, pages_file, whole, tmp_path, engine):
+def test_a_full_disk_is_reported_and_the_run_resumed_when_there_is_room(webwinnow, pages_file, whole, tmp_path, engine):
     disk, out = tmp_path / "disk", tmp_path / "out.jsonl"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", disk], check=False).returncode:
@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_and_the_run_resumed_when_there_is_room(webwinnow, p
         subprocess.run(["mount", "-o", "remount,size=60m", disk], check=True)
         done = webwinnow(*given, "--resume")
         assert done.returncode == 0, done.stderr
-        assert (out.read_bytes(), told(done.stderr)) == whole
+        assert (out.read_bytes(), messages(done.stderr)) == whole
         assert list(disk.iterdir()) == []
     finally:
         subprocess.run(["umount", "-l", disk], check=True)

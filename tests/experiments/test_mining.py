@@ -42,11 +42,11 @@ def page(site: str, topic: str, number: int) -> str:
     draw = random.Random(f"{site} {topic} {number}")
     menu = "".join(f"<li><a href=/{w}>{w}</a></li>" for w in made_words(f"menu{site[:1]}", 30))
     footer = " ".join(made_words(f"foot{site[:1]}", 30))
-    told = " ".join(draw.choices(made_words(topic[-3:].strip("=<>"), 20), k=12))
+    words = " ".join(draw.choices(made_words(topic[-3:].strip("=<>"), 20), k=12))
     own = " ".join(draw.choices(made_words("any", 300), k=6))
     return (
         f"<html lang=en><body><div class=top><ul>{menu}</ul></div>"
-        f"<div class=main><h1>{own}</h1><p>{told} {own}.</p></div><div class=foot><p>{footer}</p></div></body></html>"
+        f"<div class=main><h1>{own}</h1><p>{words} {own}.</p></div><div class=foot><p>{footer}</p></div></body></html>"
     )
 
 
@@ -65,8 +65,8 @@ GRID = {(site, topic): 5 for site in ("alpha", "beta", "gamma") for topic in ("a
 
 
 def settings(*, tasks: str = "topic", **more: object) -> MiningSettings:
-    told = {"methods": ("N", "W"), "runs": 6, "jobs": 1, "site": "host"} | more
-    return MiningSettings(tasks=tuple(TaskSettings.parse(task) for task in tasks.split(";")), **told)  # type: ignore[arg-type]
+    fields = {"methods": ("N", "W"), "runs": 6, "jobs": 1, "site": "host"} | more
+    return MiningSettings(tasks=tuple(TaskSettings.parse(task) for task in tasks.split(";")), **fields)  # type: ignore[arg-type]
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -207,21 +207,21 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
 
 def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatch):
     data = collection(tmp_path, GRID)
-    told, kept = settings(runs=3), tmp_path / "kept"
-    first = mining_html(mining_experiment(data, told, keep=kept))
+    chosen, kept = settings(runs=3), tmp_path / "kept"
+    first = mining_html(mining_experiment(data, chosen, keep=kept))
     count = len(list(kept.iterdir()))
     assert count > 6
     monkeypatch.setattr("webwinnow.experiments.mining.minejobs.mine", None)  # nothing is mined again
-    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+    assert mining_html(mining_experiment(data, chosen, keep=kept)) == first
     assert len(list(kept.iterdir())) == count
     monkeypatch.undo()
     for path in kept.iterdir():  # damaged files are made anew
         path.write_bytes(path.read_bytes()[:-20])
-    assert mining_html(mining_experiment(data, told, keep=kept)) == first
+    assert mining_html(mining_experiment(data, chosen, keep=kept)) == first
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_is_told():
+def test_a_worker_that_dies_is_reported():
     with JobPool(2) as workers, pytest.raises(WebwinnowError, match="a worker process died"):
         list(workers.run(os._exit, [9, 9]))
 
@@ -233,7 +233,7 @@ def notes_of(results) -> str:
     return " ".join(note for task in (*[t.task for t in results.tasks], *results.left_out) for note in task.notes)
 
 
-def test_missing_labels_and_sites_are_told_and_the_rest_is_computed(tmp_path):
+def test_missing_labels_and_sites_are_reported_and_the_rest_is_computed(tmp_path):
     data = collection(tmp_path, GRID)
     with data.open("a") as out:
         for topic, host in ((None, "alpha"), ("", "beta"), ("apple", None)):
@@ -244,7 +244,7 @@ def test_missing_labels_and_sites_are_told_and_the_rest_is_computed(tmp_path):
     assert len(results.tasks[0].task.page) == 30
 
 
-def test_one_class_only_is_told_and_other_tasks_are_mined(tmp_path):
+def test_one_class_only_is_reported_and_other_tasks_are_mined(tmp_path):
     data = collection(tmp_path, GRID, kind="fruit")
     results = mining_experiment(
         data, settings(tasks="topic;kind;none: topic where kind=nut", runs=2, configurations=(), neighbours=False)
@@ -260,7 +260,7 @@ def test_no_task_with_two_classes_is_an_error(tmp_path):
         mining_experiment(collection(tmp_path, {("alpha", "apple"): 3}), settings())
 
 
-def test_a_column_of_far_too_many_classes_is_told():
+def test_a_column_of_far_too_many_classes_is_reported():
     names = [str(k) for k in range(MOST_CLASSES + 1)]
     task = LabelledTask.of(TaskSettings(label="url"), names, ["a"] * len(names), [True] * len(names))
     assert not task.ready
@@ -269,7 +269,7 @@ def test_a_column_of_far_too_many_classes_is_told():
     )
 
 
-def test_a_class_that_a_site_lacks_is_told_and_the_possible_experiments_are_made(tmp_path):
+def test_a_class_that_a_site_lacks_is_reported_and_the_possible_experiments_are_made(tmp_path):
     cells = {cell: 3 for cell in GRID if cell != ("gamma", "melon")}
     results = mining_experiment(collection(tmp_path, cells), settings(runs=2))
     (task,) = results.tasks
@@ -290,19 +290,19 @@ def test_one_site_alone_is_clustered_and_not_classified(tmp_path):
     assert finding(task) is Finding.UNTESTED
 
 
-def test_empty_and_unreadable_pages_are_told_and_the_rest_is_computed(tmp_path):
+def test_empty_and_unreadable_pages_are_reported_and_the_rest_is_computed(tmp_path):
     data = collection(tmp_path, GRID)
     with data.open("a") as out:
         out.write(json.dumps({"url": "e", "html": "", "topic": "apple", "host": "alpha"}) + "\n")
         out.write(json.dumps({"url": "n", "html": None, "topic": "apple", "host": "alpha"}) + "\n")
         out.write("no json\n")
-    told: list[str] = []
-    results = mining_experiment(data, settings(runs=2), on_problem=told.append)
+    problems: list[str] = []
+    results = mining_experiment(data, settings(runs=2), on_problem=problems.append)
     (task,) = results.tasks
     assert task.emptied == {"N": 1, "W": 1}
     assert len(task.task.page) == 31
-    assert any("could not be read and are left out" in note for note in told)
-    assert any("line 33 is no JSON object" in note for note in told)
+    assert any("could not be read and are left out" in note for note in problems)
+    assert any("line 33 is no JSON object" in note for note in problems)
     assert "rows of zeros, by method: N 1, W 1." in mining_html(results)
 
 
@@ -318,20 +318,20 @@ def test_empty_and_unreadable_pages_are_told_and_the_rest_is_computed(tmp_path):
         (["--label", "topic", "--target", "topic"], "two tasks have one name"),
     ],
 )
-def test_bad_usage_is_told_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
+def test_bad_usage_is_reported_in_one_line(tmp_path, monkeypatch, capsys, arguments, message):
     data = collection(tmp_path, {("alpha", "apple"): 1})
     given = ["experiment", "mining", "--data", data, "--site-column", "host", "-o", tmp_path / "out", *arguments]
     monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, given)])
     with pytest.raises(SystemExit) as left:
         main()
     assert left.value.code == 2
-    told = capsys.readouterr().err
-    assert told.startswith("webwinnow: ")
-    assert message in told
-    assert told.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith("webwinnow: ")
+    assert message in stderr
+    assert stderr.count("\n") == 1
 
 
-def test_a_file_that_is_no_table_is_told(tmp_path):
+def test_a_file_that_is_no_table_is_reported(tmp_path):
     (tmp_path / "page.html").write_text("<p>one page")
     with pytest.raises(InputError, match="expected Parquet or JSONL"):
         mining_experiment(tmp_path / "page.html", settings())
@@ -479,7 +479,7 @@ def test_the_committed_report_shows_the_finding_and_stays_small():
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "sites-swde.parquet").exists(), reason="WEBWINNOW_DATA has no sites-swde.parquet")
 def test_the_finding_of_the_thesis_holds_on_car_makes():
-    told = settings(tasks="makes: label where vertical=auto", site="site", runs=20, jobs=0, neighbours=False)
-    (task,) = mining_experiment(DATA / "sites-swde.parquet", told).tasks
+    chosen = settings(tasks="makes: label where vertical=auto", site="site", runs=20, jobs=0, neighbours=False)
+    (task,) = mining_experiment(DATA / "sites-swde.parquet", chosen).tasks
     assert finding(task) is Finding.HOLDS
     assert task.average("W", 3).f > 0.9

@@ -47,7 +47,7 @@ def test_table_2_counts_hits_and_errors():
     assert table[9][8] == (0, 0)  # nine words are fewer than one interval
 
 
-def test_the_threshold_lies_between_replicas_and_others():
+def test_the_threshold_is_between_replicas_and_others():
     pairs = [Pair("a", "b", True, "copy"), Pair("a", "c", True, "edit"), Pair("a", "d", False, "other")]
     assert best_threshold(pairs, np.array([0.9, 0.7, 0.1])) == pytest.approx(0.4, rel=1e-6)
 
@@ -75,7 +75,7 @@ def test_json_and_markdown_are_written(tmp_path):
     assert "| I=5 | " in (tmp_path / "out" / "replicas.md").read_text(encoding="utf-8")
 
 
-def test_labels_without_their_pages_are_told(tmp_path):
+def test_labels_without_their_pages_are_reported(tmp_path):
     (tmp_path / "pairs.jsonl").write_text('{"page_a":"x","page_b":"y","replica":true,"kind":"k"}\n', encoding="utf-8")
     (tmp_path / "pages.jsonl").write_text('{"page_id":"x","url":"http://a.example","html":"<p>a"}\n', encoding="utf-8")
     done = run(tmp_path / "pairs.jsonl", tmp_path / "pages.jsonl", "-o", tmp_path / "out")
@@ -85,7 +85,7 @@ def test_labels_without_their_pages_are_told(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "replicas-pairs.parquet").exists(), reason="WEBWINNOW_DATA names no labelled pairs")
-def test_labelled_pairs_are_told_apart(tmp_path):
+def test_labelled_pairs_are_distinguished(tmp_path):
     done = run(DATA / "replicas-pairs.parquet", DATA / "replicas.parquet", "-o", tmp_path, "-q")
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "replicas.json").read_text(encoding="utf-8"))

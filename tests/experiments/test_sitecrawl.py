@@ -21,7 +21,7 @@ SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 DOCS = Path(os.environ.get("WEBWINNOW_DATA") or "no-data") / "sites-docs.parquet"
 
 
-def test_pages_and_time_of_both_crawls_are_told(tmp_path: Path) -> None:
+def test_pages_and_time_of_both_crawls_are_reported(tmp_path: Path) -> None:
     pages: dict[str, list] = {}
     for page in open_pages([SAMPLE], on_problem=lambda _: None):
         pages.setdefault(page.url.split("/")[2].split(".")[0], []).append(page)

@@ -50,9 +50,9 @@ def page(site: str, topic: str, number: int, pages: int) -> str:
     links = "".join(
         f"<li><a href='/{k}'>{site} part {k}</a></li>" for k in range(2 * number + 1, 2 * number + 3) if k < pages
     )
-    told = "".join(f"<p>{' '.join(draw.choices(TOPICS[topic].split(), k=8))}</p>" for _ in range(3))
+    prose = "".join(f"<p>{' '.join(draw.choices(TOPICS[topic].split(), k=8))}</p>" for _ in range(3))
     noise = " ".join(draw.choices([f"any{k}word" for k in "abcdefghij"], k=6))
-    return f"<html><title>{site}</title><body><ul>{links}</ul>{told}<p>{noise}</p><p>Terms of {site}</p></body></html>"
+    return f"<html><title>{site}</title><body><ul>{links}</ul>{prose}<p>{noise}</p><p>Terms of {site}</p></body></html>"
 
 
 def collection(folder: Path, pages: int = 5, sites: int = 3) -> Path:
@@ -98,7 +98,7 @@ def test_folds_spread_labels_and_cover_every_site_once():
     assert len(folds(["a", "b"], 5, np.random.default_rng(0))) == 2
 
 
-def test_draws_take_a_site_of_each_label_first_and_can_be_drawn_again():
+def test_samples_take_a_site_of_each_label_first_and_are_reproducible():
     labels = ["a"] * 4 + ["b"] * 4
     found = random_splits(labels, 2, 5, np.random.default_rng(1))
     assert all(sorted(labels[s] for s in learned) == ["a", "b"] for learned, _ in found)
@@ -107,7 +107,7 @@ def test_draws_take_a_site_of_each_label_first_and_can_be_drawn_again():
     assert len(set(found)) > 1
 
 
-def test_sizes_go_from_one_a_label_to_three_quarters():
+def test_sizes_range_from_one_per_label_to_three_quarters():
     assert sizes_of(["a", "b", "c", "d"] * 4) == [4, 7, 9, 12]
     assert sizes_of(["a", "b"]) == [2]
 
@@ -115,7 +115,7 @@ def test_sizes_go_from_one_a_label_to_three_quarters():
 # What is measured
 
 
-def test_sites_whose_words_tell_their_topic_are_classified_right(results):
+def test_sites_with_distinctive_words_are_classified_right(results):
     assert set(results.methods) == set(results.left_out)
     assert results.accuracy("multiscale") == 1.0
     assert results.right("superpage") == len(results.sites) == 6
@@ -124,7 +124,7 @@ def test_sites_whose_words_tell_their_topic_are_classified_right(results):
     assert all(len(size.accuracies) == 2 for size in results.sizes)
 
 
-def test_every_way_of_denoising_is_there_and_removes_what_it_should(results):
+def test_every_denoising_method_is_reported_and_removes_what_it_should(results):
     rows = {row.choice: row for row in results.denoising}
     assert list(rows) == ["none", "repeated", "thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
     assert rows["none"].words == rows["none"].pages == 1.0
@@ -204,7 +204,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         for method, right in accuracies.items()
     }
     first = next(iter(left_out.values()))
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "data": HOSTILE, "label": HOSTILE, "command": HOSTILE, "seed": 0, "repeats": 1, "folds": 2,
         "reading_method": "multiscale", "thesaurus": HOSTILE, "sites": sites, "methods": tuple(accuracies),
         "left_out": left_out, "deepest": 0, "notes": (HOSTILE,),
@@ -215,7 +215,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in rule_names()),
         "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
-    return SitesResults(**(told | more))  # type: ignore[arg-type]
+    return SitesResults(**(fields | more))  # type: ignore[arg-type]
 
 
 def test_names_never_become_markup_and_nothing_is_loaded_or_run():
@@ -272,7 +272,7 @@ def test_parts_that_were_not_run_are_left_out():
 
 def test_the_command_writes_a_report_and_tables(data, tmp_path):
     terms = tmp_path / "terms.txt"
-    terms.write_text("\n".join(word for told in TOPICS.values() for word in told.split()), encoding="utf-8")
+    terms.write_text("\n".join(word for words in TOPICS.values() for word in words.split()), encoding="utf-8")
     found = run(
         *(
             "--data",
@@ -300,11 +300,11 @@ def test_the_command_writes_a_report_and_tables(data, tmp_path):
     assert names == ["accuracy.csv", "denoising.csv", "reading.csv", "sites.csv", "sites.html", "times.csv"]
 
 
-def test_wrong_usage_is_told(data, tmp_path):
+def test_wrong_usage_is_reported(data, tmp_path):
     def refused(**more: object) -> str:
-        told = {"label": "topic", "site": "host"} | more
+        fields = {"label": "topic", "site": "host"} | more
         with pytest.raises((InputError, SettingsError)) as caught:
-            sites_experiment(data, SitesSettings(**told))  # type: ignore[arg-type]
+            sites_experiment(data, SitesSettings(**fields))  # type: ignore[arg-type]
         return str(caught.value)
 
     assert "has no column nothing" in refused(label="nothing")

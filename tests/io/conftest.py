@@ -60,7 +60,7 @@ def problems() -> list[str]:
 
 @pytest.fixture
 def read_all(problems: list[str]) -> ReadAll:
-    """Read all pages of some inputs; what `on_problem` is told stands in the fixture `problems`."""
+    """Read all pages of some inputs; the fixture `problems` collects the calls of `on_problem`."""
 
     def read(*inputs: str | Path, **limits: int) -> list[PageRecord]:
         return list(open_pages(inputs, on_problem=problems.append, limits=ReadLimits(**limits)))

@@ -131,5 +131,5 @@ def test_html_that_is_a_document_is_left_alone() -> None:
     assert html_file({"url": "u", "html": "<!DOCTYPE html><title>x</title>"}) == "<!DOCTYPE html><title>x</title>"
 
 
-def test_without_html_the_text_stands_in() -> None:
+def test_without_html_the_text_is_used() -> None:
     assert "<body>\n<pre>a &lt; b</pre>\n</body>" in html_file({"text": "a < b"})

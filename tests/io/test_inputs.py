@@ -203,7 +203,7 @@ def test_no_input_is_an_input_error() -> None:
         open_pages([], on_problem=print)
 
 
-def test_an_input_that_vanishes_is_told_and_the_next_is_read(tmp_path: Path, problems: list[str]) -> None:
+def test_an_input_that_vanishes_is_reported_and_the_next_is_read(tmp_path: Path, problems: list[str]) -> None:
     first, second = tmp_path / "a.html", tmp_path / "b.html"
     first.write_bytes(HTML)
     second.write_bytes(HTML)
@@ -277,7 +277,9 @@ def test_a_named_pipe_is_read(tmp_path: Path, read_all: ReadAll) -> None:
     writer.join()
 
 
-def test_who_stops_early_leaves_no_file_open(tmp_path: Path, make_record: MakeRecord, problems: list[str]) -> None:
+def test_a_reader_that_stops_early_leaves_no_file_open(
+    tmp_path: Path, make_record: MakeRecord, problems: list[str]
+) -> None:
     (tmp_path / "a.warc").write_bytes(make_record() * 3)
     pages = open_pages([tmp_path / "a.warc"], on_problem=problems.append)
     assert next(pages).ordinal == 0

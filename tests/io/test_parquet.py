@@ -120,7 +120,7 @@ def test_a_cut_file_is_an_error(tmp_path: Path, read_all: ReadAll) -> None:
         read_all(file)
 
 
-def test_a_damaged_row_group_is_told_and_the_ones_before_are_read(
+def test_a_damaged_row_group_is_reported_and_the_ones_before_are_read(
     tmp_path: Path, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "pages.parquet"
@@ -136,7 +136,7 @@ def test_a_damaged_row_group_is_told_and_the_ones_before_are_read(
     assert problems[0].endswith("after 20 pages")
 
 
-def test_a_row_group_that_is_a_bomb_is_told(tmp_path: Path, read_all: ReadAll, problems: list[str]) -> None:
+def test_a_row_group_that_is_a_bomb_is_reported(tmp_path: Path, read_all: ReadAll, problems: list[str]) -> None:
     file = tmp_path / "pages.parquet"
     bomb = pa.table({"html": [b"a", b"\0" * 50_000_000]})
     pq.write_table(bomb, file, row_group_size=1, compression="zstd", use_dictionary=False)

@@ -130,7 +130,7 @@ def test_many_alike_lines_are_no_bomb(tmp_path: Path, read_all: ReadAll, problem
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
-def test_what_stands_before_a_break_is_read_and_the_break_is_told(
+def test_records_before_a_break_are_read_and_the_break_is_reported(
     pack: Callable[[bytes], bytes], tmp_path: Path, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "pages.jsonl.gz"

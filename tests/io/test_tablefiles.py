@@ -54,12 +54,12 @@ def test_a_missing_column_is_named_with_those_there_are(tmp_path, kind):
         TableFile(written(tmp_path, kind)).check(["topic", "colour"])
 
 
-def test_lines_that_are_no_objects_are_told_and_passed_over_in_both_readings(tmp_path):
+def test_lines_that_are_no_objects_are_reported_and_passed_over_in_both_readings(tmp_path):
     path = tmp_path / "pages.jsonl"
     path.write_text(f"{json.dumps(ROWS[0])}\nno json\n[1]\n\n{json.dumps({'html': None, 'topic': ['x']})}\n")
-    file, told = TableFile(path), []
-    assert list(file.values(["topic"], told.append)) == [("fruit",), (None,)]
-    assert told == [f"{path}: line 2 is no JSON object", f"{path}: line 3 is no JSON object"]
+    file, problems = TableFile(path), []
+    assert list(file.values(["topic"], problems.append)) == [("fruit",), (None,)]
+    assert problems == [f"{path}: line 2 is no JSON object", f"{path}: line 3 is no JSON object"]
     pages = list(file.pages(lambda _: None))
     assert [page.refused for page in pages] == [None, "row 1: there is no 'html'"]
 

@@ -19,7 +19,7 @@ ROWS = [
 FOUND = {"a": "bmw", "http://x.example/b": "3"}
 
 
-def test_labels_of_jsonl_are_by_id_or_else_by_address(tmp_path):
+def test_labels_of_jsonl_are_by_id_or_else_by_url(tmp_path):
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS) + "no json\n[1]\n")
     assert read_label_column([path], "make") == FOUND

@@ -184,7 +184,7 @@ def test_a_header_that_never_ends_refuses_its_page_alone(
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
-def test_what_stands_before_a_break_is_read_and_the_break_is_told(
+def test_records_before_a_break_are_read_and_the_break_is_reported(
     pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     whole = b"".join(pack(make_record(f"http://a.test/{i}", LONG)) for i in range(3))
@@ -217,7 +217,7 @@ def test_wherever_a_warc_is_cut_pages_are_whole_or_refused(
     assert problems or place <= len(b"\r\n\r\n")  # the line ends behind the last record may be missing
 
 
-def test_a_record_cut_off_that_is_no_page_is_told(
+def test_a_record_cut_off_that_is_no_page_is_reported(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "crawl.warc"
@@ -227,7 +227,7 @@ def test_a_record_cut_off_that_is_no_page_is_told(
     assert problems == [f"{file}: ends in the middle of a record, after 1 pages"]
 
 
-def test_junk_between_records_is_told(
+def test_junk_between_records_is_reported(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "crawl.warc"
@@ -236,7 +236,7 @@ def test_junk_between_records_is_told(
     assert "after 1 pages" in problems[0]
 
 
-def test_a_damaged_gzip_member_is_told(
+def test_a_damaged_gzip_member_is_reported(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     packed = gzip.compress(make_record(body=LONG))

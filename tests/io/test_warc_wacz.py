@@ -53,7 +53,7 @@ def test_a_damaged_zip_is_refused(tmp_path: Path, make_record: MakeRecord, read_
         read_all(file)
 
 
-def test_a_cut_archive_inside_is_told_and_the_next_is_read(
+def test_a_cut_archive_inside_is_reported_and_the_next_is_read(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     cut = gzip.compress(make_record("http://a.test/1")) + gzip.compress(make_record("http://a.test/2"))[:-9]
@@ -63,7 +63,7 @@ def test_a_cut_archive_inside_is_told_and_the_next_is_read(
     assert "crawl.wacz/archive/a.warc.gz: the gzip data ends early" in problems[0]
 
 
-def test_a_member_whose_bytes_changed_is_told(
+def test_a_member_whose_bytes_changed_is_reported(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record("http://a.test/1")})
@@ -73,7 +73,7 @@ def test_a_member_whose_bytes_changed_is_told(
     assert "Bad CRC-32" in problems[0]
 
 
-def test_a_member_that_is_a_bomb_is_told_and_not_unpacked(
+def test_a_member_that_is_a_bomb_is_reported_and_not_unpacked(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     members = {"archive/a.warc": b"\0" * 5_000_000, "archive/b.warc": make_record("http://a.test/1")}
@@ -82,7 +82,7 @@ def test_a_member_that_is_a_bomb_is_told_and_not_unpacked(
     assert problems == [f"{file}/archive/a.warc: unpacks to more than 1000 times its size"]
 
 
-def test_a_member_packed_in_another_way_is_told(
+def test_an_unsupported_compression_of_a_member_is_reported(
     tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record()}, zipfile.ZIP_LZMA)

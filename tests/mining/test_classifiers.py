@@ -36,7 +36,7 @@ def rows(values) -> sparse.csr_array:
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_pages_like_those_of_a_class_are_told_to_be_of_it(kind):
+def test_pages_similar_to_a_class_are_classified_into_it(kind):
     found = kind(folds=0).fit(rows(ROWS), LABELS)
     assert found.classes_.tolist() == ["cars", "cats"]
     assert found.predict(rows([[0, 3, 0, 0, 1], [0, 0, 0, 9, 0]])).tolist() == ["cats", "cars"]
@@ -59,7 +59,7 @@ def test_page_without_known_features_has_the_shares_of_training(kind):
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_one_class_alone_is_learned_and_told_of_every_page(kind):
+def test_a_single_class_is_learned_and_predicted_for_every_page(kind):
     found = kind().fit(rows(ROWS), ["cats"] * 6)
     assert found.predict(rows(ROWS)).tolist() == ["cats"] * 6
     assert found.predict_proba(rows(ROWS)).tolist() == [[1.0]] * 6
@@ -131,7 +131,7 @@ def test_slope_makes_the_mean_probability_the_share_that_is_right():
     np.testing.assert_allclose(slope_of(scores, truth), np.log(4), atol=0.01)
 
 
-def test_slope_of_pages_told_without_mistake_is_finite():
+def test_slope_of_pages_classified_without_error_is_finite():
     assert 1 < slope_of(np.array([[1.0, -1.0], [-1.0, 1.0]] * 10), np.array([0, 1] * 10)) < 100
 
 
@@ -141,7 +141,7 @@ def test_pages_of_a_class_without_score_have_no_say_in_the_slope():
     assert slope_of(scores, truth) == slope_of(scores[:10], truth[:10])
 
 
-def test_folds_are_by_site_and_a_held_out_page_is_told_by_other_sites():
+def test_folds_are_by_site_and_a_held_out_page_is_classified_by_other_sites():
     # each site has its own word (columns 5 to 7) that says more than the topic: only other sites tell the truth
     sites = [site for site in "xyz" for _ in range(6)]
     own = np.zeros((18, 3))

@@ -50,7 +50,7 @@ def saved(method: str) -> bytes:
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
-def test_what_is_read_back_tells_the_same_and_has_the_same_bytes(method, data):
+def test_a_loaded_model_predicts_the_same_and_has_the_same_bytes(method, data):
     pages, words = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))
     cells = data.draw(st.lists(st.integers(0, 3), min_size=pages * words, max_size=pages * words))
     label = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5).filter(lambda s: s.strip("\0"))
@@ -96,11 +96,11 @@ def sparse_row(matrix: FeatureMatrix, n: int) -> np.ndarray:
 # Files that mean harm, or are damaged
 
 
-def altered(method: str, told: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:
+def altered(method: str, fields: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:
     """A model with arrays changed or left out, or with other metadata."""
     with FORMAT.reading(saved(method), "m") as file:
         found = file.arrays | changed
-        return FORMAT.pack(file.about | (told or {}), {n: array for n, array in found.items() if array is not None})
+        return FORMAT.pack(file.about | (fields or {}), {n: array for n, array in found.items() if array is not None})
 
 
 @pytest.mark.parametrize(
@@ -115,26 +115,26 @@ def altered(method: str, told: dict[str, object] | None = None, **changed: np.nd
         {"key": np.zeros(5, np.int64)},
         {"rarity": np.ones(2)},
         {"prior": np.ones(1)},
-        {"told": {"names": ["a"]}},
-        {"told": {"names": {"a": 1}}},
-        {"told": {"about": []}},
-        {"told": {"method": "pickle"}},
-        {"told": {"method": ["svm"]}},
-        {"told": {"classes": ["b", "a"]}},
-        {"told": {"classes": ["a", "a"]}},
-        {"told": {"classes": []}},
-        {"told": {"classes": 7}},
-        {"told": {"slope": -1.0}},
-        {"told": {"slope": "steep"}},
-        {"told": {"settings": {}}},
-        {"told": {"settings": {"features": "x", "cost": 1.0, "folds": 2, "seed": 0}}},
-        {"told": {"settings": {"features": 0, "cost": 1.0, "folds": 2, "seed": 0}}},
-        {"told": {"vectors": {"kinds": ["words"], "weights": {}, "weighting": "unheard"}}},
-        {"told": {"vectors": {"kinds": ["words"], "weights": {"x": 1}, "weighting": "cst"}}},
-        {"told": {"vectors": None}},
-        {"told": {"site_by": "moon"}},
-        {"told": {"site_by": 3}},
-        {"told": {"separator": None}},
+        {"fields": {"names": ["a"]}},
+        {"fields": {"names": {"a": 1}}},
+        {"fields": {"about": []}},
+        {"fields": {"method": "pickle"}},
+        {"fields": {"method": ["svm"]}},
+        {"fields": {"classes": ["b", "a"]}},
+        {"fields": {"classes": ["a", "a"]}},
+        {"fields": {"classes": []}},
+        {"fields": {"classes": 7}},
+        {"fields": {"slope": -1.0}},
+        {"fields": {"slope": "steep"}},
+        {"fields": {"settings": {}}},
+        {"fields": {"settings": {"features": "x", "cost": 1.0, "folds": 2, "seed": 0}}},
+        {"fields": {"settings": {"features": 0, "cost": 1.0, "folds": 2, "seed": 0}}},
+        {"fields": {"vectors": {"kinds": ["words"], "weights": {}, "weighting": "unheard"}}},
+        {"fields": {"vectors": {"kinds": ["words"], "weights": {"x": 1}, "weighting": "cst"}}},
+        {"fields": {"vectors": None}},
+        {"fields": {"site_by": "moon"}},
+        {"fields": {"site_by": 3}},
+        {"fields": {"separator": None}},
     ],
 )
 def test_svm_that_does_not_fit_together_is_refused(changed):

@@ -38,7 +38,7 @@ def test_brier_and_calibration_error_by_hand():
     probability = np.array([[0.8, 0.2], [0.8, 0.2], [0.45, 0.55]])
     found = Reliability.of(probability, np.array([0, 1, 1]))
     np.testing.assert_allclose(found.brier, (2 * 0.2**2 + 2 * 0.8**2 + 2 * 0.45**2) / 3)
-    # two pages told with 0.8, one of them right; one told with 0.55, right
+    # two pages predicted with 0.8, one of them right; one predicted with 0.55, right
     np.testing.assert_allclose(found.expected_error, (2 * 0.3 + 0.45) / 3)
 
 

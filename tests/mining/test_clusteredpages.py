@@ -1,4 +1,4 @@
-"""What a clustered collection is told by: names, a number of clusters, a map; and files of features."""
+"""Clustered collections: names, number of clusters, map; and files of features."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_word_without_end_is_cut_short_in_a_name():
     assert len(cluster_names([[("a" * 10_000, 1.0)]])[0]) == 40
 
 
-def test_three_topics_make_three_clusters_without_being_told():
+def test_three_topics_make_three_clusters_without_a_given_number():
     assert suggest_k(UnitRows.of(collection(20).matrix), most=6).k == 3
 
 
@@ -86,7 +86,7 @@ def test_pages_that_do_not_differ_or_are_few_make_one_cluster(matrix):
     assert suggest_k(UnitRows.of(sp.csr_matrix(matrix))).k == 1
 
 
-def test_a_collection_is_clustered_named_and_drawn():
+def test_a_collection_is_clustered_named_and_plotted():
     rows = collection()
     found = cluster_pages(rows, ClusterSettings(k=3, runs=5))
     assert [cluster.size for cluster in found.clusters] == [12, 12, 12]
@@ -124,7 +124,7 @@ def test_pages_without_any_feature_are_an_error():
         cluster_pages(PageRows(sp.csr_matrix((4, 2)), list("abcd"), ["x", "y"]))
 
 
-def test_empty_pages_are_neither_drawn_nor_lost():
+def test_empty_pages_are_neither_plotted_nor_lost():
     rows = collection()
     matrix = sp.vstack([sp.csr_matrix((1, rows.matrix.shape[1])), rows.matrix]).tocsr()
     found = cluster_pages(PageRows(matrix, ["empty", *rows.page_ids], rows.vocabulary), ClusterSettings(k=3))
@@ -141,7 +141,7 @@ def test_a_map_of_few_pages_has_a_place_for_each(pages):
     assert len({tuple(point) for point in points.round(3).tolist()}) == pages
 
 
-def test_pages_alike_lie_near_one_another():
+def test_similar_pages_are_close_on_the_map():
     unit = UnitRows.of(collection(15).matrix)
     points, topic = plane(unit.rows), np.repeat(np.arange(3), 15)
     nearest = [topic[np.argsort(((points - point) ** 2).sum(axis=1))[1]] == topic[k] for k, point in enumerate(points)]

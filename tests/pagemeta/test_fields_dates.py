@@ -84,7 +84,7 @@ def test_beginning_that_fits_two_months_names_none():
         ("", None),
     ],
 )
-def test_day_is_read_from_an_address(url: str, day: str | None):
+def test_day_is_read_from_a_url(url: str, day: str | None):
     assert date_of_url(url) == day
 
 

@@ -94,7 +94,7 @@ def test_what_a_tool_left_in_the_head_is_no_title(left: str):
 
 
 @pytest.mark.parametrize("title", ["Untitled Goose Game", "New pages of 1999", "The title"])
-def test_a_title_with_such_words_stays(title: str):
+def test_a_title_with_such_words_is_kept(title: str):
     assert about(f"<title>{title}</title><p>x").title == title
 
 
@@ -204,7 +204,7 @@ def test_date_is_the_day_of_publication(page: str):
     assert about(page).date == "2020-05-06"
 
 
-def test_address_says_the_day_before_all_others():
+def test_url_says_the_day_before_all_others():
     page = article(datePublished="2020-05-07T01:00:00Z")
     assert about(page, "https://grain.test/2020/05/06/winnowing").date == "2020-05-06"
 

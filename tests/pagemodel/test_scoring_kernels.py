@@ -97,7 +97,7 @@ def test_twins_find_the_same_word_keys_and_shingles(text: str):
 
 
 @given(st.integers(0, 6), st.integers(1, 3), st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_twins_score_forests_alike(trees: int, levels: int, blocks: int, seed: int):
+def test_twins_score_forests_equally(trees: int, levels: int, blocks: int, seed: int):
     rng = np.random.default_rng(seed)
     forest = (
         rng.integers(0, 4, (trees, levels)).astype(np.int16),
@@ -132,7 +132,7 @@ def test_kernels_refuse_what_does_not_fit_together(engine: str):
 
 
 @given(st.lists(st.integers(0, 15), max_size=40))
-def test_twins_sum_the_rows_of_distinct_tokens_alike(tokens: list[int]):
+def test_twins_sum_the_rows_of_distinct_tokens_equally(tokens: list[int]):
     table = np.arange(32, dtype=np.int16).reshape(16, 2) - 9
     ids = np.array(tokens, np.int32)
     fast, slow = (twin.distinct_sums(ids, table) for twin in (compiled_scoring, plain_scoring))

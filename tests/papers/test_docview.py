@@ -68,7 +68,7 @@ def test_passed_on_force_is_a_setting():
     assert weights([-1, 0, 0], [1, 4, 1], settings) == pytest.approx([4, 4, 4])
 
 
-def test_force_has_a_ceiling_unless_told_otherwise():
+def test_force_has_a_ceiling_by_default():
     # departure: two siblings of force 64 hand on sqrt(64) each as published; with a ceiling of 8 all are cut to it
     many = [-1, 0, 0, 0]
     assert weights(many, [1, 64, 64, 1]) == pytest.approx([64, 512, 512, 64])
@@ -200,7 +200,7 @@ def test_key_sentences_are_the_heaviest_of_each_paragraph():
         "en",
     )
     assert found.chosen(2) == ["Wheat gives grain, and the grain flour.", "Chaff is what the wind takes away."]
-    assert found.weight.tolist() == [3, 5, 3, 0]  # "It is old." is too short to be told
+    assert found.weight.tolist() == [3, 5, 3, 0]  # "It is old." is too short to be scored
 
 
 # Relevant links

@@ -48,7 +48,7 @@ def test_terms_match_whole_words_and_never_run_from_one_text_into_the_next(physi
     assert physics.covered(texts).tolist() == [0, 1, 0, 0, 2]
 
 
-def test_a_page_goes_if_a_majority_of_its_nodes_is_marked():
+def test_a_page_is_removed_if_a_majority_of_its_nodes_is_marked():
     assert not is_removed(marked=1, nodes=2)  # half is no majority
     assert is_removed(marked=2, nodes=3)
     assert is_removed(marked=0, nodes=0)

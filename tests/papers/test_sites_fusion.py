@@ -38,7 +38,7 @@ def test_of_a_node_without_observation_the_context_is_all_that_is_known():
     np.testing.assert_allclose(fuse([[np.nan, np.nan], [0.6, 0.4]], [0.3, 0.7], EVEN)[0], [0.3, 0.7])
 
 
-def test_where_raw_and_context_exclude_each_other_the_context_stands():
+def test_where_raw_and_context_exclude_each_other_the_context_wins():
     np.testing.assert_allclose(fuse([1.0, 0.0], [0.0, 1.0], EVEN), [0.0, 1.0])
 
 
@@ -103,7 +103,7 @@ def test_equations_12_and_13_coarse_to_fine_by_hand():
 
 
 @pytest.mark.parametrize("many", [3, 400, 5_000])
-def test_many_neighbours_tell_more_not_nothing(many):
+def test_many_neighbours_add_evidence(many):
     links = LinkTopics.learn(SITES, LINKS, 2)
     likely = int(np.argmax(links.linking[:, 0]))
     found = fuse(EVEN, site_context(Neighbours(linking=(0,) * many, count=many), links, EVEN), EVEN)

@@ -108,7 +108,7 @@ def test_an_element_with_a_full_child_is_none_and_its_children_are_tried():
     assert names(f"<div id=menu>{LINKS}</div><p id=story>text</p>") == ["menu", "story"]
 
 
-def test_no_pagelet_lies_in_a_pagelet():
+def test_pagelets_are_not_nested():
     assert names(f"<div id=menu><ul><li><a href=/1>one</a></ul></div><div id=b>{LINKS}</div>") == ["menu", "b"]
 
 

@@ -101,7 +101,7 @@ def test_equation_5_5_from_sums_is_the_entropy_of_the_counts(counts):
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.data())
-def test_path_importance_never_falls_on_the_way_down(values, data):
+def test_path_importance_never_falls_from_root_to_leaf(values, data):
     parent = np.array([-1, *(data.draw(st.integers(0, i - 1)) for i in range(1, len(values)))], np.int32)
     path = path_importance(np.array(values), parent)
     assert np.all((path >= 0) & (path <= 1))

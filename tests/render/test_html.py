@@ -143,7 +143,7 @@ def test_attribute_values_are_escaped() -> None:
     assert body("<p title='\"&gt;&lt;script&gt;'>x</p>") == '<p title="&quot;&gt;&lt;script&gt;">x</p>'
 
 
-def test_layout_stays() -> None:
+def test_layout_is_kept() -> None:
     page = (
         '<table class="grid" width="100%" cellpadding="2"><tbody><tr><td colspan="2" align="right" bgcolor="#eee">a'
         '</td><th rowspan="3" valign="top">b</th></tr></tbody></table>'
@@ -202,7 +202,7 @@ def test_preformatted_text_keeps_every_character(tag: str) -> None:
         ('<img src="mailto:a@b.org" alt="x">', ""),
     ],
 )
-def test_addresses_are_absolute_and_safe_or_gone(page: str, expected: str) -> None:
+def test_urls_are_absolute_and_safe_or_gone(page: str, expected: str) -> None:
     assert body(page) == expected
 
 

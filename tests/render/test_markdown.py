@@ -107,7 +107,7 @@ def test_links_into_the_page_and_to_other_schemes_are_text(href: str, read_markd
     assert read_markdown(markdown(f'<a href="{href}">x</a>')).links == expected
 
 
-def test_an_anchor_without_address_is_text() -> None:
+def test_an_anchor_without_url_is_text() -> None:
     assert markdown("<a name=x>y</a>") == "y\n"
 
 
@@ -115,17 +115,17 @@ def test_an_anchor_without_address_is_text() -> None:
     "path",
     ["a(b", "a)b", "a(b)c", "it's", 'a"b', "a b", "a<b>c", "a_b_c", "a*b", "a[b]c", "a`b", "a|b", "a\\b", "é", "a]:b"],
 )
-def test_odd_characters_in_an_address_survive(path: str, read_markdown) -> None:
+def test_odd_characters_in_a_url_survive(path: str, read_markdown) -> None:
     shown = read_markdown(markdown(f'<a href="http://x.org/q?{escape(path)}">text</a> after'))
     assert [unquote(link) for link in shown.links] == [f"http://x.org/q?{path}"]
     assert shown.text == "text after\n"
 
 
-def test_underscores_in_an_address_stay_as_they_are() -> None:
+def test_underscores_in_a_url_stay_as_they_are() -> None:
     assert markdown('<a href="http://x.org/a_b">x</a>') == "[x](http://x.org/a_b)\n"
 
 
-def test_what_looks_like_an_entity_in_an_address_stays(read_markdown) -> None:
+def test_what_looks_like_an_entity_in_a_url_stays(read_markdown) -> None:
     assert read_markdown(markdown('<a href="/?a&amp;lt;=1&amp;b=2">x</a>')).links == ["http://site.org/?a&lt;=1&b=2"]
 
 
@@ -176,7 +176,7 @@ def test_code_with_brackets_in_a_link_defines_nothing(read_markdown) -> None:
 # Images
 
 
-def test_images_have_their_description_and_absolute_address() -> None:
+def test_images_have_their_description_and_absolute_url() -> None:
     assert markdown('<img src="i.png" alt="a [b]">') == "![a \\[b\\]](http://site.org/folder/i.png)\n"
 
 

@@ -153,14 +153,14 @@ def test_a_run_mask_does_not_show_runs_of_elements_that_are_not_kept(render) -> 
 
 @pytest.mark.parametrize("render", RENDERERS)
 @pytest.mark.parametrize("between", ["<p>gone</p>", "<br>", "<hr>", "<ul><li>gone</li></ul>", "<iframe></iframe>"])
-def test_words_stay_apart_when_the_block_between_them_goes(render, between: str) -> None:
+def test_words_stay_separate_when_the_block_between_them_is_removed(render, between: str) -> None:
     tree = parse(f"<div>before{between}after</div>")
     assert "beforeafter" not in render(tree, tree.tagged("div"))
     assert "beforeafter" not in render(tree, everything(tree))
 
 
 @pytest.mark.parametrize("render", RENDERERS)
-def test_a_word_stays_whole_when_an_inline_element_inside_it_goes(render) -> None:
+def test_a_word_stays_whole_when_an_inline_element_inside_it_is_removed(render) -> None:
     tree = parse("<p>with<sup>2</sup>out</p>")
     assert "without" in render(tree, tree.tagged("p"))
 
@@ -176,7 +176,7 @@ def test_markdown_of_an_element_that_is_not_kept_says_nothing_of_it(tag: str) ->
     assert sign not in to_markdown(tree, everything(tree) & ~tree.tagged(tag))
 
 
-def test_html_of_an_element_that_is_only_around_something_kept_has_no_address() -> None:
+def test_html_of_an_element_that_is_only_around_something_kept_has_no_url() -> None:
     tree = parse('<a href="http://x.org/"><span>link</span></a>')
     assert "x.org" in to_html(tree, everything(tree))
     assert "x.org" not in to_html(tree, tree.tagged("span"))

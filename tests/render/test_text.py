@@ -179,15 +179,15 @@ def test_spans_cannot_blow_a_page_up() -> None:
 
 
 @pytest.mark.parametrize("tag", ["pre", "textarea", "listing", "xmp"])
-def test_white_space_of_preformatted_text_stays(tag: str) -> None:
+def test_white_space_of_preformatted_text_is_kept(tag: str) -> None:
     assert text(f"<{tag}>def f():\n    return  1\n\nf()</{tag}>") == "def f():\n    return  1\n\nf()\n"
 
 
-def test_empty_lines_around_preformatted_text_go() -> None:
+def test_empty_lines_around_preformatted_text_are_removed() -> None:
     assert text("<pre>\n\n  a\n  b\n\n</pre>") == "  a\n  b\n"
 
 
-def test_tabs_of_preformatted_text_stay() -> None:
+def test_tabs_of_preformatted_text_are_kept() -> None:
     assert text("<pre>a\tb</pre>") == "a\tb\n"
 
 

@@ -53,7 +53,7 @@ def pages_of(drawn: list[tuple[int, str]]) -> list[tuple[str, Standing]]:
 
 @given(stories)
 @settings(deadline=None, max_examples=40)
-def test_alterations_of_one_story_are_one_cluster_and_one_of_each_stays(drawn):
+def test_alterations_of_one_story_are_one_cluster_and_one_copy_is_kept(drawn):
     found = found_in(pages_of(drawn))
     seeds = [seed for seed, _ in drawn]
     for i in range(len(drawn)):
@@ -77,7 +77,7 @@ def test_the_order_of_pages_does_not_matter(drawn, chance):
 
 @given(stories)
 @settings(deadline=None, max_examples=40)
-def test_what_stays_stays_and_is_in_the_cluster_of_those_it_stays_for(drawn):
+def test_a_kept_copy_is_kept_for_its_own_cluster(drawn):
     found = found_in(pages_of(drawn))
     np.testing.assert_array_equal(found.stays[found.stays], found.stays)
     np.testing.assert_array_equal(found.cluster[found.stays], found.cluster)
@@ -170,7 +170,7 @@ def test_many_pages_of_one_band_are_not_compared_with_each_other():
 # Who stays
 
 
-def test_the_canonical_address_stays_before_the_shortest():
+def test_the_canonical_url_is_preferred_to_the_shortest():
     text = story(1)
     pages = [
         (text, at("http://a.example/1")),
@@ -180,7 +180,7 @@ def test_the_canonical_address_stays_before_the_shortest():
     assert found_in(pages).stays.tolist() == [1, 1, 1]
 
 
-def test_the_shortest_url_stays_before_the_earliest_date():
+def test_the_shortest_url_is_preferred_to_the_earliest_date():
     text = story(1)
     pages = [
         (text, at("http://a.example/news/long", date="2001-01-01")),
@@ -191,7 +191,7 @@ def test_the_shortest_url_stays_before_the_earliest_date():
     assert found_in(pages).stays.tolist() == [2, 2, 2, 2]
 
 
-def test_of_versions_the_newest_stays():
+def test_the_newest_version_is_kept():
     text = story(1)
     pages = [
         (text, at("http://a.example/report?v=1.0", date="2020-01-01")),
@@ -235,7 +235,7 @@ def test_a_mirror_of_a_whole_site_is_reported():
         ("http://a.example/docs/v1.2/intro", "http://a.example/docs/v2.0.1/intro/"),
     ],
 )
-def test_addresses_of_versions_are_near(one, other):
+def test_urls_of_versions_are_near(one, other):
     assert near_address(one) == near_address(other)
 
 
@@ -247,7 +247,7 @@ def test_addresses_of_versions_are_near(one, other):
         ("http://a.example/route66", "http://a.example/route67"),
     ],
 )
-def test_other_addresses_are_not_near(one, other):
+def test_other_urls_are_not_near(one, other):
     assert near_address(one) != near_address(other)
 
 
@@ -279,8 +279,8 @@ def test_lone_surrogates_and_other_junk_are_taken():
 
 
 @pytest.mark.parametrize(
-    "told", [{"method": "other"}, {"threshold": 0.0}, {"threshold": 1.5}, {"interval": 0}, {"percentage": 0.0}]
+    "settings", [{"method": "other"}, {"threshold": 0.0}, {"threshold": 1.5}, {"interval": 0}, {"percentage": 0.0}]
 )
-def test_settings_without_meaning_are_refused(told):
+def test_settings_without_meaning_are_refused(settings):
     with pytest.raises(SettingsError):
-        ReplicaSettings(**told)
+        ReplicaSettings(**settings)

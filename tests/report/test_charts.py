@@ -20,7 +20,7 @@ def drawing(figure: str) -> ElementTree.Element:
 
 
 @pytest.mark.parametrize(
-    ("axis", "told"),
+    ("axis", "labels"),
     [
         (UP, ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]),
         (Axis("sites", 5, 12, whole=True), ["6", "8", "10", "12"]),
@@ -29,8 +29,8 @@ def drawing(figure: str) -> ElementTree.Element:
         (Axis("one", 4, 4, whole=True), ["4"]),
     ],
 )
-def test_axes_have_round_numbers(axis, told):
-    assert [axis.label(value) for value in axis.ticks()] == told
+def test_axes_have_round_numbers(axis, labels):
+    assert [axis.label(value) for value in axis.ticks()] == labels
 
 
 def test_names_beside_the_ends_of_lines_stand_apart():

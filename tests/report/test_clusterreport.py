@@ -38,7 +38,7 @@ def test_every_page_is_a_dot_and_every_cluster_a_card():
     assert "F 1.000" in html
 
 
-def test_nothing_that_a_page_says_stands_in_it_as_html():
+def test_no_text_of_a_page_is_html_in_it():
     html = cluster_html(collection(title=EVIL, vocabulary=(EVIL, "a&b<c>", '"><svg onload=x>')))
     assert "<script" not in html
     assert "<img" not in html
@@ -51,19 +51,19 @@ def test_nothing_that_a_page_says_stands_in_it_as_html():
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,<b>", "file:///etc/passwd", "page.html", " jAvAsCrIpT:x", ""]
 )
-def test_only_web_addresses_become_links(url):
+def test_only_web_urls_become_links(url):
     html = cluster_html(collection(url=url))
     assert re.findall(r'href="(?!#)[^"]*"', html) == []
 
 
-def test_an_address_cannot_leave_its_attribute():
+def test_a_url_cannot_leave_its_attribute():
     html = cluster_html(collection(url='https://x.example/" onmouseover="alert(1)'))
     (address,) = set(re.findall(r'<a [^>]*href="(http[^"]*)"', html))
     assert unescape(address) == 'https://x.example/" onmouseover="alert(1)'
     assert not re.search(r"<[^>]*\sonmouseover=", re.sub(r'"[^"]*"', '""', html))
 
 
-def test_an_address_without_end_is_no_link():
+def test_an_overlong_url_is_not_a_link():
     html = cluster_html(collection(url="https://x.example/" + "a" * 100_000))
     assert "<a href" not in html
     assert len(html) < 100_000

@@ -19,7 +19,7 @@ from webwinnow.sitemodel import learn
 TURNS = (0.001, 0.2, 0.5, 0.7, 0.85, 0.9, 0.95, 0.999, 1.0)
 
 
-def told(name: str, turn: float) -> CleaningSettings:
+def turned_settings(name: str, turn: float) -> CleaningSettings:
     return {
         "sst": lambda: CleaningSettings(sst=SstSettings(threshold=turn)),
         "cst": lambda: CleaningSettings(cst=CstSettings(weight=turn)),
@@ -40,7 +40,7 @@ def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
     for tree in [*trees, unseen]:
         reading = read_dial(name, tree, model)
         for turn in TURNS:
-            kept = clean_page(tree, name, model, told(name, turn)).verdict.keep_runs
+            kept = clean_page(tree, name, model, turned_settings(name, turn)).verdict.keep_runs
             np.testing.assert_array_equal(reading.keeps(round(turn * MILLION)), kept, err_msg=f"{name} at {turn}")
 
 
@@ -62,7 +62,7 @@ def test_reasons_on_the_side_that_was_taken_are_those_of_the_verdict(name, model
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_the_curve_counts_the_words_that_stay_at_each_step(name, model, trees):
+def test_the_curve_counts_the_words_kept_at_each_step(name, model, trees):
     sample = _Page(trees[0], model, [name])
     reading = sample.readings[name]
     curve = sample.curve(reading)

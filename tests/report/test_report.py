@@ -61,7 +61,7 @@ def test_regions_add_up_to_the_page_and_stand_where_rejected_blocks_do(model, tr
     assert xpaths == {decision.xpath for decision in clean.decisions()}
 
 
-def test_a_repeated_text_is_told_with_its_share_of_pages(model, trees):
+def test_a_repeated_text_is_reported_with_its_share_of_pages(model, trees):
     page = unpacked(SiteReport.of(model, trees[:1], METHODS).pages[0])
     said = [token for token in page["tokens"] if isinstance(token, str) and token != "The logo"]
     by_text = dict(zip(said, range(len(said)), strict=True))
@@ -107,7 +107,7 @@ def test_the_same_input_gives_the_same_report(model, trees):
     assert first == second
 
 
-def test_nothing_that_a_page_says_stands_in_the_report_as_html(trees):
+def test_no_text_of_a_page_is_html_in_the_report(trees):
     evil = "</script><script>alert(1)</script><!--\u2028{{script}}"
     tree = parse(
         f"<title>{evil.replace('<', '&lt;')}</title><p class='</style><b>'>{evil.replace('<', '&lt;')}</p>",
@@ -193,12 +193,12 @@ def test_a_smaller_sample_is_the_same_pages_every_time(site_folder, tmp_path):
     assert found[0] == found[1]
 
 
-def test_a_site_that_is_not_there_is_said(site_folder, tmp_path):
+def test_a_missing_site_is_reported(site_folder, tmp_path):
     with pytest.raises(Exception, match=r"there is no page of other\.example"):
         write_report([site_folder], tmp_path / "r.html", ReportSettings(sites=("other.example",), jobs=1))
 
 
-def test_other_ways_to_part_sites_are_in_the_command_line(site_folder, tmp_path):
+def test_other_site_keys_are_in_the_command_line(site_folder, tmp_path):
     out = tmp_path / "r.html"
     CliRunner().invoke(app, ["inspect", str(site_folder), "-o", str(out), "--site-by", "prefix:1", "-q", "--jobs", "1"])
     assert blob_of(out.read_text(encoding="utf-8"), "index")["command"].endswith(" --site-by prefix:1")

@@ -229,7 +229,7 @@ def test_a_dial_turned_on_one_page_holds_on_the_next(report, opened, model, tree
     assert kept_words(tab, 1) == 0
 
 
-def test_two_methods_stand_side_by_side_and_the_same_block_is_held_in_both(report, opened):
+def test_two_methods_are_side_by_side_and_the_same_block_is_selected_in_both(report, opened):
     tab = opened(report)
     tab.select_option("[data-pane='1'] select", "none")
     assert marked(tab, 0, "removed")
@@ -242,7 +242,7 @@ def test_two_methods_stand_side_by_side_and_the_same_block_is_held_in_both(repor
     assert len(set(judged)) == 2
 
 
-def test_one_method_may_stand_alone(report, opened):
+def test_a_single_method_may_be_shown(report, opened):
     tab = opened(report)
     tab.select_option("[data-pane='1'] select", "")
     assert not tab.is_visible("[data-pane='1']")
@@ -250,7 +250,7 @@ def test_one_method_may_stand_alone(report, opened):
     assert tab.locator(".judged").count() == 1
 
 
-def test_pointing_at_a_block_tells_score_reason_share_and_xpath(report, opened):
+def test_pointing_at_a_block_shows_score_reason_share_and_xpath(report, opened):
     tab = opened(report)
     where = tab.evaluate(
         f"(() => {{ const box = document.querySelector('#view-a iframe').getBoundingClientRect();"
@@ -425,7 +425,7 @@ def test_all_text_stands_out_enough(report, opened, scheme):
     assert lowest[0][0] >= AA, lowest
 
 
-def test_the_theme_switch_goes_against_the_system(report, opened):
+def test_the_theme_switch_overrides_the_system(report, opened):
     tab = opened(report, scheme="dark")
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     dark = tab.evaluate(ground)

@@ -16,7 +16,7 @@ from webwinnow.search import IndexFolder, IndexSettings, SearchSettings, search
 from webwinnow.search.query import clauses_of, snippet
 
 
-def record(number: int, text: str, **told: Any) -> dict[str, Any]:
+def record(number: int, text: str, **fields: Any) -> dict[str, Any]:
     whole = {
         "url": f"http://a.example/{number}",
         "page_id": f"p{number}",
@@ -29,7 +29,7 @@ def record(number: int, text: str, **told: Any) -> dict[str, Any]:
         "text": text,
         "lang": "en",
     }
-    return whole | told
+    return whole | fields
 
 
 ORCHARD = [
@@ -90,7 +90,7 @@ def test_results_can_be_narrowed(tmp_path):
         SearchSettings(filters={"colour": "red"})
 
 
-def test_a_page_put_again_takes_the_place_of_the_old_and_one_no_longer_kept_goes(tmp_path):
+def test_a_page_put_again_replaces_the_old_one_and_one_no_longer_kept_is_deleted(tmp_path):
     made(tmp_path / "index", ORCHARD)
     index = made(tmp_path / "index", [record(2, "Now about cherries."), record(3, "", outcome="dropped")])
     assert index.pages == 2

@@ -90,28 +90,28 @@ class Server:
             where, content=body, params=asked, headers={"Content-Type": "application/octet-stream"}
         )
         assert answer.status_code == 201, answer.text
-        told: dict[str, Any] = answer.json()
-        return told
+        state: dict[str, Any] = answer.json()
+        return state
 
     def job(self, name: str) -> dict[str, Any]:
-        told: dict[str, Any] = self.client.get(f"/jobs/{name}").json()
-        return told
+        state: dict[str, Any] = self.client.get(f"/jobs/{name}").json()
+        return state
 
     def wait_for_records(self, name: str) -> dict[str, Any]:
         """Until the job's first and foremost step is done; the report, the index and the clusters come after."""
-        told = self.wait(name, lambda told: "clean" in told["steps"] or told["status"] == "failed")
-        assert told["steps"].get("clean", "not yet") is None, told
-        return told
+        state = self.wait(name, lambda state: "clean" in state["steps"] or state["status"] == "failed")
+        assert state["steps"].get("clean", "not yet") is None, state
+        return state
 
     def wait(self, name: str, until: Callable[[dict[str, Any]], bool] | None = None) -> dict[str, Any]:
-        over = until or (lambda told: told["status"] not in ("queued", "running"))
+        over = until or (lambda state: state["status"] not in ("queued", "running"))
         latest = time.monotonic() + JOB_SECONDS
         while time.monotonic() < latest:
-            told = self.job(name)
-            if over(told):
-                return told
+            state = self.job(name)
+            if over(state):
+                return state
             time.sleep(0.05)
-        raise AssertionError(f"the job is not over: {told}")
+        raise AssertionError(f"the job is not over: {state}")
 
 
 @pytest.fixture(scope="session")
@@ -161,6 +161,6 @@ def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[S
 @pytest.fixture(scope="session")
 def done(server: Server) -> dict[str, Any]:
     """A job that is done."""
-    told = server.wait(server.hand_in(crawl(12), "news.jsonl")["id"])
-    assert told["status"] == "done", told
-    return told
+    state = server.wait(server.hand_in(crawl(12), "news.jsonl")["id"])
+    assert state["status"] == "done", state
+    return state

@@ -99,10 +99,10 @@ def test_missing_and_wrong_tokens_are_refused(make_server: Callable[..., Any]) -
     "name", ["../../../etc/passwd", "..\\..\\x", "/etc/passwd", ".hidden", "a\0b", "..", "", "é/ü"]
 )
 def test_an_upload_never_leaves_its_folder(server: Any, make_crawl: Callable[..., bytes], name: str) -> None:
-    told = server.hand_in(make_crawl(1), name)
-    files = list((server.folder / "jobs" / told["id"] / "input").iterdir())
+    state = server.hand_in(make_crawl(1), name)
+    files = list((server.folder / "jobs" / state["id"] / "input").iterdir())
     assert [path.name for path in files] == [safe_name(name)]
-    assert server.client.delete(f"/jobs/{told['id']}").status_code == 200
+    assert server.client.delete(f"/jobs/{state['id']}").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -176,10 +176,13 @@ def test_bombs_do_not_stop_the_server(server: Any) -> None:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as files:
         files.writestr("archive/data.warc", b"\0" * 200_000_000)
     for body, name in ((packed, "bomb.jsonl.gz"), (archive.getvalue(), "bomb.wacz")):
-        told = server.wait(server.hand_in(body, name)["id"])
-        assert told["status"] in ("done", "failed")
+        state = server.wait(server.hand_in(body, name)["id"])
+        assert state["status"] in ("done", "failed")
         assert (
-            told["status"] == "failed" or told["problems"] or told["summary"]["failed"] or told["summary"]["pages"] == 1
+            state["status"] == "failed"
+            or state["problems"]
+            or state["summary"]["failed"]
+            or state["summary"]["pages"] == 1
         )
     assert server.client.get("/health").status_code == 200
 
@@ -238,7 +241,7 @@ def test_a_page_that_hangs_fails_and_the_next_one_is_cleaned(make_server: Callab
         "http://",
     ],
 )
-def test_an_address_inside_the_network_is_not_fetched(server: Any, url: str) -> None:
+def test_a_private_address_is_not_fetched(server: Any, url: str) -> None:
     answer = server.client.post("/page", json={"url": url.format(port=server.port)})
     assert answer.status_code == 422
     assert "jobs_waiting" not in answer.text

@@ -38,10 +38,10 @@ def test_renderings_are_in_the_record_if_asked_for(server: Any) -> None:
     assert "<p>" in record["html"]
 
 
-def test_inspect_tells_every_block_with_its_reason(server: Any, make_page: Callable[[int], str]) -> None:
-    told = server.client.post("/inspect", json={"html": make_page(2)}).json()
-    assert {decision["kept"] for decision in told["decisions"]} == {True, False}
-    assert all(decision["reason"] and decision["xpath"].startswith("/") for decision in told["decisions"])
+def test_inspect_lists_every_block_with_its_reason(server: Any, make_page: Callable[[int], str]) -> None:
+    answer = server.client.post("/inspect", json={"html": make_page(2)}).json()
+    assert {decision["kept"] for decision in answer["decisions"]} == {True, False}
+    assert all(decision["reason"] and decision["xpath"].startswith("/") for decision in answer["decisions"])
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,9 @@ def test_inspect_tells_every_block_with_its_reason(server: Any, make_page: Calla
         ({"html": "x" * 300_001}, 413, "longer"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong(server: Any, body: dict[str, Any], status: int, word: str) -> None:
+def test_a_wrong_request_gets_a_message_that_names_the_error(
+    server: Any, body: dict[str, Any], status: int, word: str
+) -> None:
     answer = server.client.post("/page", json=body)
     assert answer.status_code == status
     assert word in answer.json()["error"]
@@ -140,17 +142,17 @@ def test_pages_can_be_listed_in_the_request(server: Any, make_page: Callable[[in
     pages = [{"url": f"http://listed.example/{n}", "html": make_page(n)} for n in range(3)]
     answer = server.client.post("/jobs", json={"pages": pages, "name": "three pages", "method": "page"})
     assert answer.status_code == 201
-    told = server.wait_for_records(answer.json()["id"])
-    assert told["summary"]["pages"] == 3
-    records = server.client.get(f"/jobs/{told['id']}/records").text.splitlines()
+    state = server.wait_for_records(answer.json()["id"])
+    assert state["summary"]["pages"] == 3
+    records = server.client.get(f"/jobs/{state['id']}/records").text.splitlines()
     assert {json.loads(line)["method"] for line in records} == {"page"}
 
 
 def test_learned_sites_serve_single_pages(
     server: Any, make_crawl: Callable[..., bytes], make_page: Callable[[int], str]
 ) -> None:
-    told = server.wait(server.hand_in(make_crawl(12, "learned.example"), where="/sites")["id"])
-    assert told["status"] == "done", told
+    state = server.wait(server.hand_in(make_crawl(12, "learned.example"), where="/sites")["id"])
+    assert state["status"] == "done", state
     sites = server.client.get("/sites").json()
     assert [(site["site"], site["pages"]) for site in sites] == [("learned.example", 12)]
     more = server.wait(server.hand_in(make_crawl(15, "learned.example"), where="/sites", update=True)["id"])
@@ -167,16 +169,16 @@ def test_learned_sites_serve_single_pages(
 
 
 def test_a_job_that_is_over_can_be_removed(server: Any) -> None:
-    told = server.wait(server.hand_in(b"\0" * 100, "noise.bin")["id"])
-    assert server.client.delete(f"/jobs/{told['id']}").status_code == 200
-    assert server.client.get(f"/jobs/{told['id']}").status_code == 404
-    assert not (server.folder / "jobs" / told["id"]).exists()
+    state = server.wait(server.hand_in(b"\0" * 100, "noise.bin")["id"])
+    assert server.client.delete(f"/jobs/{state['id']}").status_code == 200
+    assert server.client.get(f"/jobs/{state['id']}").status_code == 404
+    assert not (server.folder / "jobs" / state["id"]).exists()
 
 
 def test_a_file_that_is_no_crawl_fails_with_a_word(server: Any) -> None:
-    told = server.wait(server.hand_in(b"\x00\x01\x02" * 100, "noise.bin")["id"])
-    assert told["status"] == "failed"
-    assert told["error"]
+    state = server.wait(server.hand_in(b"\x00\x01\x02" * 100, "noise.bin")["id"])
+    assert state["status"] == "failed"
+    assert state["error"]
 
 
 def test_unknown_things_are_not_found(server: Any) -> None:
@@ -186,7 +188,7 @@ def test_unknown_things_are_not_found(server: Any) -> None:
         assert answer.json()["error"]
 
 
-def test_health_and_metrics_tell_how_it_goes(server: Any, done: dict[str, Any]) -> None:
+def test_health_and_metrics_report_the_state_of_the_service(server: Any, done: dict[str, Any]) -> None:
     assert server.client.get("/health").json()["status"] == "ok"
     families = {family.name: family for family in text_string_to_metric_families(server.client.get("/metrics").text)}
     assert families["webwinnow_requests"].samples

@@ -193,7 +193,7 @@ def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("media", [b"application/json", b"application/octet-stream"])
 def test_a_body_that_breaks_off_is_no_failure_of_the_server(tmp_path: Path, media: bytes) -> None:
     app = create_app(ServiceSettings(folder=tmp_path))
-    told: list[Any] = []
+    messages: list[Any] = []
     coming = iter([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}])
     headers = [(b"host", b"localhost"), (b"content-type", media), (b"content-length", b"10")]
     scope = {"type": "http", "method": "POST", "path": "/jobs", "query_string": b"", "headers": headers}
@@ -202,10 +202,10 @@ def test_a_body_that_breaks_off_is_no_failure_of_the_server(tmp_path: Path, medi
         return next(coming)
 
     async def send(message: Any) -> None:
-        told.append(message)
+        messages.append(message)
 
     alone(app(scope, receive, send))  # type: ignore[arg-type]
-    assert told[0]["status"] == 400
+    assert messages[0]["status"] == 400
     assert not list((tmp_path / "jobs").iterdir())
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 
-def test_a_killed_server_goes_on_with_its_job(
+def test_a_killed_server_continues_with_its_job(
     make_server: Callable[..., Any], make_crawl: Callable[..., bytes]
 ) -> None:
     server = make_server()
@@ -20,7 +20,7 @@ def test_a_killed_server_goes_on_with_its_job(
     before = server.client.get(f"/jobs/{done['id']}/records").content
     body = make_crawl(150)
     job = server.hand_in(body, "second.jsonl")["id"]
-    server.wait(job, lambda told: told["step"] == "clean")
+    server.wait(job, lambda state: state["step"] == "clean")
     server.kill()
     server.start()
     assert server.client.get(f"/jobs/{done['id']}/records").content == before  # nothing that was finished is lost
@@ -37,10 +37,10 @@ def test_a_half_written_result_is_never_served(
     job = server.hand_in(make_crawl(60))["id"]
     seen = set()
 
-    def looked(told: dict[str, Any]) -> bool:
+    def looked(state: dict[str, Any]) -> bool:
         answer = server.client.get(f"/jobs/{job}/records")
         seen.add((answer.status_code, len(answer.text.splitlines()) if answer.status_code == 200 else 0))
-        return "clean" in told["steps"]
+        return "clean" in state["steps"]
 
     server.wait(job, looked)
     server.wait_for_records(job)
@@ -56,7 +56,7 @@ def test_a_running_job_can_be_cancelled(make_server: Callable[..., Any], make_cr
     waiting = server.hand_in(make_crawl(1))["id"]
     refused = server.client.post("/jobs", content=b"x", headers={"Content-Type": "application/octet-stream"})
     assert refused.status_code == 429  # two are in the queue
-    server.wait(running, lambda told: told["status"] == "running")
+    server.wait(running, lambda state: state["status"] == "running")
     assert server.client.delete(f"/jobs/{running}").json()["status"] == "cancelled"
     server.wait_for_records(waiting)
     held.close()
@@ -69,7 +69,7 @@ def test_a_stopped_server_leaves_no_process_behind(
 ) -> None:
     server = make_server()
     job = server.hand_in(make_crawl(300))["id"]
-    server.wait(job, lambda told: told["step"] is not None)
+    server.wait(job, lambda state: state["step"] is not None)
     server.process.terminate()
     server.process.wait(30)
     lock = server.folder / "jobs" / job / "lock"
@@ -84,7 +84,7 @@ def served(*options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
 
 
-def test_a_port_in_use_is_told_in_a_sentence_and_nothing_is_announced(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_a_sentence_and_nothing_is_announced(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = served("--folder", tmp_path, "--port", port)
@@ -92,7 +92,7 @@ def test_a_port_in_use_is_told_in_a_sentence_and_nothing_is_announced(tmp_path: 
     assert done.stderr == f"webwinnow: port {port} of 127.0.0.1 is in use; choose another with --port\n"
 
 
-def test_a_folder_that_is_a_file_is_told_and_nothing_is_announced(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_file_is_reported_and_nothing_is_announced(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     done = served("--folder", tmp_path / "file", "--port", "0")
     assert done.returncode == 2
@@ -100,7 +100,7 @@ def test_a_folder_that_is_a_file_is_told_and_nothing_is_announced(tmp_path: Path
     assert "http://" not in done.stderr
 
 
-def test_an_address_of_another_machine_is_told(tmp_path: Path) -> None:
+def test_an_address_of_another_machine_is_reported(tmp_path: Path) -> None:
     done = served("--folder", tmp_path, "--host", "192.0.2.1", "--token-file", _token(tmp_path))
     assert done.returncode == 2
     assert done.stderr == "webwinnow: 192.0.2.1 is no address of this machine; choose another with --host\n"

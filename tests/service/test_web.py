@@ -86,8 +86,8 @@ def test_nothing_of_a_page_runs_or_loads(server: Any, tab: Callable[..., Any]) -
     said = ("sentence of rivers and stones", "sentence of copper bridges", "sentence of winter letters")
     pages = [{"url": f"http://evil.example/{n}", "html": HOSTILE.replace("sentence", s)} for n, s in enumerate(said)]
     asked = {"pages": pages, "name": "<img src=x onerror=alert(1)>"}
-    told = server.wait(server.client.post("/jobs", json=asked).json()["id"])
-    where = f"{server.base}/view/jobs/{told['id']}"
+    state = server.wait(server.client.post("/jobs", json=asked).json()["id"])
+    where = f"{server.base}/view/jobs/{state['id']}"
     for path in ("", "/pages", "/record?at=0", "/replicas", "/search?q=%3Cscript%3E+sentence", "/inspect", "/clusters"):
         page = tab(where + path)
         page.wait_for_load_state("load")
@@ -123,7 +123,7 @@ def test_it_fits_a_phone(server: Any, done: dict[str, Any], tab: Callable[..., A
         assert (ground == "rgb(17, 19, 22)") == (scheme == "dark")
 
 
-def test_a_file_that_is_too_long_is_told_before_it_is_sent(
+def test_a_file_that_is_too_long_is_reported_before_it_is_sent(
     server: Any, tab: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "long.html").write_bytes(b"x" * 3_000_001)

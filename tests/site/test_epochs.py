@@ -115,7 +115,7 @@ def test_one_strange_page_is_no_redesign():
         {"site": ["a", "b"], "model": [1, 2]},
     ],
 )
-def test_a_table_of_something_else_is_told(tmp_path, columns):
+def test_a_table_of_something_else_is_reported(tmp_path, columns):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 

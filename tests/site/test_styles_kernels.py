@@ -71,7 +71,7 @@ def a_page(data: st.DataObject, cut: int) -> tuple[np.ndarray, ...]:
 
 
 @given(st.data(), st.integers(0, 3))
-def test_twins_sum_pages_up_alike(data: st.DataObject, cut: int):
+def test_twins_sum_pages_up_equally(data: st.DataObject, cut: int):
     mine, theirs = compiled.StyleSums(), plain.StyleSums()
     for _ in range(data.draw(st.integers(0, 4))):
         page = a_page(data, cut)
@@ -93,7 +93,7 @@ def a_row_of_leaves(features: np.ndarray, keys: np.ndarray | None = None) -> tup
     return parent, nothing, nothing, key, nothing, position, kind, owner, features
 
 
-def test_twins_sum_up_alike_when_tables_grow():
+def test_twins_sum_up_equally_when_tables_grow():
     mine, theirs = compiled.StyleSums(), plain.StyleSums()
     chance = np.random.default_rng(7)
     for size in (1, 3, SMALLEST_TABLE, 5 * SMALLEST_TABLE):
@@ -159,7 +159,7 @@ def bad_pages() -> list[tuple[np.ndarray, ...]]:
 
 
 @pytest.mark.parametrize("page", bad_pages())
-def test_twins_refuse_what_is_no_page_alike(page: tuple[np.ndarray, ...]):
+def test_twins_refuse_what_is_no_page_equally(page: tuple[np.ndarray, ...]):
     said = set()
     for twin in (compiled, plain):
         with pytest.raises(ValueError, match=r"lengths|root|node") as refusal:
@@ -169,7 +169,7 @@ def test_twins_refuse_what_is_no_page_alike(page: tuple[np.ndarray, ...]):
 
 
 @given(st.data(), st.integers(0, 3))
-def test_twins_find_the_leaves_around_alike(data: st.DataObject, cut: int):
+def test_twins_find_the_leaves_around_equally(data: st.DataObject, cut: int):
     parent, _, _, key, _, _, kind, owner, _ = a_page(data, cut)
     assert_same(compiled.leaves_around(parent, key, kind, owner), plain.leaves_around(parent, key, kind, owner))
 
@@ -196,7 +196,7 @@ def columns_of(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(pairs, pairs)
-def test_twins_find_pairs_alike(known: list[tuple[int, int]], wanted: list[tuple[int, int]]):
+def test_twins_find_pairs_equally(known: list[tuple[int, int]], wanted: list[tuple[int, int]]):
     mine, theirs = compiled.Pairs(*columns_of(known)), plain.Pairs(*columns_of(known))
     assert_same((mine.rows(*columns_of(wanted + known)),), (theirs.rows(*columns_of(wanted + known)),))
 
@@ -209,13 +209,13 @@ def test_many_pairs_are_found():
 
 
 @given(st.lists(st.tuples(few, st.floats(0, 1e9)), max_size=40))
-def test_twins_add_by_key_alike_to_the_last_bit(rows: list[tuple[int, float]]):
+def test_twins_add_by_key_equally_to_the_last_bit(rows: list[tuple[int, float]]):
     key, value = np.array([key for key, _ in rows], np.uint64), np.array([value for _, value in rows], np.float64)
     assert_same(compiled.sums_by_key(key, value), plain.sums_by_key(key, value))
 
 
 @given(st.data(), st.integers(0, 3))
-def test_twins_walk_alike(data: st.DataObject, cut: int):
+def test_twins_walk_equally(data: st.DataObject, cut: int):
     parent, _, _, _, sequence, position, kind, _, _ = a_page(data, cut)
     size = data.draw(st.integers(0, 20))
     sequences = st.sampled_from(sequence.tolist())

@@ -108,7 +108,7 @@ def test_cuts_grown_together_are_those_grown_alone(site):
 
 
 @given(sites, pages(), st.sampled_from([SST_CUT, CST_CUT]))
-def test_a_page_is_walked_along_the_ways_of_the_tree(site, page, cut):
+def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
     finished = finish(StyleTree.grow([parse(learned) for learned in site], cut))
     tree = parse(page)
     cutting = elements_of_page(tree, cut)

@@ -34,7 +34,7 @@ def test_sites_that_many_sites_on_topic_link_to_are_read_first() -> None:
     assert [one.site for one in candidates(graph, relevance, known=())] == ["y.test", "b.test", "x.test"]
 
 
-def test_a_site_begins_at_the_linked_address_nearest_to_the_top() -> None:
+def test_a_site_begins_at_the_linked_url_nearest_to_the_top() -> None:
     graph = SiteGraph()
     graph.add(
         "a.test", ["http://x.test/docs/deep/page.html", "http://x.test/docs/", "http://x.test/docs/?utm_source=1"]

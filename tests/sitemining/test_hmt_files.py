@@ -56,7 +56,7 @@ def test_a_model_comes_back_from_its_file(tmp_path):
     assert found.to_bytes() == model.to_bytes()
 
 
-def test_learning_goes_on_after_a_file():
+def test_learning_continues_after_a_file():
     one, other = learned(), HiddenMarkovTree.from_bytes(learned().to_bytes())
     np.testing.assert_array_equal(
         one.partial_fit(TREES).parameters_.transition, other.partial_fit(TREES).parameters_.transition
@@ -146,7 +146,7 @@ def of_two_classes(trees: int, seed: int) -> tuple[Forest, list[str]]:
     return Forest.join([calm, restless]), ["calm"] * trees + ["restless"] * trees
 
 
-def test_trees_are_told_apart_by_the_likelihood_under_the_model_of_each_class():
+def test_trees_are_classified_by_the_likelihood_under_the_model_of_each_class():
     classifier = HiddenMarkovTreeClassifier(HiddenMarkovTree(2, symbols=2, starts=3)).fit(*of_two_classes(100, 1))
     forest, truth = of_two_classes(100, 2)
     assert classifier.classes_.tolist() == ["calm", "restless"]

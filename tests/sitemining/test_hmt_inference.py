@@ -181,7 +181,7 @@ def test_nodes_in_breadth_first_order_say_the_same_as_in_preorder():
     )
 
 
-def test_trees_that_lie_among_one_another_are_told_apart():
+def test_interleaved_trees_are_distinguished():
     forest = Forest([-1, -1, 0, 1, 2], [0, 1, 0, 1, 2])
     assert forest.tree.tolist() == [0, 1, 0, 1, 0]
     model = HiddenMarkovTree.of(sticky(3))

@@ -122,7 +122,7 @@ def test_states_keep_the_numbers_of_the_classes_of_soft_evidence():
     assert (found.predict(Forest(forest.parent, evidence=evidence)) == states).mean() > 0.7
 
 
-def test_states_that_nothing_is_known_of_do_not_start_alike():
+def test_unknown_states_do_not_start_equal():
     forest, states = sampled(trees=20, nodes=10)
     known = np.where((forest.parent < 0) & (states == 0), 0, HIDDEN)
     start = starting_parameters(forest, known, 3, 4, np.random.default_rng(0))
@@ -211,7 +211,7 @@ def test_parameters_that_are_no_probabilities_are_refused(wrong: dict):
 # When to stop
 
 
-def test_learning_goes_on_until_a_pass_gains_too_little():
+def test_learning_continues_until_a_pass_gains_too_little():
     watch = Convergence(tolerance=0.1, most=100)
     for objective in (-10.0, -5.0, -4.0):
         watch.report(objective)
@@ -237,7 +237,7 @@ def test_learning_ends_after_the_most_passes():
     assert not watch.converged
 
 
-def test_a_fall_is_told_and_rounding_is_not():
+def test_a_fall_is_reported_and_rounding_is_not():
     assert Convergence(history=[-5.0, -6.0]).fell
     assert not Convergence(history=[-5.0, -5.0 - 1e-12, -4.0]).fell
     assert not Convergence(tolerance=0.1, history=[-5.0, -6.0]).converged

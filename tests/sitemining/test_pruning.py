@@ -38,7 +38,7 @@ def of_pages(parent: list[int], posteriors: list[list[float]]) -> Forest:
     return Forest(parent, evidence=soft_evidence(posteriors))
 
 
-def test_below_a_page_that_tells_nothing_none_is_read():
+def test_no_page_is_read_below_an_uninformative_one():
     # page 1 tells much, page 2 nothing; 3 hangs below 1, 4 below 2
     site = of_pages([-1, 0, 0, 1, 2], [[0.6, 0.4], [0.9, 0.1], [0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
     found = prune(site, STICKY, KlRule(delta=1e-3))

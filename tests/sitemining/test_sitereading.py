@@ -41,20 +41,22 @@ def model() -> ReadingModel:
 
 def test_a_site_is_settled_when_pages_do_not_change_it_any_more(model: ReadingModel) -> None:
     reading = SiteReading(model, ReadingSettings(delta=1e-2, unchanged=3, least=4))
-    told = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][n % 7 :][:3]), "http://s.test/0") for n in range(30)]
-    ends = next(n for n, read in enumerate(told) if read.settled)
+    readings = [
+        reading.read(page(f"http://s.test/{n}", WORDS["sea"][n % 7 :][:3]), "http://s.test/0") for n in range(30)
+    ]
+    ends = next(n for n, read in enumerate(readings) if read.settled)
     assert 4 <= ends + 1 < 15
-    assert told[0].follow
-    assert not told[ends].follow
+    assert readings[0].follow
+    assert not readings[ends].follow
     assert reading.posterior is not None
     assert reading.posterior.argmax() == 1  # topics in order: field, sea
 
 
 def test_the_first_pages_are_followed_whatever_the_rule_says(model: ReadingModel) -> None:
     reading = SiteReading(model, ReadingSettings(delta=1e9, unchanged=1, least=5))
-    told = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][:3]), "http://s.test/0") for n in range(6)]
-    assert [read.follow for read in told] == [True] * 4 + [False] * 2
-    assert [read.settled for read in told] == [False] * 4 + [True] * 2
+    readings = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][:3]), "http://s.test/0") for n in range(6)]
+    assert [read.follow for read in readings] == [True] * 4 + [False] * 2
+    assert [read.settled for read in readings] == [False] * 4 + [True] * 2
     assert reading.added == [True] * 4 + [False] * 2
 
 

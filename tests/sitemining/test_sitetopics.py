@@ -126,13 +126,13 @@ def test_a_large_site_counts_as_much_as_a_small_one():
     np.testing.assert_allclose(small.direction, large.direction, atol=0.05)
 
 
-def test_a_held_out_site_is_not_told_by_its_own_words(learned: Training):
+def test_a_held_out_site_is_not_classified_by_its_own_words(learned: Training):
     alone = learned.held_out[0]
     assert alone is not None
     assert (alone.pages.argmax(axis=1) == learned.topic[0]).mean() > 0.5
     without = learn_words(learned.sites[1:], learned.topic[1:], 3)[0]
-    told = without.of_pages(learned.sites[0].page_words)
-    assert (told.argmax(axis=1) == alone.pages.argmax(axis=1)).mean() > 0.8
+    predicted = without.of_pages(learned.sites[0].page_words)
+    assert (predicted.argmax(axis=1) == alone.pages.argmax(axis=1)).mean() > 0.8
 
 
 def test_a_site_alone_with_its_topic_is_not_held_out():
@@ -186,7 +186,7 @@ def test_what_a_root_shows_by_itself_counts_in_full_and_the_tree_by_its_slope():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_tells_the_topic_of_a_site_that_it_has_not_seen(learned: Training, method: str):
+def test_a_method_predicts_the_topic_of_an_unseen_site(learned: Training, method: str):
     model = SiteTopics(method).learn(learned)
     for topic in TEXTS:
         found = model.classify(site("new", topic, flavour="nobody knows this"))
@@ -344,12 +344,12 @@ def test_the_example_of_the_docs_prints_what_the_page_says(capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("method", list(METHODS))
-def test_one_site_of_each_of_two_topics_is_enough_to_tell(method):
+def test_one_site_of_each_of_two_topics_is_enough_to_classify(method):
     topics = ("farming", "music")
     lone = Training([site(topic, topic) for topic in topics], topics)
-    told = SiteTopics(method).learn(lone)
+    model = SiteTopics(method).learn(lone)
     for topic in topics:
-        found = told.classify(site(f"other-{topic}", topic, flavour="new"))
+        found = model.classify(site(f"other-{topic}", topic, flavour="new"))
         assert found.topic == topic, (method, found)
 
 

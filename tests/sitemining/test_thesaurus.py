@@ -56,7 +56,7 @@ def test_rdf_xml_and_n_triples_are_read_too(tmp_path):
     assert Thesaurus.read(written(tmp_path, "a.nt", line)).terms == ("dark matter",)
 
 
-def test_entities_for_the_addresses_of_vocabularies_are_as_good_as_ever(tmp_path):
+def test_entities_for_the_urls_of_vocabularies_are_as_good_as_ever(tmp_path):
     text = START + '<!DOCTYPE rdf:RDF [<!ENTITY t "http://t.example/">]>' + RDF.replace("http://t.example/", "&t;")
     assert Thesaurus.read(written(tmp_path, "a.xml", text % "quark")).terms == ("quark",)
 
