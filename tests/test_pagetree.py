@@ -81,7 +81,7 @@ class Walk:
         self.parents: list[int] = []
         self.runs: list[tuple[int, int, str]] = []
         self.foreign_void = False
-        """A MathML element that bears the name of an HTML one without content (`<math><col>x`): no author writes it."""
+        """A MathML element with the name of a void HTML one (`<math><col>x`), which does not occur in practice."""
         document = turbohtml.parse(page, positions=False, allow_declarative_shadow_roots=False)
         for child in document.root.children:
             if isinstance(child, turbohtml.Element) and child.tag == "body":

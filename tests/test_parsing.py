@@ -1,4 +1,4 @@
-"""Bytes to a tree: charset, addresses, what is invisible, what the head says, odd elements, limits."""
+"""Bytes to a tree: charset, URLs, invisible text, the head, odd elements, limits."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_header_is_read_however_it_is_written(content_type: str):
 
 @pytest.mark.parametrize("label", ["GB2312", "gbk", "x-gbk", "gb_2312-80", "GB18030"])
 def test_gb2312_and_gbk_are_read_as_gb18030(label: str):
-    text = CHINESE + "镕〇€😀"  # the last two stand in GB18030 only
+    text = CHINESE + "镕〇€😀"  # the last two are in GB18030 only
     page = f"<meta charset={label}><p>{text}".encode("gb18030")
     assert text_of(page) == text
     assert text_of(page.replace(b"<meta", b"<x"), f"text/html; charset={label}") == text

@@ -1,4 +1,4 @@
-"""Every real page that is at hand becomes a tree. Looks under WEBWINNOW_DATA, and says so where nothing is there."""
+"""Every real page under WEBWINNOW_DATA becomes a tree. Skipped, with a message, if there is none."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_one_pagelet_may_be_the_template_of_several_groups():
 
 
 def test_links_through_pages_without_the_pagelet_do_not_count():
-    """a and c are linked by way of b, which has another bar."""
+    """a and c are linked through b, which has another bar."""
     trees = page("a.example", ["b.example"]), page("b.example", ["c.example"], bar=""), page("c.example", [])
     assert collection(*trees).templates() == []
 

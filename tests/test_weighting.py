@@ -127,7 +127,7 @@ COLLECTIONS = st.lists(
 
 
 def alike_of(pages: list[tuple[str, list[int]]]) -> object:
-    """How alike any two pages are: what miners see, whatever the signs and order of topics."""
+    """Pairwise similarity of pages, which does not depend on the signs and order of topics."""
     rows = rows_of([counts for _, counts in pages])
     data, indices, indptr, columns = weigh_collection(
         rows.data, rows.indices, rows.indptr, list("vwxyz"), [site for site, _ in pages]

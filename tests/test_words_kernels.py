@@ -40,7 +40,7 @@ def test_twins_find_the_same_words(text: str, data: st.DataObject):
         assert mine.tolist() == theirs.tolist()
 
 
-# Names and addresses
+# Names and URLs
 
 address = st.one_of(
     st.text(),

@@ -1,4 +1,4 @@
-"""`cst`: blocks whose words tell the page from the site's others stay."""
+"""`cst`: blocks whose words distinguish the page from others of its site are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a block was scored as it was, in words with numbers."""
+"""Explanations of block scores, in words with numbers."""
 
 from __future__ import annotations
 

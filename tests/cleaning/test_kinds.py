@@ -30,7 +30,7 @@ accept you agree to our use of cookies.</p><button>Accept cookies</button><butto
 
 
 def judged(page: str, url: str = URL) -> tuple[PageContext, Verdict]:
-    """A page of which only what holds the word KEPT stays."""
+    """A page of which only blocks with the word KEPT are kept."""
     tree = parse(page, url=url)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
     return PageContext(tree), replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))

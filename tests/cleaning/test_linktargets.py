@@ -1,4 +1,4 @@
-"""Where links lead, by the structure of addresses alone."""
+"""Targets of links, by the structure of URLs alone."""
 
 from __future__ import annotations
 

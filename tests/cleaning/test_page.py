@@ -1,4 +1,4 @@
-"""`page`: one page alone; likely main content stays, with its probability as the score."""
+"""`page`: one page alone; probable main content is kept, with its probability as the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers' posts: kept on forum pages, elsewhere if asked for, apart in the record."""
+"""Readers' posts: kept on forum pages, elsewhere on request, in a separate field of the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions: what was removed, in pieces that a person would name."""
+"""Regions: the removed text, in pieces that a reader would name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROSE = "<p>KEPT of the grain that was winnowed on the floor of the barn</p>"
 
 
 def found_in(page: str) -> RemovedRegions:
-    """The regions of a page of which only what holds the word KEPT stays."""
+    """The regions of a page of which only blocks with the word KEPT are kept."""
     tree = parse(page)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
     return removed_regions(tree, replace(keep_visible(tree), keep_runs=keep))

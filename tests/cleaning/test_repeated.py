@@ -1,4 +1,4 @@
-"""`repeated`: what a site says on many of its pages goes, block by block; the rest stays."""
+"""`repeated`: blocks that many pages of a site share are removed; the rest is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`template`, `segments` and `items` on a small generated site: what goes, what stays, and why."""
+"""`template`, `segments` and `items` on a small generated site: what is removed, what is kept, and why."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def story(n: int) -> str:
 
 
 def page(n: int) -> str:
-    """A page as sites were built then: tables for the menu, the story and the foot."""
+    """A page with a table layout: menu, story and footer."""
     return (
         f"<body><table id=menu><tr><td>{MENU}</td></tr></table>"
         f"<table id=story><tr><td><h1>Title {n}</h1><p>{story(n)}</p></td></tr></table>"
@@ -81,7 +81,7 @@ def test_odd_pages_do_no_harm(method, html):
 
 
 def test_a_pagelet_of_two_pages_is_a_template():
-    """As the authors have it; the setting asks for more."""
+    """As published; the default setting requires more."""
     odd = "<p>Only two pages of the site say this sentence in full</p>"
     pages = [page(n).replace("<table id=story>", (odd if n < 2 else "") + "<table id=story>") for n in range(6)]
     known = SiteModel.learn([parse(one) for one in pages])
@@ -106,7 +106,7 @@ def test_pagelets_without_anything_to_say_have_no_fingerprint():
 def test_wordless_pagelets_are_known_by_their_links_and_pictures():
     pages = [f"<img src=logo.png alt=x><p>{story(n)}" for n in range(3)]
     counts = SiteModel.learn([parse(one) for one in pages]).pagelet_counts
-    assert len(counts.key) == 0  # one pagelet with the story: the page has no three links
+    assert len(counts.key) == 0  # one pagelet with the story: the page has fewer than three links
     assert len(pagelets_of(parse("<img src=logo.png>")).fingerprint) == 1
 
 

@@ -1,4 +1,4 @@
-"""`sst`: what a site builds and fills alike goes, what varies stays, what the tree does not know may be meaningful."""
+"""`sst`: uniform parts of a site are removed, varying ones are kept, unknown ones may be meaningful."""
 
 from __future__ import annotations
 

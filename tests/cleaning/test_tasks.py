@@ -1,4 +1,4 @@
-"""Tasks: which kinds come back, and files that people write."""
+"""Tasks: the kinds that are kept, and task files."""
 
 from __future__ import annotations
 

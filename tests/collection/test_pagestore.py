@@ -11,7 +11,7 @@ from webwinnow.errors import SettingsError
 
 
 def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path, monkeypatch):
-    """Whatever is left lies aside, and goes when the next run begins."""
+    """Leftover files are set aside and deleted when the next run begins."""
     folder = tmp_path / "run"
 
     def killed(*_, **__):

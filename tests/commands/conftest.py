@@ -16,7 +16,7 @@ import pytest
 
 
 def generated_page(site: str, number: int) -> dict[str, str]:
-    """A page with a menu and a footer of its site around a text of its own."""
+    """A page with its site's menu and footer around a unique text."""
     menu = "".join(f"<li><a href='/s{k}'>{site} section {k}</a>" for k in range(6))
     story = " ".join(f"word{number * 7 + k} of story {number}" for k in range(40))
     html = (
@@ -48,7 +48,7 @@ def command() -> list[str]:
 
 @pytest.fixture
 def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the real command to its end."""
+    """Run the real command to completion."""
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = os.environ | options.pop("env", {})
@@ -84,9 +84,9 @@ HOLD_SECONDS = 240
 
 @pytest.fixture
 def held_run(tmp_path: Path) -> Callable[..., Any]:
-    """Start a run that stops after a number of calls of a method of its store, and goes on if the test calls `release`.
+    """Start a run that stops after a number of calls of a store's method, and continues if the test calls `release`.
 
-    A run that the test kills or interrupts can therefore not have ended before.
+    A run that the test kills or interrupts can therefore not end earlier.
     """
 
     @contextmanager

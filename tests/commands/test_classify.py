@@ -1,4 +1,4 @@
-"""`webwinnow classify` the way a user runs it, on small sites made here."""
+"""The command `webwinnow classify` on small generated sites."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from webwinnow.mining.classmodel import ClassModel
 
 SITES = ("a.example", "b.example", "c.example")
 CARS = "=<script>cars"
-"""A class that a spreadsheet must not run, nor a browser."""
+"""A class name that a spreadsheet or a browser must not execute."""
 WORDS = {
     "pets/cats": "kitten whisker purr meow tabby litter".split(),
     "pets/dogs": "puppy bark leash kennel terrier fetch".split(),
@@ -45,7 +45,7 @@ def labelled(sites=SITES, each: int = 6) -> list[dict[str, object]]:
 
 @pytest.fixture
 def trained(webwinnow, write_crawl, tmp_path):
-    """A model, its report and scores, trained as a user would: some pages have no label, say nothing or are no page."""
+    """A trained model, its report and scores; some pages have no label or no text, or are invalid."""
     pages = labelled()
     pages.append(page("a.example", 90, None))
     pages.append(page("a.example", 91, CARS) | {"html": "<body>"})
@@ -63,7 +63,7 @@ def test_classes_are_learned_scored_by_site_and_predicted_for_new_sites(
     trained, webwinnow, write_crawl, records, tmp_path
 ):
     done, model = trained
-    assert done.returncode == 1  # one line is no page
+    assert done.returncode == 1  # one line is not a page
     assert "5 folds" not in done.stderr
     assert "3 folds by site" in done.stderr
     assert "1 page without a label" in done.stderr

@@ -1,4 +1,4 @@
-"""`webwinnow clean` the way a user runs it."""
+"""The command `webwinnow clean`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_sample_crawl_gives_one_record_a_page_in_site_order(webwinnow, records, 
     assert "failed 0" in done.stderr
     assert sum(record["outcome"] == "kept" for record in found) >= 124
     shown = README.read_text(encoding="utf-8")
-    for line in done.stderr.splitlines()[1:3]:  # after the line that tells the time
+    for line in done.stderr.splitlines()[1:3]:  # after the line with the time
         assert line in shown.splitlines()
 
 

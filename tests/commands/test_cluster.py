@@ -1,4 +1,4 @@
-"""`webwinnow cluster` the way a user runs it."""
+"""The command `webwinnow cluster`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOPICS = {
 
 
 def topic_pages(pages_each=12):
-    """Two sites that say the same around every page, with stories on three topics."""
+    """Two sites with the same boilerplate on every page, with stories on three topics."""
     pages = []
     for t, (topic, words) in enumerate(TOPICS.items()):
         known = words.split()

@@ -1,4 +1,4 @@
-"""What goes wrong in real runs, for real: nothing is lost, nothing is doubled, the run says what happened."""
+"""Real faults of runs: nothing is lost, nothing is doubled, and the fault is reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webwinnow.commands import RunSettings, run
 from webwinnow.errors import WebwinnowError
 
 HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
-"""12 MB of elements: takes a second or so and hundreds of megabytes."""
+"""12 MB of elements: takes about a second and hundreds of megabytes."""
 
 
 def worker_pids(pid: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""`webwinnow features` the way a user runs it."""
+"""The command `webwinnow features`."""
 
 from __future__ import annotations
 

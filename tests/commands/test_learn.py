@@ -1,4 +1,4 @@
-"""`webwinnow learn`, `models merge|show` and `clean --models`, run as a user runs them."""
+"""`webwinnow learn`, `models merge|show` and `clean --models`."""
 
 from __future__ import annotations
 

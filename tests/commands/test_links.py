@@ -1,4 +1,4 @@
-"""`webwinnow links` and `--task` the way a user runs them."""
+"""The command `webwinnow links`, and `--task`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`webwinnow sites mine` as a user runs it, on a made-up web of real servers on loopback."""
+"""The command `webwinnow sites mine` on a synthetic web of real servers on loopback."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOPICS = ("glfw", "sqlite")
 
 @pytest.fixture(scope="module")
 def web() -> SiteWeb:
-    """Twelve sites: two topics that are looked for, and one that is not."""
+    """Twelve sites: two topics with seeds, and one without."""
     pages: dict[str, list] = {}
     for page in open_pages([SAMPLE], on_problem=lambda _: None):
         pages.setdefault(page.url.split("/")[2].split(".")[0], []).append(page)
@@ -126,7 +126,7 @@ def test_the_report_is_self_contained(mined: Mined) -> None:
 def test_the_model_that_was_learned_can_be_used(web: SiteWeb, mined: Mined) -> None:
     model = SiteTopics.load(mined.out / "topics.npz")
     assert model.names_ == TOPICS
-    assert len(model.hosts_) > len(TOPICS)  # sites that were found have taught it
+    assert len(model.hosts_) > len(TOPICS)  # it has learned from the sites that were found
 
 
 def test_a_finished_run_asks_nobody_again(web: SiteWeb, seeds: Path, mined: Mined) -> None:
@@ -154,7 +154,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path) -> None:
-    """The server holds back its answers in the first round until the run is killed: it cannot have ended before."""
+    """The server delays its answers in the first round until the run is killed, so that it cannot end earlier."""
     out, is_killed = tmp_path / "run", threading.Event()
 
     def is_held() -> bool:
@@ -181,7 +181,7 @@ def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined
         after = pages_asked(server)
     assert set(before) <= set(after)
     twice = [url for url, times in after.items() if times > 1]
-    assert len(twice) <= 12  # those on their way when it was killed, one a host
+    assert len(twice) <= 12  # those in flight when it was killed, one per host
     assert (out / "sites.jsonl").read_bytes() == (mined.out / "sites.jsonl").read_bytes()
 
 
@@ -230,7 +230,7 @@ def test_limits_end_a_run_and_larger_ones_continue_with_it(
 
 
 def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Path) -> None:
-    """a.test links to c.test on its last page only, which pruning leaves out."""
+    """a.test links to c.test on its last page only, which pruning skips."""
     sea = "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split()
     field = "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split()
 
@@ -346,7 +346,7 @@ OTHER_TOPICS = {"mail": "exim4-doc-html", "statistics": "python-statsmodels-doc"
 @pytest.mark.skipif(not DOCS.is_file(), reason="WEBWINNOW_DATA names no folder with sites-docs")
 @pytest.mark.parametrize(("others", "deep"), [(0, False), (4, False), (4, True)])
 def test_sixty_sites_are_mined_from_six_seeds(tmp_path: Path, others: int, deep: bool) -> None:
-    """Six topics; with `others`, so many sites of each of three topics that no seed has stand between them. Where links
+    """Six topics; with `others`, that many sites of each of three topics without seeds are between them. Where links
     between sites are deep, pruning leaves most of them unread at first.
     """
     pages: dict[str, list] = {}

@@ -1,4 +1,4 @@
-"""`webwinnow replicas`, and `replica_of` in the records of `webwinnow clean`, the way a user runs them."""
+"""The command `webwinnow replicas`, and `replica_of` in the records of `webwinnow clean`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def page(site: str, number: int, body: str, **more: str) -> dict[str, str]:
 
 @pytest.fixture
 def crawl(write_crawl):
-    """Two sites; three tales of the second stand on the first, too, one of them edited; one page was fetched twice."""
+    """Two sites; the first also has three tales of the second, one of them edited; one page was fetched twice."""
     pages = [page("a.example", number, story(number)) for number in range(6)]
     pages += [page("long.b.example", number, story(number)) for number in range(20, 24)]
     pages += [page("long.b.example", number, story(number)) for number in (0, 1)]

@@ -1,4 +1,4 @@
-"""The rival methods as a user runs them: `clean`, `learn`, `templates`, `items`."""
+"""The rival methods in the commands `clean`, `learn`, `templates`, `items`."""
 
 from __future__ import annotations
 

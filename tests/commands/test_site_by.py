@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def crawl(write_crawl, make_pages) -> Path:
-    """Pages of two sites, one after the other in turns."""
+    """Pages of two sites, alternating."""
     first, second = make_pages("b.example", 4), make_pages("a.example", 4)
     return write_crawl([page for pair in zip(first, second, strict=True) for page in pair])
 

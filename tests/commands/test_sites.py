@@ -1,4 +1,4 @@
-"""`webwinnow sites` as people run it."""
+"""The command `webwinnow sites`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`learn --update`, epoch after epoch, and models packed into one file, as a user would."""
+"""`learn --update`, over several epochs, and models packed into one file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the crawler share: settings for servers on loopback, and what is in a WARC file."""
+"""Fixtures of the crawler's tests: settings for servers on loopback, and the contents of a WARC file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ with warnings.catch_warnings():
 
 @pytest.fixture(scope="session")
 def settings_for() -> Callable[..., CrawlSettings]:
-    """Settings of a crawl that may speak to these servers on 127.0.0.1, and to nobody else who is private."""
+    """Settings of a crawl that may connect to these servers on 127.0.0.1, and to no other private address."""
 
     def make(*servers: WebServer, routes: tuple[str, ...] = (), **settings: Any) -> CrawlSettings:
         given = [Route.parse(text) for text in (*routes, *(server.route() for server in servers))]
@@ -32,7 +32,7 @@ def settings_for() -> Callable[..., CrawlSettings]:
 
 @pytest.fixture(scope="session")
 def stored_pages() -> Callable[[Path], Counter[str]]:
-    """How often each address has a response in a WARC file, as fastwarc reads it; every digest is checked."""
+    """Count the responses of each URL in a WARC file, as fastwarc reads it; every digest is checked."""
 
     def read(path: Path) -> Counter[str]:
         found: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Connections go to addresses that were checked: private ones refused, names that change their mind, TLS."""
+"""Connections use checked IP addresses: private ones are refused; DNS rebinding; TLS."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_name_that_turns_to_a_private_address_later_wins_nothing(
     assert [line.asked.path for line in server.log] == ["/robots.txt", "/"]
     assert inner.log == []
     assert (found.stored, found.refused) == (1, 2)
-    # A connection is one question to the name server: what was checked is what was connected to.
+    # One DNS query per connection: the address that was checked is the one that is used.
     assert (tmp_path / "notes").read_text().split() == ["127.0.0.1"] * 2 + ["127.0.0.2"] * 2
     reasons = {json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()}
     assert reasons == {None, "rebind.test (127.0.0.2) is a loopback address"}
@@ -97,7 +97,7 @@ def test_proxies_of_the_environment_are_not_used_and_certificates_are_checked(
 
 
 def certified(folder: Path, name: str) -> ssl.SSLContext:
-    """A server's context with a certificate for this name that its own file vouches for."""
+    """A server's TLS context with a self-signed certificate for this name."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)

@@ -1,4 +1,4 @@
-"""`crawl`, `page` and `clean` with addresses, as a user types them."""
+"""The commands `crawl`, `page` and `clean` with URLs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def site(asked: Asked) -> str | Reply:
 
 
 def webwinnow(*arguments: str, server: WebServer | None = None) -> Result:
-    """Run a command in this process; what crawls has one of its own anyhow."""
+    """Run a command in this process; the crawl itself has its own process."""
     allowed = [] if server is None else ["--allow", "127.0.0.1", "--resolve", server.route()]
     return CliRunner().invoke(app, [*arguments, *allowed])
 
@@ -73,7 +73,7 @@ def test_clean_takes_a_url_crawls_learns_and_cleans(tmp_path: Path) -> None:
         assert not any("All rights reserved" in record["text"] for record in records)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["guide.jsonl", "guide.jsonl.warc.gz"]
 
-        # What was fetched is not fetched again.
+        # Fetched pages are not fetched again.
         done = webwinnow(*command, server=server)
         assert isinstance(done.exception, SettingsError)
         assert "exists" in str(done.exception)

@@ -1,4 +1,4 @@
-"""One crawl of many sites on loopback, each with a way of its own to go wrong; the others must not notice."""
+"""One crawl of many sites on loopback, each with a fault of its own that must not affect the others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page(*links: str) -> bytes:
 
 
 def calendar(asked: Asked) -> bytes | Reply:
-    """A page for each day that ever was and will be."""
+    """An endless calendar: one page per day."""
     if asked.host != "calendar.test" or asked.path == "/robots.txt":
         return Reply(b"", status=404)
     day = int(asked.path.rpartition("/")[2] or 0)
@@ -56,7 +56,7 @@ def calendar(asked: Asked) -> bytes | Reply:
 
 
 def tries(bad: int, reply: Reply) -> Callable[[Asked], Reply]:
-    """Answers with `reply` so many times, then with a page."""
+    """Answers a number of requests with `reply`, then with a page."""
     asked_for = []
 
     def answer(_: Asked) -> Reply:
@@ -77,7 +77,7 @@ def endless_header() -> bytes:
 
 
 def trickle() -> Iterator[bytes]:
-    """A page that never ends, a byte now and then: never silent, never done."""
+    """A page that never ends, sent byte by byte without a long pause."""
     while True:
         time.sleep(0.2)
         yield b"x"
@@ -90,7 +90,7 @@ def bomb() -> bytes:
 
 
 SITES: dict[str, Any] = {
-    # A good site, with all that good sites do
+    # A well-behaved site
     "http://a.test/": Reply(
         page(
             "chunked",
@@ -124,7 +124,7 @@ SITES: dict[str, Any] = {
     "http://a.test/secret/x": page(),
     "http://a.test/nofollow": b"<!doctype html><meta name=robots content=nofollow><a href=/never>x</a>",
     "http://a.test/late": tries(1, Reply(b"", status=503)),
-    # Sites that are up to something
+    # Hostile and broken sites
     "http://calendar.test/": calendar,
     "http://stall.test/": page("never", "after"),
     "http://stall.test/never": Reply(page(), wait=3600),
@@ -172,7 +172,7 @@ STARTS = sorted({f"http://{urlsplit(url).hostname}/" for url in SITES})
 
 @dataclass(frozen=True)
 class Crawled:
-    """The crawl that all tests here look at."""
+    """The crawl that all tests of this module check."""
 
     summary: CrawlSummary
     out: Path
@@ -215,7 +215,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, settings_for: Callable[...
 
 @contextmanager
 def watched_memory() -> Iterator[list[int]]:
-    """Bytes that the process which crawls has used at most, as seen now and then; only 0 where /proc is missing."""
+    """Peak memory of the crawling process, sampled; 0 where /proc is missing."""
     seen, over = [0], threading.Event()
 
     def watch() -> None:
@@ -239,7 +239,7 @@ def watched_memory() -> Iterator[list[int]]:
 
 
 def with_port(reply: Any, port: int) -> Any:
-    """A reply whose redirect names the port that it leads to."""
+    """A reply with the port filled into its redirect."""
     if not isinstance(reply, Reply):
         return reply
     return replace(reply, headers=tuple((name, value.replace("{inner}", str(port))) for name, value in reply.headers))
@@ -372,7 +372,7 @@ def test_there_is_never_more_than_one_request_to_a_host_and_delays_are_kept(craw
     for host, lines in by_host.items():
         delay = 0.5 if host == "slow.test" else DELAY
         for one, two in pairwise(sorted(lines, key=lambda line: line.began)):
-            patience = 0 if one.ended else 1  # nobody waits for the end of what was given up
+            patience = 0 if one.ended else 1  # the crawl does not wait for abandoned downloads
             assert two.began >= one.began + delay
             assert patience or two.began >= min(one.ended, one.began + TIMEOUT), (host, one, two)
 

@@ -14,7 +14,7 @@ TOPICS = "rivers mountains castles bridges gardens harbours museums markets thea
 
 
 def page(number: int) -> CrawledPage:
-    """A page with a menu and a footer that the site repeats, and an article with a link of its own."""
+    """A page with a menu and a footer that the site repeats, and an article with a unique link."""
     topic = TOPICS[number % len(TOPICS)]
     story = " ".join(
         f"The {topic} of region {number} were described by traveller {k}, who walked {k + 2} miles to see them, and "

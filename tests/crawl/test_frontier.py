@@ -1,4 +1,4 @@
-"""Which page is read next: strategies, scope, limits, manners. No network."""
+"""The choice of the next page: strategies, scope, limits, politeness. No network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Clock:
 
 @pytest.fixture
 def frontier(tmp_path: Path) -> Iterator[Callable[..., Frontier]]:
-    """Makes frontiers over one store: a second one is that of a resumed crawl."""
+    """Makes frontiers over one store; a second one belongs to a resumed crawl."""
     made: list[Frontier] = []
 
     def make(*starts: str, clock: Clock | None = None, **settings: Any) -> Frontier:
@@ -53,7 +53,7 @@ def store(frontier: Frontier, visit: Visit, links: list[str]) -> None:
 
 
 def read_all(frontier: Frontier, links: dict[str, list[str]]) -> list[str]:
-    """Read pages until there is nothing to do; their addresses in order."""
+    """Read pages until nothing is left; return their URLs in order."""
     read = []
     while (visit := frontier.next()) is not None:
         read.append(visit.url)
@@ -291,7 +291,7 @@ def test_a_resumed_crawl_continues_where_it_was(frontier: Callable[..., Frontier
         assert visit is not None
         read.append(visit.url)
         store(crawl, visit, links.get(visit.url, []))
-    assert crawl.next() is not None  # on its way when the crawl is killed
+    assert crawl.next() is not None  # in flight when the crawl is killed
     read += read_all(frontier(), links)
     assert sorted(read) == sorted({START, *(url for row in links.values() for url in row)})
 

@@ -1,4 +1,4 @@
-"""Which addresses a connection may go to."""
+"""IP addresses that connections may use."""
 
 from __future__ import annotations
 

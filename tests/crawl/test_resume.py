@@ -1,4 +1,4 @@
-"""A crawl that is killed, in whatever way, goes on: no page is lost, and none is in the WARC file twice."""
+"""A killed crawl can be resumed: no page is lost, and none is in the WARC file twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMAND = [sys.executable, "-m", "webwinnow", "crawl"]
 
 
 def numbered(asked: Asked) -> Reply:
-    """Sixty pages, each with links to the two behind it and back to the start."""
+    """Sixty pages, each with links to the next two and back to the start."""
     name = asked.path.strip("/") or "0"
     if not name.isdigit() or int(name) >= PAGES:
         return Reply(b"", status=404)
@@ -35,7 +35,7 @@ def numbered(asked: Asked) -> Reply:
 
 
 class Gate:
-    """Answers so many pages as `numbered` does; later requests wait for `open`: a crawl cannot have ended before."""
+    """Answers a limited number of pages as `numbered` does; later requests wait for `open`, so no crawl ends."""
 
     def __init__(self, pages: int) -> None:
         self.lock, self.opened = threading.Lock(), threading.Event()
@@ -55,7 +55,7 @@ class Gate:
         return self.left < 0
 
     def open(self, pages: int) -> None:
-        """Answer what waits, and so many pages more."""
+        """Answer the waiting requests, and a number of further pages."""
         with self.lock:
             self.left = pages
             held, self.opened = self.opened, threading.Event()
@@ -63,7 +63,7 @@ class Gate:
 
 
 class Watcher:
-    """Follows every link, and remembers what it was shown."""
+    """Follows every link, and records the pages it gets."""
 
     learns = True
 
@@ -112,7 +112,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         child = child_of(process)
         process.kill()
         process.communicate()
-        wait_for(lambda: not is_alive(child))  # whatever it was waiting for
+        wait_for(lambda: not is_alive(child))  # even while waiting
         gate.open(10)
 
         # 2. The child is killed, in the middle of a record.
@@ -126,7 +126,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
             file.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff half a record")
         gate.open(10)
 
-        # 3. Ctrl-C: what is there can be read.
+        # 3. Ctrl-C: the file so far can be read.
         process = start(server, out, "--resume")
         wait_for(lambda: gate.is_holding)
         process.send_signal(signal.SIGINT)
@@ -137,7 +137,7 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
         assert 20 < len(stored) < PAGES
         gate.open(2 * PAGES)
 
-        # 4. To the end.
+        # 4. The crawl runs to the end.
         watcher = Watcher()
         summary = crawl([], out, settings_for(server), resume=True, follow=watcher)
 
@@ -146,10 +146,10 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
     assert summary.stored == PAGES
     assert set(watcher.seen) == every
     assert len(watcher.seen) == PAGES
-    assert set(stored) <= set(watcher.seen[: len(stored)])  # those of before were shown first
+    assert set(stored) <= set(watcher.seen[: len(stored)])  # earlier pages come first
     asked = Counter(line.asked.url for line in server.log if not line.asked.path.endswith(".txt"))
     assert set(asked) == every
-    assert sum(asked.values()) <= PAGES + 3  # what was on its way when it was killed, each time, and nothing else
+    assert sum(asked.values()) <= PAGES + 3  # only the pages in flight at each kill are requested again
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What is done with responses: limits of a whole crawl, servers that ask for patience, answers of who follows."""
+"""Handling of responses: limits of a whole crawl, Retry-After, answers of the follower."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def response(status: int = 200, body: bytes = b"<!doctype html><p>Page", **heade
 
 
 def more(page: FetchedPage) -> Answer:
-    """Every page leads to ten more."""
+    """Every page links to ten more."""
     return Answer(page.number, [f"{page.url}{k}" for k in range(10)], [], False)
 
 
@@ -56,7 +56,7 @@ def session(tmp_path: Path) -> Iterator[Callable[..., CrawlSession]]:
 
 
 def run(session: CrawlSession, reply: Reply) -> list[str]:
-    """Fetch until there is nothing to do."""
+    """Fetch until nothing is left."""
     asked = []
     while (visit := session.next()) is not None:
         asked.append(visit.url)
@@ -76,7 +76,7 @@ def test_a_crawl_ends_when_its_time_is_over(
     session: Callable[..., CrawlSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl = session(seconds=60)
-    clock = count()  # a second passes whenever somebody looks
+    clock = count()  # each reading of the clock advances it by a second
     monkeypatch.setattr("webwinnow.crawl.session.time.monotonic", lambda: crawl.started + next(clock))
     assert 1 < len(run(crawl, lambda _: response())) < 60
     assert crawl.frontier.why_ended == "the limit of time is reached"
@@ -155,7 +155,7 @@ def test_a_robots_txt_on_a_busy_host_is_waited_for(session: Callable[..., CrawlS
     one, two = crawl.next(), crawl.next()
     assert one is not None and two is not None
     asyncio.run(crawl.finish(one, response(301, Location="http://b.test/robots.txt")))
-    assert crawl.next() is None  # b.test is spoken to
+    assert crawl.next() is None  # b.test gets a request
     asyncio.run(crawl.finish(two, response(404)))
     third = crawl.next()
     assert third is not None

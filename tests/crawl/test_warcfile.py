@@ -1,4 +1,4 @@
-"""The WARC file: records that can be cut off and gone on with; exchanges as they went over the wire; messages."""
+"""The WARC file: truncated records that can be continued; exchanges as transmitted; messages."""
 
 from __future__ import annotations
 

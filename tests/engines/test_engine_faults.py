@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster, for real: no record is lost or doubled, and the counts are right."""
+"""Real faults on a cluster: no record is lost or doubled, and the counts are right."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pages_file(make_pages, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def whole(pages_file, command):
-    """What a local run writes, and tells."""
+    """The output and the messages of a local run."""
     out = pages_file.with_name("whole.jsonl")
     done = subprocess.run(
         [*command, "clean", str(pages_file), "-o", str(out)], check=True, capture_output=True, text=True

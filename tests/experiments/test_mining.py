@@ -38,7 +38,7 @@ def made_words(prefix: str, count: int) -> list[str]:
 
 
 def page(site: str, topic: str, number: int) -> str:
-    """A page whose site says more than its topic: menus and footers of 60 words, 12 words of the topic."""
+    """A page whose site has more words than its topic: menus and footers of 60 words, 12 words of the topic."""
     draw = random.Random(f"{site} {topic} {number}")
     menu = "".join(f"<li><a href=/{w}>{w}</a></li>" for w in made_words(f"menu{site[:1]}", 30))
     footer = " ".join(made_words(f"foot{site[:1]}", 30))
@@ -51,7 +51,7 @@ def page(site: str, topic: str, number: int) -> str:
 
 
 def collection(folder: Path, cells: dict[tuple[str, str], int], name: str = "pages.jsonl", **more: object) -> Path:
-    """A file of pages, so many of each (site, topic)."""
+    """A file with a number of pages of each (site, topic)."""
     path = folder / name
     with path.open("w", encoding="utf-8") as out:
         for (site, topic), count in cells.items():
@@ -157,7 +157,7 @@ def test_the_grid_of_table_5_1_allows_so_many_experiments():
     assert sum(pair.site_i != pair.site_j for pair in pairs) == 6 * 20 + 4 * 12
 
 
-# What is found
+# Findings
 
 
 def test_site_noise_misleads_the_miners_without_cleaning_and_not_with_weights(small):
@@ -215,7 +215,7 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     assert mining_html(mining_experiment(data, chosen, keep=kept)) == first
     assert len(list(kept.iterdir())) == count
     monkeypatch.undo()
-    for path in kept.iterdir():  # damaged files are made anew
+    for path in kept.iterdir():  # damaged files are recomputed
         path.write_bytes(path.read_bytes()[:-20])
     assert mining_html(mining_experiment(data, chosen, keep=kept)) == first
 

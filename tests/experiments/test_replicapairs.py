@@ -1,4 +1,4 @@
-"""`webwinnow experiment replicas` on a small labelled collection, and on the shared one where it is at hand."""
+"""`webwinnow experiment replicas` on a small labelled collection, and on the shared one where available."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`experiment sites --crawl` as a user runs it: a pruned crawl against a fixed depth, on servers on loopback."""
+"""`experiment sites --crawl`: a pruned crawl against a fixed depth, on servers on loopback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`webwinnow experiment sites` on small sites made here: what is drawn, what is read, the report and its tables."""
+"""`webwinnow experiment sites` on small generated sites: samples, reading, the report and its tables."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
-# Which sites are learned from
+# Training sites
 
 
 def test_each_site_is_left_out_once():
@@ -112,7 +112,7 @@ def test_sizes_range_from_one_per_label_to_three_quarters():
     assert sizes_of(["a", "b"]) == [2]
 
 
-# What is measured
+# Measures
 
 
 def test_sites_with_distinctive_words_are_classified_right(results):
@@ -197,7 +197,7 @@ def looked(html: str) -> Looked:
 
 
 def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
-    """Results in which a method has the second of two sites right or not, and names that would do harm."""
+    """Results in which a method has the second of two sites right or not, and hostile names."""
     sites = ((HOSTILE, "=a", 3), ("two", "b", 4))
     left_out = {
         method: (SiteAnswer(HOSTILE, "=a", "=a", 0.9), SiteAnswer("two", "b", "b" if right else "=a", 0.8))

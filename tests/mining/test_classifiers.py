@@ -72,7 +72,7 @@ def test_class_of_one_page_does_not_stop_the_others(kind):
     assert found.classes_.tolist() == ["bikes", "cars", "cats"]
     held_out = found.held_out_
     assert held_out is not None
-    assert held_out[5, 0] == 0  # nothing was left to learn bikes from
+    assert held_out[5, 0] == 0  # no training page is left for bikes
     np.testing.assert_allclose(held_out.sum(axis=1), 1.0, rtol=1e-12)
 
 
@@ -127,7 +127,7 @@ def test_probability_of_two_classes_is_a_sigmoid_of_the_margin():
 def test_slope_makes_the_mean_probability_the_share_that_is_right():
     scores = np.array([[1.0, 0.0]] * 1000)
     truth = np.array([0] * 800 + [1] * 200)
-    # of sigmoid(a) = 0.8, so a = ln 4; Platt's targets draw it in by a hair
+    # of sigmoid(a) = 0.8, so a = ln 4; Platt's targets shrink it slightly
     np.testing.assert_allclose(slope_of(scores, truth), np.log(4), atol=0.01)
 
 
@@ -142,7 +142,7 @@ def test_pages_of_a_class_without_score_have_no_say_in_the_slope():
 
 
 def test_folds_are_by_site_and_a_held_out_page_is_classified_by_other_sites():
-    # each site has its own word (columns 5 to 7) that says more than the topic: only other sites tell the truth
+    # each site has its own word (columns 5 to 7) more distinctive than the topic: only other sites score fairly
     sites = [site for site in "xyz" for _ in range(6)]
     own = np.zeros((18, 3))
     own[np.arange(18), np.repeat([0, 1, 2], 6)] = 1

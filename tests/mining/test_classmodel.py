@@ -1,4 +1,4 @@
-"""Models of classes on disk: what is read back tells the same, and no file does harm."""
+"""Models of classes on disk: a loaded model predicts the same, and no file does harm."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def sparse_row(matrix: FeatureMatrix, n: int) -> np.ndarray:
     return sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary)).toarray()[n]
 
 
-# Files that mean harm, or are damaged
+# Hostile and damaged files
 
 
 def altered(method: str, fields: dict[str, object] | None = None, **changed: np.ndarray | None) -> bytes:

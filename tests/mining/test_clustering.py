@@ -1,4 +1,4 @@
-"""K-means over sparse rows: the oracle's clusters, laws that hold for any rows, and rows that are odd."""
+"""K-means over sparse rows: the oracle's clusters, invariants for any rows, and odd rows."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_settings_without_meaning_are_refused(wrong):
 
 
 def test_weights_below_0_point_away():
-    """W+ has such weights: pages are alike by the cosine, which may be below 0 too."""
+    """W+ has such weights: similarity is the cosine, which may be negative."""
     rows = sp.csr_matrix([[1.0, -1.0], [0.9, -1.1], [-1.0, 1.0], [-0.8, 1.0]])
     found = best_run(k_means(rows, KMeans(k=2), runs=4))
     assert found.label.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])

@@ -1,4 +1,4 @@
-"""What a page says of itself, on pages of a few lines."""
+"""Metadata of small pages."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_passed_on_force_is_a_setting():
 
 
 def test_force_has_a_ceiling_by_default():
-    # departure: two siblings of force 64 hand on sqrt(64) each as published; with a ceiling of 8 all are cut to it
+    # departure: two siblings of force 64 pass on sqrt(64) each as published; with a ceiling of 8 all are cut to it
     many = [-1, 0, 0, 0]
     assert weights(many, [1, 64, 64, 1]) == pytest.approx([64, 512, 512, 64])
     assert weights(many, [1, 64, 64, 1], WeightSettings(most=8)) == pytest.approx([8, 8 * sqrt(8), 8 * sqrt(8), 8])

@@ -57,7 +57,7 @@ def test_a_page_is_removed_if_a_majority_of_its_nodes_is_marked():
 def test_both_stages_by_hand(physics):
     text = SiteText.of(PAGES)
     found = denoise(text, pertinence(text, physics), 0.05)
-    # page 0: one node of three is marked, it stays without it; page 1: two of three, it goes, dark matter with it
+    # page 0: one node of three is marked and removed; page 1: two of three, so the page is removed, with dark matter
     assert found.pages.tolist() == [True, False]
     assert found.nodes.tolist() == [True, True, False, True, False, False, False, False]
     assert not found.whole

@@ -16,7 +16,7 @@ CHILD = soft_evidence([[0.8, 0.2]])[0]
 
 
 class Noted:
-    """A rule that adds everything and keeps what it was asked."""
+    """A rule that adds everything and records its calls."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -41,7 +41,7 @@ def test_the_posteriors_before_and_after_a_page_by_hand():
     start, child = rule.steps
     np.testing.assert_allclose(start.before, [0.5, 0.5])
     np.testing.assert_allclose(start.after, [0.6, 0.4])
-    # the child tells the root 3/4 4/5 + 1/4 1/5 = 13/20 and 7/20; 0.6 13 : 0.4 7 = 39 : 14
+    # the child's message to the root is 3/4 4/5 + 1/4 1/5 = 13/20 and 7/20; 0.6 13 : 0.4 7 = 39 : 14
     np.testing.assert_allclose(child.before, [0.6, 0.4])
     np.testing.assert_allclose(child.after, [39 / 53, 14 / 53])
     assert (start.depth, child.depth) == (0, 1)

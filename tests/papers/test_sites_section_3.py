@@ -57,7 +57,7 @@ def test_equation_6_the_joint_probability_of_the_viterbi_states_is_a_product_ove
 
 
 def test_map_and_viterbi_may_differ():
-    # the root is likelier in state 0, the likeliest pair is (1, 0): 0.4 1.0 against 0.6 0.5
+    # the root is more probably in state 0, the most probable pair is (1, 0): 0.4 1.0 against 0.6 0.5
     model = TreeParameters(root=[0.6, 0.4], transition=[[0.5, 0.5], [1.0, 0.0]])
     pair = Forest([-1, 0])
     assert HiddenMarkovTree.of(model).predict(pair).tolist() == [0, 0]

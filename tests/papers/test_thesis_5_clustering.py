@@ -46,7 +46,7 @@ def test_without_them_a_is_nearer_to_c():
 def test_the_vectors_that_the_thesis_prints_do_not_give_its_result():
     """Its space of eight terms lacks `camera`, and its x_C has Samsung: with them d(A, C) is 0.5, not 0.25.
 
-    The pages as it lists them, over nine terms, give what it prints (above); so we take the vectors for a slip.
+    The pages as it lists them, over nine terms, give what it prints (above); so we assume an error in the vectors.
     """
     a, b, c = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 1, 1, 0, 0], [0, 0, 1, 1, 0, 0, 1, 1]
     found = cosines([a, b, c])
@@ -55,7 +55,7 @@ def test_the_vectors_that_the_thesis_prints_do_not_give_its_result():
 
 
 def test_the_words_of_the_sites_decide_what_two_clusters_hold():
-    """What the example is for: two clusters of the three pages are by site before cleaning, by product after."""
+    """The point of the example: two clusters of the three pages are by site before cleaning, by product after."""
     noisy = vectors_over(all_terms())
     clean = vectors_over([term for term in all_terms() if term not in OF_THE_SITES])
     for vectors, together in ((noisy, (0, 1)), (clean, (0, 2))):

@@ -1,4 +1,4 @@
-"""The thesis's chapter 3: what it prints of its rivals, and five nodes by hand where it prints nothing."""
+"""The thesis's chapter 3: its printed examples of rival methods, and five nodes by hand where it prints none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webwinnow import SiteModel, parse
 from webwinnow.site.pagelets import pagelets_of
 from webwinnow.site.segmenttable import block_entropies, feature_entropies, greedy_threshold, segments_of
 
-# Figure 3-2: two pages of five tables. F1 to F6 (logo, banner, panel, copyright) stand on both, F7 and F8 on the first
+# Figure 3-2: two pages of five tables. F1 to F6 (logo, banner, panel, copyright) are on both, F7 and F8 on the first
 # page only, F9 and F10 on the second.
 
 SHARED = range(1, 7)
@@ -50,7 +50,7 @@ def test_equation_4_2_is_the_mean_over_a_block():
 
 
 def test_figure_3_2_threshold_parts_the_informative_table_from_the_others():
-    """Tables of entropy 0 and 1: the first threshold of the row already parts them."""
+    """Tables of entropy 0 and 1: the first threshold of the row already separates them."""
     site = SiteModel.learn(
         [
             parse(
@@ -73,7 +73,7 @@ def test_greedy_threshold_by_hand():
 
 
 def test_figure_3_1_blocks_are_tables_without_their_child_tables():
-    """CB1, what stands in no table, holds S2 and S5; a table inside another is a block of its own."""
+    """CB1, the text outside tables, has S2 and S5; a nested table is a separate block."""
     page = (
         "<p>S2</p><table id=CB2><tr><td>S1<table id=CB3><tr><td>S3</table><table id=CB4><tr><td>S4</table>"
         "</table><p>S5</p><table id=CB5><tr><td>S6</table>"
@@ -91,7 +91,7 @@ def test_figure_3_1_blocks_are_tables_without_their_child_tables():
 
 
 def names(page: str) -> list[str]:
-    """The ids of a page's pagelets that say something."""
+    """The ids of a page's pagelets that have text."""
     tree = parse(page)
     return [tree.attribute(node, "id") or tree.tag_name(node) for node in pagelets_of(tree).node.tolist()]
 

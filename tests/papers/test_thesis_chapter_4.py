@@ -25,9 +25,9 @@ from webwinnow.site.sitetree import SiteTree, finish
 from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, StyleTree, feature_names
 
 ACTUAL_LEAVES = 0
-"""No virtual leaves: the small trees of the figures have no levels to spare."""
+"""No virtual leaves: the small trees of the figures are too flat for them."""
 
-# Figure 4-3. HTML moves what stands directly in a TABLE out of it, so a DIV with a width stands for each.
+# Figure 4-3. HTML moves text directly inside a TABLE out of it, so a DIV with a width replaces each.
 D1 = "<body bgcolor=white><div width=800>menu</div><img src=i.gif><div bgcolor=red><p>a</p><img><p>b</p><a>c</a></div>"
 D2 = "<body bgcolor=white><div width=800>menu</div><img src=i.gif><div bgcolor=red><p>d</p><br><p>e</p></div>"
 
@@ -138,7 +138,7 @@ def test_page_that_leaves_the_tree_counts_in_full():
 
 
 def test_alike_menus_in_different_styles_become_one_element():
-    # Enhancement 1: the menu stands before one or two stories, so in two style nodes; its words are the same.
+    # Enhancement 1: the menu is before one or two stories, so in two style nodes; its words are the same.
     entries = "".join(f"<li><a><b>entry {word}</b></a>" for word in "one two three four five six".split())
     menu, story = f"<ul class=menu>{entries}</ul>", "<div><p><i><b>{}</b></i></p></div>"
     pages = [menu + story.format("a1"), menu + story.format("b1") + story.format("b2")]

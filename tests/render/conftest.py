@@ -110,7 +110,7 @@ class BodyReader(HTMLParser):
 
 @pytest.fixture(scope="session")
 def read_html() -> Callable[[str], str]:
-    """Read the text of an HTML document tag by tag, as it stands there."""
+    """Read the text of an HTML document tag by tag, unchanged."""
 
     def read(document: str) -> str:
         reader = BodyReader()

@@ -33,7 +33,7 @@ def html(page: str) -> str:
 
 
 def body(page: str) -> str:
-    """What stands in BODY, without the element that stands for the page's own."""
+    """The content of BODY, without the element that replaces the page's own."""
     document = html(page)
     inside = document[document.index("<body>") + len("<body>") : document.index("</body>")]
     assert inside.startswith("<div")

@@ -1,4 +1,4 @@
-"""What replicas promise: laws that hold for any pages, and who stays."""
+"""Replicas: invariants for any pages, and the choice of the kept copy."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_no_pages_have_no_replicas(method):
     assert found.count == 0
 
 
-# What is alike
+# Similarity
 
 
 def test_shared_template_does_not_make_replicas():
@@ -167,7 +167,7 @@ def test_many_pages_of_one_band_are_not_compared_with_each_other():
     assert find_replicas(rows, ReplicaSettings(threshold=0.95)).count == 0
 
 
-# Who stays
+# The kept copy
 
 
 def test_the_canonical_url_is_preferred_to_the_shortest():

@@ -1,4 +1,4 @@
-"""The page on clusters: what stands in it, what does not, and how it looks to a browser."""
+"""The report on clusters: its contents, and its rendering in a browser."""
 
 from __future__ import annotations
 

@@ -198,7 +198,7 @@ def test_the_slider_changes_what_is_marked_as_the_command_line_would(report, ope
         assert tab.text_content("[data-pane='1'] .line code").endswith(
             f"--method sst --set sst.threshold={step / 1000:g}"
         )
-    assert kept_words(tab, 0) == clean_page(trees[0], "combined", model).kept_words  # the other side stays
+    assert kept_words(tab, 0) == clean_page(trees[0], "combined", model).kept_words  # the other side does not change
 
 
 def test_own_puts_the_dial_back(report, opened, model, trees):

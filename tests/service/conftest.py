@@ -1,4 +1,4 @@
-"""A real server in a process of its own, and small crawls to hand in."""
+"""A real server in its own process, and small crawls to upload."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Server:
         raise AssertionError("the server did not start")
 
     def kill(self) -> None:
-        """As `kill -9`: nothing is cleared up."""
+        """Kill the server as `kill -9` does, without cleanup."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
@@ -98,7 +98,7 @@ class Server:
         return state
 
     def wait_for_records(self, name: str) -> dict[str, Any]:
-        """Until the job's first and foremost step is done; the report, the index and the clusters come after."""
+        """Wait until the cleaning step is done; the report, the index and the clusters come later."""
         state = self.wait(name, lambda state: "clean" in state["steps"] or state["status"] == "failed")
         assert state["steps"].get("clean", "not yet") is None, state
         return state
@@ -151,7 +151,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[Server]:
-    """One server for all tests that leave it as it was."""
+    """One server for all tests that do not change its state."""
     options = ("--inputs", str(inputs), "--max-bytes", "300000", "--upload-bytes", "3000000", "--page-seconds", "8")
     running = Server(tmp_path_factory.mktemp("service") / "data", *options).start()
     yield running
@@ -160,7 +160,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[S
 
 @pytest.fixture(scope="session")
 def done(server: Server) -> dict[str, Any]:
-    """A job that is done."""
+    """A finished job."""
     state = server.wait(server.hand_in(crawl(12), "news.jsonl")["id"])
     assert state["status"] == "done", state
     return state

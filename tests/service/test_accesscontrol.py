@@ -1,4 +1,4 @@
-"""What the service refuses, and what it outlives: foreign pages, wrong tokens, paths, long and slow bodies, bombs."""
+"""Access control and hostile requests: foreign origins, wrong tokens, paths, long and slow bodies, archive bombs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TOKEN = "a-token-of-some-length"
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "localhost@evil.example:80"])
 def test_a_request_for_another_host_is_refused(server: Any, host: str) -> None:
-    """A page of another site whose name is made to point here cannot reach the server by that name."""
+    """DNS rebinding: a page of another site cannot reach the server by its own host name."""
     answer = server.client.get("/jobs", headers={"Host": host})
     assert answer.status_code in (400, 403)
 
@@ -131,7 +131,7 @@ def test_a_folder_with_a_link_out_of_it_is_refused_however_far_away(tmp_path: Pa
     (root / "b").mkdir()
     (root / "a" / "deep" / "again").symlink_to(root / "a")
     (root / "a" / "deep" / "b").symlink_to(root / "b")
-    assert allowed_input("a", (root,)) == root / "a"  # links within are no harm, nor is a loop of them
+    assert allowed_input("a", (root,)) == root / "a"  # links inside the folder are harmless, and so is a loop of them
     (root / "b" / "out").symlink_to(tmp_path)
     with pytest.raises(InputError, match="b/out is a link"):
         allowed_input("a", (root,))
@@ -188,7 +188,7 @@ def test_bombs_do_not_stop_the_server(server: Any) -> None:
 
 
 def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
-    """In-process, with a short patience: a body that stops is answered 408 and the connection is free again."""
+    """In-process, with a short timeout: a body that stops is answered 408 and the connection is free again."""
     settings = ServiceSettings(folder=tmp_path, idle_seconds=0.05)
     sent: list[dict[str, Any]] = []
 

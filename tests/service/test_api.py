@@ -1,4 +1,4 @@
-"""The REST service as a program calls it: a real server, real requests."""
+"""The REST service: a real server, real requests."""
 
 from __future__ import annotations
 

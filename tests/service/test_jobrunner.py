@@ -1,4 +1,4 @@
-"""Jobs are taken and run whatever goes wrong around them: a full disk, no process to be had, a cancel in between."""
+"""Jobs are accepted and run despite faults: a full disk, no process available, a cancel in between."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def client_of(app: Any) -> httpx.AsyncClient:
 
 
 def asked(app: Any, method: str, path: str, **given: Any) -> httpx.Response:
-    """What an application answers, without a server."""
+    """Return the response of an application, without a server."""
 
     async def ask() -> httpx.Response:
         async with client_of(app) as client:
@@ -44,7 +44,7 @@ def asked(app: Any, method: str, path: str, **given: Any) -> httpx.Response:
 
 
 def alone(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run in a thread of its own: the browser's loop may run in this one."""
+    """Run in a separate thread: the browser's event loop may run in this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, asyncio.wait_for(work, WAIT_SECONDS)).result()
 
@@ -147,7 +147,7 @@ def test_a_job_cancelled_while_its_process_is_being_made_is_ended(
 
 
 def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None:
-    """Another thread that changed the list could do so while the loop goes through it."""
+    """Another thread could change the list while the loop iterates over it."""
     app = create_app(ServiceSettings(folder=tmp_path))
     store: JobStore = app.state.context.jobs
     job, threads = queued(store), []

@@ -1,4 +1,4 @@
-"""Jobs outlive the server: kill -9, restart, cancel, a queue that is full."""
+"""Jobs survive the server: kill -9, restart, cancel, a full queue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_killed_server_continues_with_its_job(
     server.wait(job, lambda state: state["step"] == "clean")
     server.kill()
     server.start()
-    assert server.client.get(f"/jobs/{done['id']}/records").content == before  # nothing that was finished is lost
+    assert server.client.get(f"/jobs/{done['id']}/records").content == before  # no finished work is lost
     assert server.client.get(f"/jobs/{job}/records").status_code in (404, 200)
     server.wait_for_records(job)
     records = [json.loads(line) for line in server.client.get(f"/jobs/{job}/records").text.splitlines()]
@@ -74,7 +74,7 @@ def test_a_stopped_server_leaves_no_process_behind(
     server.process.wait(30)
     lock = server.folder / "jobs" / job / "lock"
     with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)  # given up by the job's process: this would wait for ever otherwise
+        fcntl.flock(held, fcntl.LOCK_EX)  # the job's process gives up: otherwise this would wait forever
     server.start()
     server.wait_for_records(job)
 

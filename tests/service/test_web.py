@@ -1,4 +1,4 @@
-"""The web page as a person uses it, in a real browser: drop a crawl, watch, look, search, download."""
+"""The web interface in a real browser: upload a crawl, watch progress, inspect, search, download."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ and it says more than that: <a href="javascript:alert(1)">a link</a> that nobody
 
 @pytest.fixture
 def tab(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens tabs; whatever the console complains about, or is asked of another host, fails the test."""
+    """Opens tabs; console errors and requests to other hosts fail the test."""
     opened: list[Any] = []
     complaints: list[str] = []
 

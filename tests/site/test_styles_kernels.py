@@ -31,7 +31,7 @@ def a_tree(data: st.DataObject) -> np.ndarray:
 
 
 def in_preorder(parent: np.ndarray) -> np.ndarray:
-    """Parents renumbered so that the tree stands in preorder."""
+    """Parents renumbered to preorder."""
     children: dict[int, list[int]] = {}
     for i, p in enumerate(parent.tolist()):
         children.setdefault(p, []).append(i)

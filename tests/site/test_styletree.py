@@ -49,7 +49,7 @@ sites = st.lists(pages(), min_size=1, max_size=5, unique=True)
 
 
 def grown_by_sorting(trees: list[PageTree], cut: int) -> StyleTree:
-    """The slow and obvious way: all rows of all pages, sorted by key, equal ones added up."""
+    """The slow and obvious version: all rows of all pages, sorted by key, equal ones added."""
     elements, styles, features = [], [], []
     for tree in trees:
         cutting = elements_of_page(tree, cut)
@@ -129,7 +129,7 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
     found = SiteMap(finished).locate(tree, cutting).tolist()
     if cut == CST_CUT:
         assert found == by_hand
-    else:  # a row that the site has never shown is laid over those it has: nothing that a way leads to moves
+    else:  # an unseen row is aligned with the known ones: elements reached by a path do not move
         assert [found[i] for i, element in enumerate(by_hand) if element != NOWHERE] == [
             element for element in by_hand if element != NOWHERE
         ]

@@ -20,7 +20,7 @@ HOST = "http://a.example/"
 
 
 def tree_of(links: dict[str, str], start: str | None = None) -> dict[str, str | None]:
-    """Page names to the names of their parents; links are names parted by blanks, `*` is the virtual root."""
+    """Page names to the names of their parents; links are names separated by blanks, `*` is the virtual root."""
     names = list(links)
     found = LinkTree.of(
         [HOST + name for name in names],

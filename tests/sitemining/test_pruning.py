@@ -39,7 +39,7 @@ def of_pages(parent: list[int], posteriors: list[list[float]]) -> Forest:
 
 
 def test_no_page_is_read_below_an_uninformative_one():
-    # page 1 tells much, page 2 nothing; 3 hangs below 1, 4 below 2
+    # page 1 is informative, page 2 is not; 3 is below 1, 4 below 2
     site = of_pages([-1, 0, 0, 1, 2], [[0.6, 0.4], [0.9, 0.1], [0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
     found = prune(site, STICKY, KlRule(delta=1e-3))
     assert found.read.tolist() == [True, True, True, True, False]

@@ -1,4 +1,4 @@
-"""What a site says on half of its pages does not tell its topic, whatever the hashes of what it says."""
+"""Text on half of a site's pages is no evidence of its topic, whatever its hashes."""
 
 from __future__ import annotations
 

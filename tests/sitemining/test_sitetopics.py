@@ -1,4 +1,4 @@
-"""Topics of whole sites: words that tell them, trees of pages and blocks, the six methods, model files."""
+"""Topics of whole sites: distinctive words, trees of pages and blocks, the six methods, model files."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_staying_is_learned_from_trees_that_stay():
     ]
     assert TreeScale.learn(stays, [0, 1], 2).stay > 0.85
     assert 0.5 < TreeScale.learn(leaves, [0, 1], 2).stay < 0.75
-    assert TreeScale.learn([], [], 2) == TreeScale(2, stay=0.75)  # at 0.5 a node would tell nothing of its parent
+    assert TreeScale.learn([], [], 2) == TreeScale(2, stay=0.75)  # at 0.5 a node would be no evidence of its parent
 
 
 def test_what_a_root_shows_by_itself_counts_in_full_and_the_tree_by_its_slope():
