@@ -1,4 +1,4 @@
-"""Blocks: a page cut where a reader would pause."""
+"""Blocks: a page split where a reader would pause."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def texts(page: str) -> list[str]:
 
 
 def events(tree: PageTree) -> list[int | str]:
-    """Runs as numbers, and "|" at each start and end of an element that parts: slow and obvious."""
+    """Runs as numbers, and "|" at each start and end of a splitting element: slow and obvious."""
     found: list[int | str] = []
 
     def visit(i: int) -> None:

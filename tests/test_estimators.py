@@ -1,4 +1,4 @@
-"""The estimators, as a user of scikit-learn meets them."""
+"""The estimators follow the conventions of scikit-learn."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WITHOUT_ARRAYS = [
 """The checks that feed an estimator no arrays; scikit-learn runs only the first on estimators that take texts."""
 
 
-@pytest.mark.filterwarnings("ignore:Can't test estimator")  # with arrays: pages are none
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # with arrays, which are not pages
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 def test_what_scikit_learn_checks_passes(estimator):
     for checked, check in estimator_checks_generator(estimator):

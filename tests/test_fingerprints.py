@@ -1,4 +1,4 @@
-"""Fingerprints: the same for the same text, near for nearly the same, and so on every machine."""
+"""Fingerprints: equal for equal text, near for similar text, the same on every machine."""
 
 from __future__ import annotations
 

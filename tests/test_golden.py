@@ -1,4 +1,4 @@
-"""Trees of a dozen odd pages, written down: a change of the parser, or of ours, shows as a readable difference."""
+"""Golden trees of a dozen odd pages: a change of the parser, or of our code, shows as a readable difference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLAGS = ((HIDDEN, "H"), (NOSCRIPT, "N"), (PREFORMATTED, "P"))
 
 
 def dump(tree: PageTree) -> str:
-    """A tree to read: what the page says of itself, then a line for each node and each run, in page order."""
+    """A readable tree: metadata of the page, then one line per node and run, in page order."""
     head = tree.head
     lines = [
         f"url        {tree.url}",

@@ -1,4 +1,4 @@
-"""Hostile pages: each gives a consistent tree or a clear reason, soon. A hang or a crash fails the run by itself."""
+"""Hostile pages: each gives a consistent tree or a clear error, quickly. A hang or a crash fails the run."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ except PageRefused as refusal:
 
 
 def test_a_page_of_170_kilobytes_that_multiplies_is_refused_in_two_gigabytes():
-    # 20,000,000 elements: the limit on elements must hold before the memory is gone.
+    # 20,000,000 elements: the limit on elements must apply before memory is exhausted.
     run = subprocess.run([sys.executable, "-c", PAGE_THAT_MULTIPLIES], capture_output=True, text=True, check=False)
     assert run.stdout.startswith("refused:"), run.stderr[-500:]
 
@@ -267,7 +267,7 @@ def test_odd_tag_and_attribute_names_are_survived(odd: str, assert_consistent: C
     ):
         tree = parse(f"<body>{page}<i>after</i>")
         assert_consistent(tree)
-        assert "after" in tree.text or odd in "\"'"  # an open quote takes all that follows
+        assert "after" in tree.text or odd in "\"'"  # an open quote consumes the rest
 
 
 def test_attributes_behind_one_with_an_odd_name_are_read():

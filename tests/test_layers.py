@@ -1,4 +1,4 @@
-"""The house rule of DESIGN.md: a module imports from its own layer or below. Read from the source, not by importing."""
+"""The layer rule of DESIGN.md: a module imports from its own layer or below. Read from the source, not by importing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOP = max(LAYERS.values())
 NARROW = {"io": {part for part in LAYERS if LAYERS[part] == 0} | {"io"}}
 """Parts that import less than their layer allows."""
 FACE_NAMES = {"__version__"}
-"""What modules may take from webwinnow itself."""
+"""Names that modules may import from webwinnow itself."""
 
 MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
 DECLARATIONS = {path.stem for path in SOURCE.glob("*.pxd")}
@@ -71,7 +71,7 @@ def parts_imported_by(tree: ast.AST) -> set[str]:
 
 
 def complaints_about(part: str, imported: set[str]) -> list[str]:
-    """What is wrong with a module of `part` that imports these parts."""
+    """The violations of a module of `part` that imports these parts."""
     found = []
     for other in sorted(imported):
         if other == FACE:

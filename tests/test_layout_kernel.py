@@ -1,4 +1,4 @@
-"""`_layout` against its plain twin: same columns, same refusals, for anything the parser may write."""
+"""`_layout` against its plain twin: same columns, same refusals, for any output of the parser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONG_CLASS = 1024
 
 
 def written_back(page: str | bytes) -> str:
-    """The page as the parser writes it back: what `lay_out` is given."""
+    """The page as serialised by the parser: the input of `lay_out`."""
     text, _ = decode(page)
     return _parsed(text, "")[0]
 

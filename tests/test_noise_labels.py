@@ -1,4 +1,4 @@
-"""The hand-labelled regions: a list that can be trusted. Their pages are asked where WEBWINNOW_DATA has them."""
+"""Consistency of the hand-labelled regions, checked against their pages where WEBWINNOW_DATA has them."""
 
 from __future__ import annotations
 

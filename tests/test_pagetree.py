@@ -1,4 +1,4 @@
-"""`PageTree` and `Node`: what holds for every tree, asked of HTML-like soup, and a slow walk to compare with."""
+"""`PageTree` and `Node`: invariants of every tree, checked on random HTML, and a slow walk for comparison."""
 
 from __future__ import annotations
 
@@ -432,7 +432,7 @@ SHAPES_OF_VERSION_1 = [7674739462573925503, 17762887154437314666, 27555000289850
 
 
 def test_style_hashes_of_version_1_stay_what_they_are():
-    # Stored models hold these numbers. If this fails, raise STYLE_VERSION and write the new ones here.
+    # Stored models contain these numbers. If this fails, raise STYLE_VERSION and write the new ones here.
     tree = parse("<p class='post-12 b' style='color:red' align=left>x</p><my-tag role=main>y</my-tag>")
     assert STYLE_VERSION == 1
     assert tree.style.tolist() == STYLES_OF_VERSION_1

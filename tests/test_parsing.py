@@ -35,7 +35,7 @@ def visible_text(tree: PageTree) -> str:
     return "".join(tree.run(r) for r in range(tree.run_count) if tree.visible[tree.run_owner[r]])
 
 
-# Charset: where the label comes from
+# Charset: sources of the label
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_codecs_of_python_that_no_browser_knows_are_unknown_labels(label: str):
     )
 
 
-# Charset: how labels are read
+# Charset: reading of labels
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_tree_says_its_encoding_by_a_name_that_others_know():
         assert not encoding.startswith("whatwg")
 
 
-# Charset: what cannot be read
+# Charset: undecodable bytes
 
 
 def test_undecodable_bytes_become_the_replacement_character():
@@ -259,7 +259,7 @@ def test_any_bytes_decode_to_text_without_surrogates(body: bytes, label: str | N
     text.encode("utf-8")
 
 
-# Addresses
+# URLs
 
 
 def links(page: str, url: str = "https://site.example/a/b.html") -> list[str | None]:
@@ -316,7 +316,7 @@ def test_tree_knows_its_url():
     assert parse("<p>x", url="https://site.example/x").url == "https://site.example/x"
 
 
-# What is invisible
+# Invisible text
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_svg_is_opaque():
     assert tree.head.title == ""
 
 
-# Elements with a reading of their own
+# Elements with special rules
 
 
 @pytest.mark.parametrize(
@@ -562,7 +562,7 @@ def test_head_of_a_frameset_is_read():
     assert parse("<title>T</title><frameset><frame></frameset>").head.title == "T"
 
 
-# What the head says
+# The head
 
 
 def head_of(markup: str):

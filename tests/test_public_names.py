@@ -1,4 +1,4 @@
-"""What `import webwinnow` promises: these names, each with a word on what it is, and a light start."""
+"""The public names of webwinnow: each is documented, and the import is light."""
 
 from __future__ import annotations
 

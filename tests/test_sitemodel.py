@@ -1,4 +1,4 @@
-"""A learned site as users meet it: `learn`, `model.clean`, `SiteCleaner`."""
+"""The public API of a learned site: `learn`, `model.clean`, `SiteCleaner`."""
 
 from __future__ import annotations
 

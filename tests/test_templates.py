@@ -27,7 +27,7 @@ def collection(*trees: PageTree) -> Collection:
 
 
 def test_linked_pages_that_share_a_pagelet_have_a_template():
-    """a links to b, c to nobody and nobody to c: the bar is a template of a and b only."""
+    """a links to b, c has no links: the bar is a template of a and b only."""
     trees = page("a.example", ["b.example"]), page("b.example", []), page("c.example", [])
     assert [found.pages for found in collection(*trees).templates()] == [(0, 1)]
     assert [found.pages for found in collection(*trees).templates(linked=False)] == [(0, 1, 2)]

@@ -1,4 +1,4 @@
-"""Feature vectors: rows of pages, weighted by what their site repeats."""
+"""Feature vectors: rows of pages, weighted by the repetition on their site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""W+: small collections computed by hand, and what must not change it."""
+"""W+: small collections computed by hand, and invariances."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_site_without_kin_is_moved_to_the_origin():
 
 
 def test_topics_are_the_leading_singular_vectors_each_site_counting_as_one():
-    # Site 0 says word 1 on each of its two pages, site 1 words 2 and 3 together on its one page.
+    # Site 0 has word 1 on each of its two pages, site 1 words 2 and 3 together on its one page.
     words, topics = topics_of(rows_of([[0, 2, 0, 0], [0, 2, 0, 0], [0, 0, 3, 3]]), np.array([0, 0, 1]))
     assert words.tolist() == [1, 2, 3]
     half = math.sqrt(0.5)
@@ -86,7 +86,7 @@ def test_topics_are_the_leading_singular_vectors_each_site_counting_as_one():
 
 
 def test_pages_of_one_subject_come_nearer_over_sites_and_pages_of_one_site_part():
-    # Words: cat, dog, and one that each site says on all of its pages.
+    # Words: cat, dog, and one that each site has on all of its pages.
     rows = rows_of([[1, 0, 2, 0], [0, 1, 2, 0], [1, 0, 0, 2], [0, 1, 0, 2]])
     sites = np.array([0, 0, 1, 1])
     found = CollectionWeights.learn(rows, sites, 2).weigh(rows, sites)
@@ -119,7 +119,7 @@ def test_the_smallest_collections_are_weighed(cells):
     assert np.isfinite(data).all()
 
 
-# What must not change it
+# Invariances
 
 COLLECTIONS = st.lists(
     st.tuples(st.sampled_from("abc"), st.lists(st.integers(0, 4), min_size=5, max_size=5)), min_size=1, max_size=9
@@ -151,7 +151,7 @@ def test_the_names_of_sites_do_not_matter(pages):
     assert alike_of(renamed) == pytest.approx(alike_of(pages), abs=1e-4)
 
 
-# As a user meets it
+# Public API
 
 SUBJECTS = ("kittens purr", "engines roar", "violins sing")
 

@@ -94,7 +94,7 @@ def test_twins_refuse_addresses_outside_the_text():
                 twin.link_hashes("abc", np.array(starts, np.int32), np.array(which, np.int64), link_feature)
 
 
-# Text in one spelling
+# Folded text
 
 
 @given(st.text() | st.text(" \t\n\x1c\x85\xa0aBß\u0130\u0390ﬃ漢\ud800", max_size=40), st.data())

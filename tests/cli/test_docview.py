@@ -1,4 +1,4 @@
-"""DocView as people run it: types, keywords and abstracts in records, categories, Dublin Core."""
+"""DocView on the command line: types, keywords and abstracts in records, categories, Dublin Core."""
 
 from __future__ import annotations
 

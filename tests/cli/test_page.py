@@ -1,4 +1,4 @@
-"""`webwinnow page` as people and programs call it: a process with files, pipes and an exit code."""
+"""The command `webwinnow page`: a process with files, pipes and an exit code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Ran(NamedTuple):
 
 
 def webwinnow_(*arguments: str | Path, given: bytes = b"", **environment: str) -> Ran:
-    """Run the command, by default with method `none`; what it writes is read as UTF-8, whatever the locale says."""
+    """Run the command, by default with method `none`; its output is read as UTF-8, whatever the locale."""
     if arguments[:1] == ("page",) and "--method" not in arguments:
         arguments = (*arguments, "--method", "none")
     ran = subprocess.run(
@@ -146,7 +146,7 @@ def test_nothing_but_the_page_goes_to_stdout(page: Path, output: str) -> None:
     assert webwinnow_("page", page, "--format", output, "--explain").stdout == rendered(output)
 
 
-# What cannot be done
+# Errors
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

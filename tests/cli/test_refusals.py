@@ -1,4 +1,4 @@
-"""What the commands refuse before they work, and how they say it."""
+"""Invalid arguments are refused before any work, with a clear message."""
 
 from __future__ import annotations
 

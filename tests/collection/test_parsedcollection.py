@@ -25,7 +25,7 @@ def html(number: int) -> str:
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Path:
-    """Two sites in turns; the third page is over the limit."""
+    """Two sites, alternating; the third page is over the limit."""
     pages = [{"url": f"http://{'ba'[n % 2]}.example/{n}", "html": html(n)} for n in range(6)]
     pages[2]["html"] = "x" * 3_000
     path = tmp_path / "crawl.jsonl"

@@ -1,4 +1,4 @@
-"""Where sentences end, in several scripts, and where they do not."""
+"""Sentence boundaries in several scripts."""
 
 from __future__ import annotations
 

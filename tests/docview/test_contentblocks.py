@@ -156,7 +156,7 @@ TEMPLATES = st.recursive(
 
 
 def template_of(html: str) -> list[tuple[int, int, int]]:
-    """What the topic content page of a topic page is made of: depth by parent, tag and style of each kept node."""
+    """The structure of a topic content page: depth by parent, tag and style of each kept node."""
     clean = clean_page(parse(html, url=URL), "docview")
     assume(clean.view.type == "topic")
     tree, kept = clean.tree, np.flatnonzero(clean.verdict.keep)

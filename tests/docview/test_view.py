@@ -1,4 +1,4 @@
-"""`DocView`: the eight fields of a page and where they come from."""
+"""`DocView`: the eight fields of a page and their sources."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LEVELS[[TAG_CODE["h1"], TAG_CODE["h3"]]] = 1, 3
 
 
 def agree(name: str, *values: object, of: tuple[ModuleType, ModuleType] = (compiled, plain)) -> object:
-    """What both twins give, if it is the same."""
+    """The result of both twins, which must be equal."""
     fast, slow = (getattr(twin, name)(*values) for twin in of)
     for one, other in zip(*((side if isinstance(side, tuple) else (side,)) for side in (fast, slow)), strict=True):
         if isinstance(other, np.ndarray):

@@ -17,7 +17,7 @@ pytest.importorskip("pyarrow")
 
 
 def generated_page(site: str, number: int) -> dict[str, str]:
-    """A page with a menu and a footer of its site around a text of its own."""
+    """A page with its site's menu and footer around a unique text."""
     menu = "".join(f"<li><a href='/s{k}'>{site} section {k}</a>" for k in range(6))
     story = " ".join(f"word{number * 7 + k} of story {number}" for k in range(40))
     html = (
@@ -49,7 +49,7 @@ def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[s
 
 @pytest.fixture(scope="session")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two sites larger than a part, one all of pages that are none, small sites between, replicas; three inputs."""
+    """Two sites larger than a part, one of invalid pages only, small sites between, replicas; three inputs."""
     folder = tmp_path_factory.mktemp("crawl")
     pages = [page for n in range(40) for page in (generated_page(f"s{n}.example", k) for k in range(n % 7 + 1))]
     large = [generated_page("large.example", k) for k in range(1200)]

@@ -62,7 +62,7 @@ def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):
 
 
 def lowest(trees):
-    """Of each content the page with the lowest key."""
+    """For each content the page with the lowest key."""
     found = {}
     for row, _ in rows_of(trees):
         found[row.content] = min(found.get(row.content, (row.key, row.ordinal)), (row.key, row.ordinal))
@@ -137,7 +137,7 @@ def test_an_unknown_engine_is_reported():
 
 
 class Here:
-    """Carries a run out in this process, one task after the other, some of them twice."""
+    """Runs all tasks in this process, one after the other, some of them twice."""
 
     cores = 3
 

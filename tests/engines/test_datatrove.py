@@ -27,7 +27,7 @@ def test_reader_cleaner_and_writer_give_the_records_of_a_run(crawl, tmp_path):
     whole = records(tmp_path / "whole.jsonl")
     kept = [record for record in whole if record["outcome"] == "kept"]
     out = records(tmp_path / "out" / "00000.jsonl")
-    unnamed = {"page_id", "replica_of"}  # a page without an id is called by its file and place
+    unnamed = {"page_id", "replica_of"}  # a page without an id is named by its file and position
 
     def summary(found):
         return [{name: value for name, value in record.items() if name not in unnamed} for record in found]

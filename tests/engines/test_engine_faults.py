@@ -42,12 +42,12 @@ def whole(pages_file, command):
 
 
 def messages(stderr: str) -> list[str]:
-    """What a summary counts."""
+    """The counts of a summary."""
     return [line for line in stderr.splitlines() if line.startswith(("  kept", "  words", "  replicas", "    "))]
 
 
 def below(pid: int) -> Iterator[int]:
-    """All processes below one."""
+    """All descendants of a process."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             for child in map(int, (thread / "children").read_text().split()):

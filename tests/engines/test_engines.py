@@ -25,7 +25,7 @@ def engine_of(name, request):
 
 @pytest.fixture(scope="module")
 def local(crawl, tmp_path_factory):
-    """What a local run with one worker writes, by method."""
+    """The output of a local run with one worker, by method."""
     known = {}
 
     def cleaned(method):
@@ -64,7 +64,7 @@ def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method,
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
 def test_models_of_a_folder_clean_the_same_on_a_cluster(crawl, tmp_path, webwinnow, engine, request):
-    assert webwinnow("learn", crawl[2], "-o", tmp_path / "models", "-q").returncode == 1  # some pages are none
+    assert webwinnow("learn", crawl[2], "-o", tmp_path / "models", "-q").returncode == 1  # some pages are invalid
     settings = RunSettings(models=str(tmp_path / "models"), jobs=2)
     run(crawl, tmp_path / "local.jsonl", settings)
     run(crawl, tmp_path / "out.jsonl", settings, engine=engine_of(engine, request))

@@ -87,7 +87,7 @@ def test_an_error_leaves_the_former_output_in_place(tmp_path: Path) -> None:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Let no file grow beyond 100 bytes, as the system does it: writes fail with an OSError.
+    """Limit files to 100 bytes by the operating system: larger writes fail with an OSError.
 
     Not a fixture: pytest writes its report, perhaps to a file, before a fixture ends.
     """

@@ -1,4 +1,4 @@
-"""A column of labels out of the rows that pages came in."""
+"""A column of labels, read from the rows of the pages."""
 
 from __future__ import annotations
 

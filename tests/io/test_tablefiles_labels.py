@@ -1,4 +1,4 @@
-"""Labels with pages and in files of their own."""
+"""Labels with pages and in separate files."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def test_wherever_a_warc_is_cut_pages_are_whole_or_refused(
     pages = read_all(file)
     assert all(page.body == HTML for page in pages if page.refused is None)
     assert pages[0].refused is None
-    assert problems or place <= len(b"\r\n\r\n")  # the line ends behind the last record may be missing
+    assert problems or place <= len(b"\r\n\r\n")  # the line ends after the last record may be missing
 
 
 def test_a_record_cut_off_that_is_no_page_is_reported(

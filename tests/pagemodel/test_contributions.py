@@ -1,4 +1,4 @@
-"""What moved the page model's scores."""
+"""Contributions to the page model's scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page model's weights: they load without pickle, are checked, and say the same of the same page."""
+"""The page model's weights: they load without pickle, are validated, and give the same result for the same page."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ ENGINES = {"compiled": compiled_scoring, "plain": plain_scoring}
 
 
 def with_both(monkeypatch: pytest.MonkeyPatch, work):
-    """What `work` gives with the compiled kernels and with the plain ones."""
+    """The results of `work` with the compiled kernels and with the plain ones."""
     found = []
     for engine in ENGINES.values():
         monkeypatch.setattr(reading, "_scoring", engine)

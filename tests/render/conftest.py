@@ -1,4 +1,4 @@
-"""What the rendering tests share: a slow, obvious reading of a masked page, and readers of what we write."""
+"""Fixtures of the rendering tests: a slow, obvious reading of a masked page, and readers of the output."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def kept_text() -> Callable[..., str]:
 
 @dataclass
 class Shown:
-    """What a reader of Markdown sees, and what it would follow or load."""
+    """The text that a reader of Markdown sees, and the links and images."""
 
     text: str = ""
     links: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Shown:
 
 @pytest.fixture(scope="session")
 def read_markdown() -> Callable[[str], Shown]:
-    """Read GitHub-flavoured Markdown as a viewer does that trusts every link and lets HTML through."""
+    """Read GitHub-flavoured Markdown as a viewer that trusts every link and passes HTML through."""
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     reader.validateLink = lambda url: True
 
@@ -89,7 +89,7 @@ def read_markdown() -> Callable[[str], Shown]:
 
 
 class BodyReader(HTMLParser):
-    """The text inside BODY as written, with a blank at the tags that part it."""
+    """The text inside BODY as written, with a blank at the tags that split it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ VOIDS = "<br> <hr> <img> <input> <wbr>"
 
 @pytest.fixture(scope="session")
 def pages() -> Callable[[st.SearchStrategy[str]], st.SearchStrategy[str]]:
-    """Pages with elements in one another, around texts of the given kind (already escaped)."""
+    """Pages with nested elements around texts of the given kind (already escaped)."""
 
     def made_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         blocks, inlines = st.sampled_from(BLOCKS.split()), st.sampled_from(INLINES.split())

@@ -1,4 +1,4 @@
-"""Sanitised HTML: the page's own layout with nothing in it that runs, loads (but pictures) or asks."""
+"""Sanitised HTML: the page's own layout without scripts, forms or loaded resources other than images."""
 
 from __future__ import annotations
 

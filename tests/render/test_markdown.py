@@ -1,4 +1,4 @@
-"""GitHub-flavoured Markdown: read back by another program, it shows what the page showed and follows nothing foul."""
+"""GitHub-flavoured Markdown: read back by another program, it shows the page's text and has no unsafe link."""
 
 from __future__ import annotations
 

@@ -17,18 +17,18 @@ from webwinnow.render import to_html, to_markdown, to_text
 Read = Callable[..., str]
 RENDERERS = (to_text, to_markdown, to_html)
 LETTERS = re.compile(r"[^\W\d_]+")
-"""Words without digits: list numbers, which renderers add, are none."""
+"""Words without digits: list numbers, which renderers add, do not count."""
 
 enough = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
 def numbered_words() -> st.SearchStrategy[str]:
-    """Texts of a word or two; `distinct` makes each word another one."""
+    """Texts of a word or two; `distinct` makes all words different."""
     return st.sampled_from(["@", " @", "@ ", " @ ", "@ @", "@,", "(@)", "\n@\t"])
 
 
 def distinct(page: str) -> str:
-    """Each @ becomes a word of its own: qaaaq, qaabq, ..."""
+    """Each @ becomes a unique word: qaaaq, qaabq, ..."""
     parts = page.split("@")
     letters = "abcdefghij"
     names = ["q" + "".join(letters[int(digit)] for digit in f"{k:03}") + "q" for k in range(len(parts) - 1)]

@@ -1,4 +1,4 @@
-"""Plain text: what a person would type who copies a page by hand."""
+"""Plain text, as a person would type a page by hand."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_choices_of_a_form_are_lines() -> None:
     assert text("<select><option>a<option>b</select>") == "a\nb\n"
 
 
-# What must not come through
+# Removed text
 
 
 def test_text_has_neither_links_nor_pictures_nor_marks() -> None:

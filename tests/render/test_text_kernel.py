@@ -27,7 +27,7 @@ ATTRIBUTES = st.sampled_from(
 
 @st.composite
 def markup(draw: st.DrawFn) -> str:
-    """Tags that open and close as they like, text between."""
+    """Random opening and closing tags with text between them."""
     parts = draw(
         st.lists(
             st.one_of(

@@ -37,7 +37,7 @@ def at(url: str, **more: str) -> Standing:
     return Standing(url=url, **more)
 
 
-# Laws
+# Invariants
 
 stories = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["", "edit", "longer"])), min_size=1, max_size=12)
 
@@ -157,7 +157,7 @@ def test_published_finds_equal_frequent_words_only():
 
 
 def test_many_pages_of_one_band_are_not_compared_with_each_other():
-    """50,000 pages share half of their slots: each band of those holds all of them."""
+    """50,000 pages share half of their slots: each band of those slots contains all of them."""
     chance = np.random.default_rng(3)
     rows = np.zeros(50_000, sketch_type())
     rows["slots"] = chance.integers(0, 1 << 16, rows["slots"].shape, np.uint16)

@@ -23,7 +23,7 @@ def prose(chance: random.Random, words: int) -> str:
 
 
 def article(number: int, paragraphs: int = 4) -> str:
-    """A page of a site that says the same above and below each of its articles."""
+    """A page of a site with the same text above and below each article."""
     chance = random.Random(number)
     said = "".join(
         f"<p>{prose(chance, 40)} <a href='/topic/{k}'>{prose(chance, 2)}</a> {prose(chance, 20)}</p>"
@@ -66,7 +66,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, model: SiteModel, trees: li
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens a report and waits until a person could use it; in the end nothing may have gone wrong in the console."""
+    """Opens a report and waits until it is usable; the console must have no errors at the end."""
     tabs: list[Any] = []
     complaints: list[str] = []
     requests: list[str] = []

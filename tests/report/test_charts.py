@@ -1,4 +1,4 @@
-"""Plots as inline SVG: round numbers on the axes, names that do not hide each other, nothing unescaped."""
+"""Plots as inline SVG: round numbers on the axes, labels that do not overlap, everything escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on classes: pictures of any number of classes, nothing of a label or a page read as HTML."""
+"""The report on classes: charts of any number of classes, labels and pages escaped."""
 
 from __future__ import annotations
 

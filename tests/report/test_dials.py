@@ -1,4 +1,4 @@
-"""Turning a dial in the viewer must do what the option of the command line does, to every run of text."""
+"""A dial in the viewer has the same effect as the option of the command line, on every run of text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report as a file: what is in it, what is not, and how it is made from the command line and from Python."""
+"""The report as a file: its contents, and writing it from the command line and from Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: hostile pages shown safely, dials that do what they say, by keyboard, on a phone."""
+"""The report in a real browser: hostile pages, dials, keyboard, phone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def turn(tab, dial, value):
 
 
 def until(tab, expression):
-    """Wait for something to be true; asked from outside, since the report's policy lets no one evaluate inside."""
+    """Wait for a condition, polled from outside because the report's policy forbids evaluation inside."""
     for _ in range(100):
         if tab.evaluate(expression):
             return
@@ -66,7 +66,7 @@ def held(tab, pane):
 
 @pytest.fixture
 def lure() -> Iterator[tuple[str, list[str]]]:
-    """A server on this machine, and the paths that anyone asked it for."""
+    """A server on this machine, and the requested paths."""
     asked: list[str] = []
 
     class Answer(BaseHTTPRequestHandler):
@@ -150,7 +150,7 @@ def test_nothing_of_a_hostile_page_runs_and_nothing_is_asked_for(hostile_report,
 
 
 def test_even_what_got_into_the_frame_would_not_run_or_load(hostile_report, opened, lure):
-    """The sandbox and the policy hold by themselves: a script and a picture put there on purpose do nothing."""
+    """The sandbox and the policy are effective: an injected script and image do nothing."""
     tab = opened(hostile_report)
     tab.evaluate(
         f"""(lure) => {{ const inside = {FRAME.format(0)};
@@ -182,7 +182,7 @@ def test_the_frames_may_run_nothing(report, opened):
     )
 
 
-# What a person sees and turns
+# Views and dials
 
 
 def test_the_slider_changes_what_is_marked_as_the_command_line_would(report, opened, model, trees):
@@ -352,7 +352,7 @@ def test_the_first_stops_of_the_tab_key_skip_to_what_matters(report, opened):
 def test_the_tree_opens_by_keyboard_and_follows_the_threshold(report, opened):
     tab = opened(report)
     tab.keyboard.press("j")
-    tab.keyboard.press("t")  # the place of what is held: the first link of the menu
+    tab.keyboard.press("t")  # the position of the selected block: the first link of the menu
     tab.wait_for_selector(".tree-item.found")
     assert tab.evaluate("document.activeElement.querySelector('code').textContent") == "li"
     assert "Home" in tab.evaluate("document.activeElement.querySelector('.says').textContent")
@@ -407,7 +407,7 @@ CONTRAST = """(root) => {
   return found.sort((x, y) => x[0] - y[0]).slice(0, 3);
 }"""
 AA = 4.5
-"""Contrast of text that WCAG 2.2 asks for at level AA (1.4.3)."""
+"""Contrast of text required by WCAG 2.2 at level AA (1.4.3)."""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""`webwinnow index`, `search` and `experiment search`, as a user runs them."""
+"""The commands `webwinnow index`, `search` and `experiment search`."""
 
 from __future__ import annotations
 

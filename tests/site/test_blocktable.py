@@ -1,4 +1,4 @@
-"""The table of a site's blocks: counts that do not depend on order, and files that are not believed unseen."""
+"""The table of a site's blocks: counts that do not depend on order, and files that are validated on load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A site over time: epochs join, fall out, and a redesign is noticed; models in one table."""
+"""A site over time: epochs are added and expire, and a redesign is detected; models in one table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model knows, and what it refuses to read."""
+"""The contents of a model, and files that it refuses to load."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_pickled_array_in_a_model_is_never_loaded():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_model_with_one_number_changed_is_refused_or_still_cleans(seed):
-    """No index of a damaged file is ever followed out of its array."""
+    """No index of a damaged file is used outside its array."""
     chance = np.random.default_rng(seed)
     parts = members(webwinnow.learn(pages(5), "a.example").to_bytes())
     name = sorted(parts)[int(chance.integers(len(parts)))]

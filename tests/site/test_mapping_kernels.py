@@ -1,4 +1,4 @@
-"""The compiled mapping kernels against their plain twins, and what an alignment promises."""
+"""The compiled mapping kernels against their plain twins, and the invariants of an alignment."""
 
 from __future__ import annotations
 

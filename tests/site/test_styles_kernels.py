@@ -16,7 +16,7 @@ from webwinnow.site.styletree import pair_key
 
 ALL_BITS = (1 << 64) - 1
 SMALLEST_TABLE = 1024
-"""Homes of a compiled table at first."""
+"""Initial slots of a compiled table."""
 
 
 def assert_same(mine: tuple[Any, ...], theirs: tuple[Any, ...]) -> None:
@@ -83,7 +83,7 @@ def test_twins_sum_pages_up_equally(data: st.DataObject, cut: int):
 
 
 def a_row_of_leaves(features: np.ndarray, keys: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-    """A page of a root with leaves, one to a feature."""
+    """A page of a root with leaves, one per feature."""
     size = len(features) + 1
     parent = np.array([-1, *[0] * (size - 1)], np.int32)
     nothing = np.zeros(size, np.uint64)

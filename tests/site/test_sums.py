@@ -1,4 +1,4 @@
-"""Which pages are learned from: the same ones whatever the order, and parts combine."""
+"""The choice of training pages does not depend on their order, and parts combine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/denoising.md says what happens."""
+"""The examples of docs/denoising.md are correct."""
 
 from __future__ import annotations
 

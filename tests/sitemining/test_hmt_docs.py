@@ -1,4 +1,4 @@
-"""The examples of docs/hmt.md do what the page says."""
+"""The examples of docs/hmt.md are correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of trees as files: what is written comes back, what is damaged is refused; one model a class."""
+"""Models of trees as files: round trips, damaged files are refused; one model per class."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ def test_a_file_that_claims_to_hold_more_than_it_does_is_refused(size: int):
         HiddenMarkovTree.from_bytes(out.getvalue())
 
 
-# One model a class
+# One model per class
 
 
 def steady(turn: float) -> HiddenMarkovTree:
-    """A model whose states turn over with a probability; each state shows its own symbol."""
+    """A model whose states change with a probability; each state emits its own symbol."""
     return HiddenMarkovTree.of(
         TreeParameters(
             root=[0.5, 0.5],

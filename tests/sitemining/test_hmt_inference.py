@@ -16,7 +16,7 @@ from webwinnow.sitemining.hmt._passes import expected_counts
 from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, viterbi_states
 
 EXACT = 1e-9
-"""What the issue asks for."""
+"""The required tolerance."""
 LARGE = 100_000
 
 
@@ -30,7 +30,7 @@ class Case(NamedTuple):
         return evidence_of(self.forest, self.known, self.parameters)
 
     def enumerated(self) -> Enumerated:
-        """Evidence as the oracle reads it, taken from the parameters anew."""
+        """Evidence in the oracle's form, computed from the parameters."""
         likelihood = []
         for u in range(len(self.forest)):
             row = [1.0] * self.parameters.states
@@ -189,7 +189,7 @@ def test_interleaved_trees_are_distinguished():
     np.testing.assert_allclose(model.score_trees(forest), alone, rtol=0, atol=EXACT)
 
 
-# What is observed
+# Observations
 
 
 def test_posteriors_of_a_classifier_are_divided_by_its_prior():

@@ -1,4 +1,4 @@
-"""EM, incremental EM, starts from labels, and when to stop."""
+"""EM, incremental EM, starts from labels, and convergence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from webwinnow.sitemining.hmt.em import split_trees, starting_parameters
 NEAR = 0.005
 """Incremental EM reaches the likelihood of batch EM within 0.5 %."""
 RECOVERED = 0.05
-"""How near the parameters of a known model must come back."""
+"""Largest error of the recovered parameters of a known model."""
 
 KNOWN = TreeParameters(
     root=[0.5, 0.3, 0.2],
@@ -26,7 +26,7 @@ KNOWN = TreeParameters(
 
 
 def shapes(trees: int, nodes: int, chance: np.random.Generator) -> np.ndarray:
-    """Random trees of a size, one after another: each node hangs from any before it."""
+    """Random trees of a size, one after another: the parent of each node is any earlier one."""
     one = (chance.random((trees, nodes)) * np.arange(nodes)).astype(np.int64) + np.arange(trees)[:, None] * nodes
     one[:, 0] = -1
     return one.ravel()
@@ -208,7 +208,7 @@ def test_parameters_that_are_no_probabilities_are_refused(wrong: dict):
         TreeParameters(**wrong)
 
 
-# When to stop
+# Convergence
 
 
 def test_learning_continues_until_a_pass_gains_too_little():

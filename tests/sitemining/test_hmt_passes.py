@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from webwinnow.sitemining.hmt import _passes as compiled
 
 ROUNDING = 1e-12
-"""The twins add in another order."""
+"""Tolerance: the twins add in a different order."""
 
 
 @settings(deadline=None)

@@ -1,4 +1,4 @@
-"""A growing page tree believes what the whole tree would, and rules prune it."""
+"""A growing page tree has the beliefs of the whole tree, and rules prune it."""
 
 from __future__ import annotations
 

@@ -16,4 +16,4 @@ def test_every_repeated_block_is_left_out_and_nothing_else():
     ]
     site = SitePages.of(trees)
     kept = [site.kept[a:b].sum() for a, b in zip(site.first[:-1], site.first[1:], strict=True)]
-    assert kept == [2, 2, 2, 2]  # the page itself, and what only it says
+    assert kept == [2, 2, 2, 2]  # the page itself, and its unique text

@@ -1,4 +1,4 @@
-"""A site read page by page: where its links are followed, when it is settled, how near it is to topics."""
+"""A site read page by page: followed links, settling, distance to topics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_without_a_model_everything_is_followed() -> None:
 
 
 def test_what_a_site_repeats_says_nothing_of_its_pages(model: ReadingModel) -> None:
-    """All pages carry a menu about fields; the pages are about the sea."""
+    """All pages have a menu about fields; the pages are about the sea."""
     menu = " ".join(WORDS["field"])
     reading = SiteReading(model, ReadingSettings(least=12))
     for n in range(12):

@@ -1,4 +1,4 @@
-"""Thesauri as people give them: SKOS in its spellings, plain lists, files that are broken or meant to harm."""
+"""Thesauri: SKOS in its syntaxes, plain lists, broken and hostile files."""
 
 from __future__ import annotations
 
