@@ -100,21 +100,21 @@ class Method:
 
 
 _NOTHING: frozenset[str] = frozenset()
-_JOIN = "join what the page shows with what its site does"
-_SST = "drop what is noise in the site style tree (thesis 4.2)"
-_CST = "keep blocks whose words weigh much in the compressed structure tree (thesis 4.3)"
-_PAGE = "keep what the page alone shows to be its main content"
-_TEMPLATE = "drop the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
-_SEGMENTS = "keep tables whose words tell pages apart (Lin and Ho; thesis 3.2)"
-_ITEMS = "drop links and pictures that decision trees call noisy (thesis 3.1)"
-_DOCVIEW = "keep blocks by the type of the page (DocView 4.2), the page alone"
+_JOIN = "combine evidence from the page with evidence from its site"
+_SST = "remove what is noise in the site style tree (thesis 4.2)"
+_CST = "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)"
+_PAGE = "keep the main content, judged by the page alone"
+_TEMPLATE = "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
+_SEGMENTS = "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)"
+_ITEMS = "remove links and images that decision trees classify as noise (thesis 3.1)"
+_DOCVIEW = "keep blocks by the type of the page (DocView 4.2), judged by the page alone"
 
 METHODS: dict[str, Method] = {
     found.name: found
     for found in (
         Method("combined", _JOIN, frozenset({BLOCKS}), combined.clean, "page", explanations.of_combined),
         Method("none", "keep everything visible", _NOTHING, lambda given, *_: keep_visible(given.tree)),
-        Method("repeated", "drop only what the site repeats", frozenset({TEXTS}), repeated.clean, "repeated"),
+        Method("repeated", "remove only what the site repeats", frozenset({TEXTS}), repeated.clean, "repeated"),
         Method("sst", _SST, frozenset({"sst"}), sst.clean, "sst"),
         Method("cst", _CST, frozenset({"cst"}), cst.clean, "cst"),
         Method("page", _PAGE, _NOTHING, page.clean, "page", explanations.of_page),

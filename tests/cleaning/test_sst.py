@@ -104,5 +104,5 @@ def test_trials_show_what_is_removed_at_each_threshold():
         for one, other in zip(before.kept_words, after.kept_words, strict=True)
     )
     lines = list(shown_trials(SITE, trees, trials))
-    assert any("goes: All rights reserved" in line for line in lines)
+    assert any("removed: All rights reserved" in line for line in lines)
     assert any("http://a.example/2" in line for line in lines)

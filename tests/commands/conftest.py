@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -95,7 +96,10 @@ def held_run(tmp_path: Path) -> Callable[..., Any]:
         folder.mkdir()
         os.mkfifo(folder / "gate")
         command = [sys.executable, "-c", HELD_COMMAND, str(folder), after[0], str(after[1]), *map(str, arguments)]
-        with subprocess.Popen(command, text=True, **options) as process:
+        heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
+        process = subprocess.Popen(command, text=True, **options)
+        signal.signal(signal.SIGINT, heard)
+        with process:
             deadline = time.monotonic() + HOLD_SECONDS
             while not (folder / "held").exists():
                 assert process.poll() is None, "the run ended before it was held"

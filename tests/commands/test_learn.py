@@ -102,7 +102,7 @@ def test_thresholds_are_shown_for_a_person_and_one_can_be_set(webwinnow, make_pa
     assert tried.returncode == 0, tried.stderr
     assert tried.stdout.startswith("a.example: 20 pages")
     assert tried.stdout.count("http://a.example/p/") == 20
-    assert "goes: a.example section" in tried.stdout
+    assert "removed: a.example section" in tried.stdout
     webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--set", "sst.threshold=0.4")
     model = ModelFolder(tmp_path / "m").find("a.example")
     assert model is not None

@@ -77,7 +77,10 @@ class Watcher:
 
 def start(server: WebServer, out: Path, *more: str) -> subprocess.Popen[bytes]:
     options = ["-o", str(out), "--delay", "0", "--allow", "127.0.0.1", "--resolve", server.route(), *more]
-    return subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, start_new_session=True)
+    heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
+    process = subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, start_new_session=True)
+    signal.signal(signal.SIGINT, heard)
+    return process
 
 
 def wait_for(what: Callable[[], bool]) -> None:

@@ -57,7 +57,7 @@ class ThresholdTrial:
 
     threshold: float
     kept_words: tuple[int, ...]
-    goes: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 def try_thresholds(
@@ -91,10 +91,10 @@ def shown_trials(model: LearnedSite, trees: Sequence[PageTree], trials: Sequence
         sign = "*" if trial.threshold == model.threshold else " "
         share = sum(trial.kept_words) / max(sum(every), 1)
         yield f"{sign} {trial.threshold:.3f}  keeps {share:6.1%}"
-        for text in trial.goes:
+        for text in trial.removed:
             shown = text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
-            yield f"            goes: {''.join(c if c.isprintable() else ' ' for c in shown)}"
-    yield "  share of each page's words that stays, a row a page, a column a threshold:"
+            yield f"            removed: {''.join(c if c.isprintable() else ' ' for c in shown)}"
+    yield "  share of the words kept, one row per page, one column per threshold:"
     yield "         " + "".join(f"{trial.threshold:7.3f}" for trial in trials)
     for number, (tree, words) in enumerate(zip(trees, every, strict=True)):
         row = "".join(f"{trial.kept_words[number] / max(words, 1):7.0%}" for trial in trials)

@@ -63,14 +63,23 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     try:
-        check_spelling(sys.argv[1:])
-        app(prog_name="webwinnow")
+        try:
+            check_spelling(sys.argv[1:])
+            app(prog_name="webwinnow")
+        finally:
+            sys.stdout.flush()  # here, where a full disk is reported, not while the interpreter exits
     except WebwinnowError as error:
         sys.stderr.write(f"webwinnow: {error}\n")
         raise SystemExit(2) from None
     except BrokenPipeError:  # the reader of our output went away (head, less): not an error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         raise SystemExit(0) from None
     except OSError as error:
+        _discard_output()
         sys.stderr.write(f"webwinnow: {error.filename or 'output'}: {error.strerror or error}\n")
         raise SystemExit(2) from None
+
+
+def _discard_output() -> None:
+    """Let the interpreter flush what could not be written without a further error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
