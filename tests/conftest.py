@@ -33,7 +33,7 @@ CHROMIUM = next(
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A real browser, shared by all tests: Playwright can run once per process only."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="the extra `render` is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
     with playwright.sync_playwright() as started:

@@ -46,6 +46,7 @@ def tab(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 def test_a_person_winnows_the_sample_crawl(server: Any, tab: Callable[..., Any], tmp_path: Path) -> None:
+    expect = pytest.importorskip("playwright.sync_api").expect
     page = tab(server.base)
     page.set_input_files("#file", str(SAMPLE))
     page.get_by_role("button", name="Start").first.click()
@@ -64,7 +65,9 @@ def test_a_person_winnows_the_sample_crawl(server: Any, tab: Callable[..., Any],
     slider.focus()
     for _ in range(8):
         page.keyboard.press("ArrowRight")
-    assert frame.locator("body").inner_text() != before
+    expect(frame.locator("body")).not_to_have_text(
+        before, use_inner_text=True, timeout=PATIENCE
+    )  # drawn in a later frame
     frame.get_by_role("button", name="Site tree").click()
 
     page.go_back()
