@@ -99,7 +99,7 @@ REPORTS = re.compile(r"^(inspect|cluster)/.*\.html$")
 """HTML and Markdown reports: wording and white space may change, data may not."""
 PACKED = re.compile(rb'<script type="text/plain" id="((?:tree|page)[^"]*)">([^<]*)<')
 NUMBER = re.compile(rb"\d+\.\d+")
-TIMES = re.compile(rb'\d+(\.\d+)? (pages/s|ms|s\b)|"(seconds|ms|took)[^,}]*|[0-9.]+ s, ')
+TIMES = re.compile(rb'\d+(\.\d+)? (pages/s|ms|s\b)|"(milliseconds|seconds|ms|took)[^,}]*|[0-9.]+ s, ')
 
 
 def shared(folder: Path) -> dict[str, str]:
