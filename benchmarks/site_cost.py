@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from webwinnow import parse
 from webwinnow.pagetree import PageTree
+from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.noisemap import NoiseMap
 from webwinnow.site.sitetree import finish
@@ -40,7 +41,7 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
         trees = [parse(body) for body in bodies]
         weights = FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)))
         grown = StyleTree.grow(trees, SST_CUT)
-        noise = NoiseMap(finish(grown))
+        noise = NoiseMap(finish_aligned(grown))
         noise.marked(THRESHOLD)
         seconds = _in_turn(
             lambda bodies=bodies: [parse(body) for body in bodies],
@@ -48,7 +49,7 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
             lambda trees=trees: _grow(trees, CST_CUT),
             lambda trees=trees: _grow(trees, SST_CUT, CST_CUT),
             lambda trees=trees, weights=weights: [weights.weigh(tree) for tree in trees],
-            lambda grown=grown: finish(grown),
+            lambda grown=grown: finish_aligned(grown),
             lambda trees=trees, noise=noise: [noise.lay(tree, THRESHOLD) for tree in trees],
         )
         pages += len(trees)
@@ -77,8 +78,8 @@ def growth(data: Path) -> list[tuple[str, str]]:
         lambda: [_grow(part, SST_CUT, CST_CUT) for part in parts],
         lambda: _grow(trees, SST_CUT, CST_CUT),
     )
-    finished_few = sum(_seconds(lambda part=part: finish(StyleTree.grow(part, SST_CUT))) for part in parts)
-    finished_many = _seconds(lambda: finish(StyleTree.grow(trees, SST_CUT)))
+    finished_few = sum(_seconds(lambda part=part: finish_aligned(StyleTree.grow(part, SST_CUT))) for part in parts)
+    finished_many = _seconds(lambda: finish_aligned(StyleTree.grow(trees, SST_CUT)))
     return [
         (f"learning (both), ms per page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
         (f"learning (both), ms per page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),

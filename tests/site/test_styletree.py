@@ -14,6 +14,7 @@ from webwinnow import ModelError, parse
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.markup import style_hash
 from webwinnow.pagetree import PageTree
+from webwinnow.site.alignedtree import AlignedMap, finish_aligned
 from webwinnow.site.featureweights import INFORMATIVE, MEANINGLESS, CstWeightSettings, FeatureWeights
 from webwinnow.site.importance import feature_entropy, feature_weight
 from webwinnow.site.mapping import NOWHERE, SiteMap
@@ -109,7 +110,7 @@ def test_cuts_grown_together_are_those_grown_alone(site):
 
 @given(sites, pages(), st.sampled_from([SST_CUT, CST_CUT]))
 def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
-    finished = finish(StyleTree.grow([parse(learned) for learned in site], cut))
+    finished = (finish if cut == CST_CUT else finish_aligned)(StyleTree.grow([parse(learned) for learned in site], cut))
     tree = parse(page)
     cutting = elements_of_page(tree, cut)
     places = zip(
@@ -126,7 +127,7 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
         by_hand[i] = ways.get(
             (by_hand[p], int(cutting.sequence[p]), int(cutting.position[i]), int(cutting.kind[i])), NOWHERE
         )
-    found = SiteMap(finished).locate(tree, cutting).tolist()
+    found = (SiteMap if cut == CST_CUT else AlignedMap)(finished).locate(tree, cutting).tolist()
     if cut == CST_CUT:
         assert found == by_hand
     else:  # an unseen row is aligned with the known ones: elements reached by a path do not move
@@ -137,9 +138,9 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
 
 @given(sites, pages())
 def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, page):
-    finished = finish(StyleTree.grow([parse(learned) for learned in site], SST_CUT))
+    finished = finish_aligned(StyleTree.grow([parse(learned) for learned in site], SST_CUT))
     tree = parse(page)
-    found = SiteMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    found = AlignedMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
     known = np.flatnonzero(found != NOWHERE)[1:]
     assert (finished.parent[found[known]] == found[tree.parent[known]]).all()
     assert len(set(found[known].tolist())) == len(known)
@@ -147,9 +148,9 @@ def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, p
 
 def test_one_more_box_does_not_part_a_page_from_its_site():
     pages = [f"<body><div class=menu><b>Home</b></div><div class=text><b>story {n}</b></div>" for n in range(4)]
-    finished = finish(StyleTree.grow(map(parse, pages), SST_CUT))
+    finished = finish_aligned(StyleTree.grow(map(parse, pages), SST_CUT))
     tree = parse(f"<body class=special><p><b>Breaking</b></p>{pages[0][6:]}")
-    found = SiteMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    found = AlignedMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
     assert found[tree.tagged("p")].tolist() == [NOWHERE]
     assert (found[tree.tagged("div")] != NOWHERE).all()
 

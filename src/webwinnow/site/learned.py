@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagetree import PageTree
+from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.noisemap import NoiseMap, choose_threshold, importance_of
@@ -84,7 +85,8 @@ class LearnedSite:
     @classmethod
     def of(cls, sums: SiteSums) -> Self:
         """Finish the sums over a site's pages."""
-        trees = {name: finish(tree) for name, tree in sums.trees().items()} if sums.pages else {}
+        finishers = {"sst": finish_aligned, "cst": finish}
+        trees = {name: finishers[name](tree) for name, tree in sums.trees().items()} if sums.pages else {}
         key, pages = sums.texts()
         styles = sorted({style for tree in trees.values() for style in tree.style.tolist()} & sums.labels.keys())
         return cls(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from webwinnow._nodes import nearest, topmost
 from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
+from webwinnow.site.alignedtree import AlignedMap
 from webwinnow.site.importance import (
     composite_importance,
     feature_entropy,
@@ -17,7 +18,7 @@ from webwinnow.site.importance import (
     node_importance,
     style_importance,
 )
-from webwinnow.site.mapping import NOWHERE, SiteMap
+from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import INTERNAL, LEAF, OUTSIDE, elements_of_page, pair_key
 
@@ -140,7 +141,7 @@ class NoiseMap:
 
     def __init__(self, site: SiteTree) -> None:
         self.site = site
-        self.map = SiteMap(site)
+        self.map = AlignedMap(site)
         self.importance = importance_of(site)
         dull = 1 - self.importance.entropy < EVERYWHERE_ALIKE
         self.dull = np.sort(pair_key(site.feature_element[dull].astype(np.uint64), site.feature[dull]))

@@ -4,10 +4,7 @@ Top-down, once, deterministic. Elements at the same position of the same style o
 Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= 0.85) have a
 Jaccard index of at least 0.85 are joined, highest first, ties by place. The SST's enhancement 1 never puts two tag
 nodes of one page into one element; step 3 of the CST may.
-
-Ours, in the SST only: before that, the child sequences of an element are aligned (`_AlignedRows`), and children at the
-same place are one element. Without it one class name on BODY, or one more box in a row, splits a site's pages into
-trees that share nothing (experiment: `benchmarks/run.py sst`).
+`alignedtree` has our variant of the SST, which aligns sequences of children first.
 """
 
 from __future__ import annotations
@@ -22,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
-from webwinnow.site._mapping import align, grouped
+from webwinnow.site._mapping import grouped
 from webwinnow.site._styles import Pairs
-from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, Keys, StyleTree, pair_key
+from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, Keys, StyleTree
 from webwinnow.storage import ArrayTable, is_within
 
 CHARACTERISTIC = 0.85
@@ -104,6 +101,11 @@ _TABLES = {
     "feature_element": ("feature_element", "feature", "df", "total", "entropy_sum"),
 }
 
+Rows = dict[int, dict[int, list[int]]]
+"""The raw children of an element by sequence and position."""
+Slot = tuple[tuple[int, int], list[int]]
+"""A place below an element, as (sequence, position), and the raw elements there."""
+
 
 @dataclass(slots=True)
 class _Group:
@@ -124,10 +126,12 @@ class _Group:
 
 def finish(tree: StyleTree) -> SiteTree:
     """Finish a raw tree by the rules of its cut (`SST_CUT`, `CST_CUT`)."""
-    return _Finisher(tree).finished()
+    return Finisher(tree).finished()
 
 
-class _Finisher:
+class Finisher:
+    """Finishes a raw tree, element by element."""
+
     def __init__(self, tree: StyleTree) -> None:
         self.tree = tree
         self.one_a_page = tree.cut == SST_CUT
@@ -142,7 +146,6 @@ class _Finisher:
         self.keys: list[int] = tree.key.tolist()
         self.styles: list[int] = tree.style.tolist()
         self.shapes: list[int] = tree.shape.tolist()
-        self.contents: list[int] = _content_keys(tree, element, self.order).tolist()
         self.sequences: list[int] = tree.sequence.tolist()
         self.positions: list[int] = tree.position.tolist()
         self.kinds: list[int] = tree.kind.tolist()
@@ -173,47 +176,25 @@ class _Finisher:
         return _Group(members, self.styles[first], self.shapes[first], self.kinds[first], place, m, sequences)
 
     def _children_of(self, group: _Group) -> list[_Group]:
-        rows: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        rows: Rows = defaultdict(lambda: defaultdict(list))
         for member in group.members:
             for i in self.children[self.keys[member]]:
                 rows[self.sequences[i]][self.positions[i]].append(i)
-        slots = self._aligned(rows) if self.one_a_page else self._in_place(rows)
         alike: dict[tuple[int, int], list[_Group]] = defaultdict(list)
-        for place, members in slots:
+        for place, members in self._slots(rows):
             for kind in sorted({self.kinds[i] for i in members}):
                 found = self._group([i for i in members if self.kinds[i] == kind], place)
                 alike[found.style, found.kind].append(found)
         joined = [one for key in sorted(alike) for one in self._joined(alike[key])]
         return sorted(joined, key=lambda one: (one.place[1], one.place[0], one.kind, one.style))
 
-    def _in_place(self, rows: dict[int, dict[int, list[int]]]) -> list[tuple[tuple[int, int], list[int]]]:
+    def _slots(self, rows: Rows) -> list[Slot]:
         """Children by their position in their own sequence, as published."""
         return [
             ((sequence, position), rows[sequence][position])
             for sequence in sorted(rows)
             for position in sorted(rows[sequence])
         ]
-
-    def _aligned(self, rows: dict[int, dict[int, list[int]]]) -> list[tuple[tuple[int, int], list[int]]]:
-        """Children by their place when all sequences are aligned, the most frequent first."""
-        texts = rows.pop(0, {}).get(-1, [])
-        if len(rows) < 2:
-            return [((0, -1), texts)] * bool(texts) + [
-                ((0, position), row[position]) for row in rows.values() for position in sorted(row)
-            ]
-        frequent = {sequence: sum(self.m[i] for i in next(iter(row.values()))) for sequence, row in rows.items()}
-        aligned = _AlignedRows()
-        for sequence in sorted(rows, key=lambda sequence: (-frequent[sequence], sequence)):
-            children = [rows[sequence][position] for position in sorted(rows[sequence])]
-            chosen = [min(child, key=lambda i: (-self.m[i], self.keys[i])) for child in children]
-            aligned.add(
-                children,
-                np.array([self.shapes[i] for i in chosen], np.uint64),
-                np.array([self.styles[i] for i in chosen], np.uint64),
-                np.array([self.contents[i] for i in chosen], np.uint64),
-            )
-        slots = [((0, place), members) for place, members in enumerate(aligned.members)]
-        return [((0, -1), texts), *slots] if texts else slots
 
     def _joined(self, groups: list[_Group]) -> list[_Group]:
         """Join similar groups of one tag and attributes, until no two are similar."""
@@ -336,50 +317,6 @@ def _summed(element: NDArray[np.int64], key: Keys, sums: list[Counts]) -> tuple[
     element, key = element[order], key[order]
     first = np.flatnonzero(np.concatenate(([True], (element[1:] != element[:-1]) | (key[1:] != key[:-1]))))
     return element[first], key[first], [np.add.reduceat(column[order], first) for column in sums]
-
-
-def _content_keys(tree: StyleTree, element: NDArray[np.int64], order: NDArray[np.int64]) -> Keys:
-    """A hash of each raw element's characteristic features; 0 where it has none."""
-    keys = np.zeros(len(tree.key), np.uint64)
-    characteristic = order[tree.df[order] >= CHARACTERISTIC * tree.m[element[order]]]
-    if len(characteristic):
-        holder = element[characteristic]
-        first = np.flatnonzero(np.concatenate(([True], holder[1:] != holder[:-1])))
-        keys[holder[first]] = np.bitwise_xor.reduceat(pair_key(tree.feature, tree.feature)[characteristic], first)
-    return keys
-
-
-class _AlignedRows:
-    """Aligned sequences of children: the members at each place."""
-
-    def __init__(self) -> None:
-        self.members: list[list[int]] = []
-        self.columns = [np.zeros(0, np.uint64)] * 3
-
-    def add(self, children: list[list[int]], shape: Keys, style: Keys, content: Keys) -> None:
-        """Align one more sequence; children without a counterpart get a new place."""
-        if not self.members:
-            self.members, self.columns = children, [shape, style, content]
-            return
-        known_shape, known_style, known_content = self.columns
-        places = align(known_shape, known_style, known_content, shape, style, content).tolist()
-        new: list[int] = []
-        before: list[int] = []
-        last = 0
-        for k, place in enumerate(places):
-            if place >= 0:
-                self.members[place] += children[k]
-                last = place + 1
-            else:
-                new.append(k)
-                before.append(last)
-        if new:
-            self.columns = [
-                np.insert(known, before, column[new])
-                for known, column in zip(self.columns, (shape, style, content), strict=True)
-            ]
-            for shift, (k, place) in enumerate(zip(new, before, strict=True)):
-                self.members.insert(place + shift, children[k])
 
 
 class _Similar:
