@@ -11,13 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
-from scipy import sparse
 
+from webwinnow.linkgraph import LinkGraph, pagerank
 from webwinnow.urls import canonical
 
-DAMPING, ROUNDS, ENOUGH = 0.85, 200, 1e-10
-"""PageRank as published (Page et al. 1998)."""
 TOP = 20
 
 
@@ -46,26 +43,12 @@ def top_pages(data: Path) -> list[tuple[str, ...]]:
 
 
 def ranked(pages: list[str], edges: list[dict[str, str]]) -> list[tuple[str, float]]:
-    """Rank the pages by PageRank over the links between them; repeated links between two pages count once."""
+    """Rank the pages by PageRank over the links between them."""
     number = {page: k for k, page in enumerate(pages)}
     found = ((number.get(edge["source"]), number.get(edge["target"])) for edge in edges)
-    pairs = {pair for pair in found if None not in pair}
-    rank = pagerank(np.array(sorted(pairs), np.int64).reshape(-1, 2), len(pages))
+    source, target = np.array([pair for pair in found if None not in pair], np.int64).reshape(-1, 2).T
+    rank = pagerank(LinkGraph.of(source, target, len(pages))).score
     return sorted(zip(pages, rank.tolist(), strict=True), key=lambda found: (-round(found[1], 12), found[0]))
-
-
-def pagerank(pairs: NDArray[np.int64], pages: int) -> NDArray[np.float64]:
-    """The stationary distribution of a surfer who follows a link, or with 0.15, or from a dead end, goes anywhere."""
-    links = sparse.csr_matrix((np.ones(len(pairs)), (pairs[:, 1], pairs[:, 0])), shape=(pages, pages))
-    out = np.asarray(links.sum(axis=0)).ravel()
-    share = links @ sparse.diags(1 / np.maximum(out, 1))
-    rank = np.full(pages, 1 / pages)
-    for _ in range(ROUNDS):
-        after = DAMPING * (share @ rank + rank[out == 0].sum() / pages) + (1 - DAMPING) / pages
-        if np.abs(after - rank).sum() < ENOUGH:
-            break
-        rank = after
-    return rank
 
 
 def short(url: str) -> str:

@@ -27,7 +27,7 @@ PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Clean": [page.page, clean.clean],
     "Learn": [learn.learn, learn.models, lists.lists],
     "Inspect": [inspect.inspect, inspect.methods],
-    "Mine": [mine.features, mine.links, mine.replicas, mine.cluster, classify.classify],
+    "Mine": [mine.features, mine.links, mine.rank, mine.replicas, mine.cluster, classify.classify],
     "Search": [search.index, search.search],
     "Sites": [crawl.crawl, sites.sites],
     "Serve": [serve.serve],

@@ -1,4 +1,4 @@
-"""`webwinnow features`, `links`, `replicas` and `cluster`: what web mining takes from a collection."""
+"""`webwinnow features`, `links`, `rank`, `replicas` and `cluster`: what web mining takes from a collection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from webwinnow.cleaning.tasks import task_of
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands import RunSettings, run
 from webwinnow.commands.cluster import (
     ClusteredCollection,
@@ -17,8 +17,10 @@ from webwinnow.commands.cluster import (
     write_clusters,
 )
 from webwinnow.commands.featurefile import write_features
+from webwinnow.commands.rank import Algorithm, Ranked, RankSettings
+from webwinnow.commands.rank import rank as rank_links
 from webwinnow.commands.replicas import write_replicas
-from webwinnow.errors import SettingsError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.io.outputs import STDOUT
 from webwinnow.io.tablefiles import read_label_column
@@ -30,6 +32,7 @@ from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
+_RANK = RankSettings()
 _REPLICAS = ReplicaSettings()
 _WEIGHTING = VectorSettings().weighting
 LISTED_CLUSTERS = 10
@@ -82,7 +85,7 @@ def links(
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Export the link graph without the links of menus, footers and advertisements, ready for PageRank or HITS.
+    """Export the link graph without the links of menus, footers and advertisements; `webwinnow rank` ranks its pages.
 
     One line per link: source, target (canonical URLs), anchor, kind of the region it is in, score, kept, page_id,
     site; in the order (site, input, place on the page).
@@ -92,20 +95,87 @@ def links(
         webwinnow links crawl.warc.gz -o links.jsonl
         webwinnow links crawl.parquet -o links.parquet --all --site-by domain
     """
-    settings = RunSettings(
+    settings = _link_settings("all" if every else "kept", method, set_, site_by, models, task, jobs)
+    with shown_progress(quiet=quiet) as progress:
+        summary = run(inputs, out, settings, tmp=tmp, **progress.callbacks)
+    line = f"links of {summary.pages:,} pages of {summary.sites:,} sites; {summary.failed:,} pages failed"
+    finish([line], quiet=quiet, failed=summary.failed)
+
+
+def _link_settings(
+    links: str, method: str, set_: list[str] | None, site_by: str, models: Path | None, task: str, jobs: int
+) -> RunSettings:
+    return RunSettings(
         method=method,
         cleaning=opt.cleaning_settings(set_),
         site_by=SiteKey.parse(site_by),
         models=None if models is None else str(open_models(models).path.absolute()),
         task=task_of(task),
-        links="all" if every else "kept",
+        links=links,
         replicas=None,
         jobs=jobs,
     )
+
+
+def rank(
+    inputs: Annotated[list[str], opt.pages_argument("JSONL or Parquet that webwinnow links --all wrote")],
+    out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    algorithm: Annotated[
+        Algorithm, opt.setting("Scores to compute: PageRank, HITS (authority and hub) or both.")
+    ] = "both",
+    damping: Annotated[
+        float, opt.setting("PageRank: probability of following a link, at least 0 and less than 1.")
+    ] = _RANK.damping,
+    by: Annotated[Ranked, opt.setting("Rank pages, or sites by the links between them.")] = _RANK.by,
+    between_sites: Annotated[
+        bool, opt.setting("Leave out links within a site, as HITS was published.", "--between-sites")
+    ] = False,
+    root: Annotated[
+        Path | None,
+        opt.reading("HITS: file of URLs, one per line, that answer a query; only their neighbourhood is weighed."),
+    ] = None,
+    targets: Annotated[bool, opt.reading("Rank linked URLs that are not pages of the input too.", "--targets")] = False,
+    top: Annotated[int, opt.writing("Pages in each list of the summary.", min=1)] = 5,
+    format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
+    method: opt.Method = DEFAULT_METHOD,
+    task: opt.Task = STRUCTURE,
+    models: opt.Models = None,
+    set_: opt.Settings = None,
+    site_by: opt.SiteBy = "host",
+    jobs: opt.Jobs = 0,
+    tmp: opt.Tmp = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Rank pages by PageRank and HITS, over all links and over the links that cleaning leaves.
+
+    One line per page, highest first: url, site, links_in, pagerank, authority and hub, each _before and _after
+    cleaning. The summary lists the first pages and those that rose or fell most. Exit code 1 if any page failed.
+
+    Examples:
+
+        webwinnow rank crawl.warc.gz -o ranks.jsonl
+        webwinnow links crawl.warc.gz --all -o links.jsonl; webwinnow rank links.jsonl -o ranks.csv --algorithm hits
+        webwinnow search index "apples" --json | jq -r .url > root.txt; webwinnow rank links.jsonl --root root.txt -o -
+    """
+    ranking = RankSettings(
+        **opt.fields_of(RankSettings, locals()) | {"root": () if root is None else tuple(_lines_of(root))}
+    )
+    settings = _link_settings("all", method, set_, site_by, models, task, jobs)
     with shown_progress(quiet=quiet) as progress:
-        summary = run(inputs, out, settings, tmp=tmp, **progress.callbacks)
-    line = f"links of {summary.pages:,} pages of {summary.sites:,} sites; {summary.failed:,} pages failed"
-    finish([line], quiet=quiet, failed=summary.failed)
+        ranked = rank_links(inputs, out, settings, ranking, format=format, tmp=tmp, **progress.callbacks)
+    lines = map(printable, ranked.summary(top))
+    finish([*lines, *([f"{ranked.failed:,} pages failed"] if ranked.failed else [])], quiet=quiet, failed=ranked.failed)
+
+
+def _lines_of(path: Path) -> list[str]:
+    """The lines of a file that are not blank."""
+    try:
+        found = [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}); expected a text file with one URL per line") from None
+    if not found:
+        raise InputError(f"{path}: is empty; expected one URL per line")
+    return found
 
 
 def replicas(

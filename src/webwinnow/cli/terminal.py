@@ -33,8 +33,9 @@ _STAGES = {
     "cluster": "clustering, run by run",
     "map": "plotting the map",
     "mine": "mining",
+    "rank": "ranking",
 }
-_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s"}
+_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s", "rank": ""}
 
 
 class Callbacks(TypedDict):

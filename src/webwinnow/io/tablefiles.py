@@ -12,7 +12,16 @@ from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
-from webwinnow.io.rows import BOM, PAGE_FIELDS, ROW_FIELDS, page_of_row, read_jsonl_rows, split_lines, text_of_value
+from webwinnow.io.rows import (
+    BOM,
+    LINK_FIELDS,
+    PAGE_FIELDS,
+    ROW_FIELDS,
+    page_of_row,
+    read_jsonl_rows,
+    split_lines,
+    text_of_value,
+)
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
 from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
 from webwinnow.records import PageRecord
@@ -22,6 +31,8 @@ SAMPLED_LINES: Final = 1000
 MAX_NAMES_SHOWN: Final = 40
 RECORD_KEYS: Final = ("outcome", "text")
 """Names that a record of `clean` has and a page does not."""
+LINK_KEYS: Final = ("source", "target")
+"""Names that a line of `links` has and a page does not."""
 _PAGE_KEYS: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
@@ -91,20 +102,29 @@ class TableFile:
 
 def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
     """Whether the inputs are records rather than pages; `SettingsError` if some are and some are not."""
-    found = [_holds_records(Path(given), limits) for given in inputs]
+    return _are_tables(inputs, RECORD_KEYS, "records of webwinnow clean", limits)
+
+
+def are_links(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
+    """Whether the inputs are links rather than pages; `SettingsError` if some are and some are not."""
+    return _are_tables(inputs, LINK_KEYS, "links of webwinnow links", limits)
+
+
+def _are_tables(inputs: Sequence[str | Path], columns: Sequence[str], what: str, limits: ReadLimits | None) -> bool:
+    found = [_has_columns(Path(given), columns, limits) for given in inputs]
     if any(found) and not all(found):
-        raise SettingsError("some inputs are pages and some are records of webwinnow clean; expected one or the other")
+        raise SettingsError(f"some inputs are pages and some are {what}; expected one or the other")
     return any(found)
 
 
-def _holds_records(path: Path, limits: ReadLimits | None) -> bool:
+def _has_columns(path: Path, columns: Sequence[str], limits: ReadLimits | None) -> bool:
     if not path.is_file():
         return False
     try:
         table = TableFile(path, limits)
     except InputError:  # HTML, WARC and so on
         return False
-    return set(RECORD_KEYS) <= set(table.columns if table.is_parquet else next(table.rows((), _ignore), {}))
+    return set(columns) <= set(table.columns if table.is_parquet else next(table.rows((), _ignore), {}))
 
 
 def read_records(
@@ -116,6 +136,12 @@ def read_records(
         if table.is_parquet and not set(RECORD_KEYS) <= set(table.columns):
             raise InputError(f"{given}: contains no records; expected the output of webwinnow clean")
         yield from table.rows([field.name for field in PAGE_FIELDS], on_problem, RECORD_KEYS)
+
+
+def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
+    """Read the links of all inputs in their order; lines that are not links are reported to `on_problem`."""
+    for given in inputs:
+        yield from TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS)
 
 
 # Labels
