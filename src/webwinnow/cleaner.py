@@ -59,7 +59,7 @@ class Cleaner:
             verdict = for_task(page, verdict, self.task, model)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
-        return CleanPage(tree, verdict, model, page.known_blocks)
+        return CleanPage(tree, verdict, model, page.known_blocks, self.settings.docview)
 
 
 def clean_page(

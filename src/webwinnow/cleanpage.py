@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from webwinnow._words import count_words
@@ -45,13 +45,14 @@ class Decision(NamedTuple):
 class CleanPage:
     """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
 
-    `blocks` are the page's blocks, if cleaning needed them.
+    `blocks` are the page's blocks, if cleaning needed them; `view_settings` are for its `view` and `record`.
     """
 
     tree: PageTree
     verdict: Verdict
     model: LearnedSite | None = None
     blocks: Blocks | None = None
+    view_settings: ViewSettings = field(default_factory=ViewSettings)
 
     @property
     def text(self) -> str:
@@ -132,7 +133,7 @@ class CleanPage:
         return metadata(self.tree).language or language_of(self.text)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
-        """As `view`, with settings and a model of categories."""
+        """As `view`, with other settings and a model of categories."""
         text, _ = self._texts()
         return self._view(metadata(self.tree), text, settings, categories)
 
@@ -140,13 +141,12 @@ class CleanPage:
         self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
     ) -> DocView:
         language = about.language or language_of(text)
-        return view_of(self.tree, self.verdict, about, text, language, settings, categories)
+        return view_of(self.tree, self.verdict, about, text, language, settings or self.view_settings, categories)
 
     def record(
         self,
         *,
         also: tuple[str, ...] = (),
-        settings: ViewSettings | None = None,
         categories: CategoryModel | None = None,
         view: bool = True,
     ) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class CleanPage:
         """
         about = metadata(self.tree)
         text, comments = self._texts()
-        seen = self._view(about, text, settings, categories) if view else None
+        seen = self._view(about, text, None, categories) if view else None
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -185,6 +185,7 @@ class CleanPage:
                 "keywords": list(seen.keywords),
                 "abstract": seen.abstract,
                 "links": list(seen.links),
+                "relevant_links": list(seen.relevant_links),
                 "lang": seen.language,
                 "summary": seen.summary,
             }

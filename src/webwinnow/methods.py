@@ -17,6 +17,7 @@ from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.docview.contentblocks import clean as clean_by_page_type
+from webwinnow.docview.settings import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
@@ -25,7 +26,10 @@ from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleaningSettings:
-    """The settings of all methods; each method reads its own. `combined` reads those of `page`."""
+    """The settings of all methods; each method reads its own. `combined` reads those of `page`.
+
+    `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
+    """
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
     sst: SstSettings = field(default_factory=SstSettings)
@@ -34,6 +38,7 @@ class CleaningSettings:
     template: TemplateSettings = field(default_factory=TemplateSettings)
     segments: SegmentSettings = field(default_factory=SegmentSettings)
     items: ItemSettings = field(default_factory=ItemSettings)
+    docview: ViewSettings = field(default_factory=ViewSettings)
 
     @classmethod
     def groups(cls) -> dict[str, type[MethodSettings]]:
@@ -121,7 +126,7 @@ METHODS: dict[str, Method] = {
         Method("template", _TEMPLATE, frozenset({PAGELETS}), template.clean, "template"),
         Method("segments", _SEGMENTS, frozenset({SEGMENTS}), segments.clean, "segments"),
         Method("items", _ITEMS, _NOTHING, items.clean, "items"),
-        Method("docview", _DOCVIEW, _NOTHING, lambda given, *_: clean_by_page_type(given.tree)),
+        Method("docview", _DOCVIEW, _NOTHING, lambda given, _, own: clean_by_page_type(given.tree, own), "docview"),
     )
 }
 

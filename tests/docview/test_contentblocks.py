@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webwinnow import clean_page, parse
+from webwinnow import CleaningSettings, clean_page, parse
 from webwinnow.docview.contentblocks import TYPES, TagTree, central_blocks, page_type, teasers
 from webwinnow.methods import METHODS
 
@@ -116,11 +116,14 @@ def test_image_without_any_text_is_kept():
     assert "a.jpg" in clean.html
 
 
-def test_verdict_weighs_blocks():
-    clean = clean_page(parse(page(STORY), url=URL), "docview")
+@pytest.mark.parametrize(("headings", "expected"), [("true", 4.0), ("none", 1.0)])
+def test_a_heading_weighs_more_where_it_is_a_block(headings: str, expected: float):
+    settings = CleaningSettings.from_pairs([f"docview.headings={headings}"])
+    clean = clean_page(parse(page(STORY), url=URL), "docview", settings=settings)
     (heading,) = np.flatnonzero(clean.tree.tagged("h1"))
     (foot,) = np.flatnonzero(clean.tree.tagged("footer"))
-    assert clean.verdict.weight[heading] > clean.verdict.weight[foot] > 0
+    assert clean.verdict.weight[heading] == pytest.approx(expected)
+    assert clean.verdict.weight[foot] == 1.0
 
 
 def test_topic_page_keeps_its_layout():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, asdict, replace
+from math import inf
 
 import pytest
 from hypothesis import given
 
 import webwinnow
-from webwinnow import SettingsError, clean_page, parse
-from webwinnow.docview import DocView, ViewSettings, WeightSettings
+from webwinnow import CleaningSettings, SettingsError, clean_page, parse
+from webwinnow.docview import DocView, ViewSettings
 from webwinnow.io.rows import ordered
 from webwinnow.methods import METHODS
 
@@ -80,7 +81,7 @@ def test_relevant_links_are_those_in_the_text_and_lists_about_the_same():
 
 
 def test_the_requested_similarity_decides():
-    assert view(method="docview", likeness=1.0).links == (f"{URL}how",)
+    assert view(method="docview", similarity=1.0).links == (f"{URL}how",)
 
 
 def test_language_is_declared_or_found():
@@ -127,20 +128,20 @@ def test_record_is_the_view():
 
 
 def test_settings_come_back_from_plain_values():
-    settings = ViewSettings(keywords=3, weights=WeightSettings(passed_on=0.25))
-    assert ViewSettings.from_plain(json.loads(json.dumps(asdict(settings)))) == settings
+    settings = CleaningSettings(docview=ViewSettings(keywords=3, passed_on=0.25, most=inf, force="h1=9"))
+    assert CleaningSettings.from_plain(json.loads(json.dumps(asdict(settings)))) == settings
 
 
-@pytest.mark.parametrize("wrong", [{"keywords": -1}, {"sentences": -1}, {"likeness": 1.5}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"keywords": -1}, {"sentences": -1}, {"similarity": 1.5}, {"passed_on": 2.0}, {"most": 0.5}),
+        *({"most": float("nan")}, {"first_test": "topic"}, {"force": "h1=-1"}, {"force": "grain=2"}, {"force": "h1"}),
+    ],
+)
 def test_settings_without_meaning_are_refused(wrong: dict[str, float]):
     with pytest.raises(SettingsError):
         ViewSettings(**wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("wrong", [{"passed_on": 2.0}, {"most": 0.5}, {"most": float("nan")}])
-def test_weights_without_meaning_are_refused(wrong: dict[str, float]):
-    with pytest.raises(SettingsError):
-        WeightSettings(**wrong)
 
 
 def test_soup_never_fails(soup):

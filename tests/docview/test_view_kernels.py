@@ -16,7 +16,7 @@ from webwinnow import _nodes as compiled_nodes
 from webwinnow import _words as compiled_words
 from webwinnow._words import word_spans
 from webwinnow.docview import _view as compiled
-from webwinnow.docview.contentblocks import CONTAINER_CODES, FORCE_CODES, HUB, TOPIC, TagTree
+from webwinnow.docview.contentblocks import CONTAINER_CODES, HUB, TOPIC, TagTree, force_codes
 from webwinnow.docview.view import is_sentence
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.parsing import parse
@@ -58,7 +58,7 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     agree("shown_images", tree.tag, tree.flags, HIDDEN, TAG_CODE["img"], *attributes, *sizes)
     agree("block_types", blocks.terms, blocks.link_terms, blocks.images, 0.5, 0.1, 0, 1, 2)
     wanted = np.array([chance.random() < 0.7 for _ in blocks.word_key], np.bool_)
-    places = tree.tag, tree.text_start, tree.text_end, blocks.of_node, FORCE_CODES
+    places = tree.tag, tree.text_start, tree.text_end, blocks.of_node, force_codes("")
     words = blocks.word_start, blocks.block_of_word, wanted
     force = agree("tag_forces", *places, *words, blocks.type, TOPIC, 0.7, 2, 2.0)
     inside = agree("blocks_around", blocks.block_of_word, wanted, blocks.end)
@@ -72,7 +72,8 @@ def test_the_twins_of_blocks_and_features_agree(html, chance):
     offered = np.array([chance.random() < 0.7 for _ in blocks.node], np.bool_)
     said = blocks.block_of_word, blocks.word_key
     for least in (0.0, 0.3, 2.0):
-        agree("similar_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least)
+        for grouped in (True, False):
+            agree("similar_blocks", blocks.parent, blocks.type, HUB, offered, *said, keys, total, stops, least, grouped)
     links_around = tree.end, blocks.in_link, TAG_CODE["a"]
     heads = tree.text_start, blocks.terms, blocks.link_terms, blocks.word_start
     linked = agree("linked_headings", tree.tag, LEVELS, blocks.node, *heads, wanted, 0.8, 3, *links_around)

@@ -349,15 +349,16 @@ def similar_blocks(
     weight: Weights,
     stops: Keys,
     least: float,
+    grouped: bool,
 ) -> Mask:
-    """The offered leaves of type `hub` whose terms, with those of their siblings, are similar to a topic (cosine).
+    """The offered leaves of type `hub` whose terms are similar to a topic (cosine), `grouped` with their siblings'.
 
     The topic has the features `key`, ascending, of these weights; stop words do not count.
     """
     none = np.zeros(len(parent), np.bool_)
     leaf = np.ones(len(parent), np.bool_)
     leaf[parent[1:]] = False
-    unit = np.where(leaf & (kind == hub) & offered, parent, -1)
+    unit = np.where(leaf & (kind == hub) & offered, parent if grouped else np.arange(len(parent)), -1)
     at = np.flatnonzero(unit[block_of_word] >= 0)
     if not len(key):
         return none
@@ -371,7 +372,7 @@ def similar_blocks(
     keys, which = np.unique(word[at], return_inverse=True)
     pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
     length = np.sqrt(np.bincount(pairs // len(keys), weights=np.square(count), minlength=len(parent)))
-    like = np.round(dot, 6) > least * np.maximum(length, 1e-9)  # the topic's own length is 1
+    like = (length > 0) & (np.round(dot, 6) > least * length)  # the topic's own length is 1
     found: Mask = (unit >= 0) & like[unit]
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import inf, sqrt
+from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -15,19 +16,18 @@ from webwinnow import parse
 from webwinnow._words import name_hash
 from webwinnow.docview.category import chi_square
 from webwinnow.docview.contentblocks import (
-    FORCE,
     HUB,
     IMAGE,
     TOPIC,
     TagTree,
-    WeightSettings,
     block_force,
     block_weights,
     feature_vector,
 )
+from webwinnow.docview.settings import FORCE, OURS, ViewSettings
 from webwinnow.docview.view import KeySentences, relevant_blocks
 
-AS_PUBLISHED = WeightSettings(most=inf)
+AS_PUBLISHED = ViewSettings().for_method("docview")
 
 
 def algorithm_1(parent: list[int], force: list[float], passed_on: float) -> list[float]:
@@ -44,7 +44,7 @@ def algorithm_1(parent: list[int], force: list[float], passed_on: float) -> list
     return weight
 
 
-def weights(parent: list[int], force: list[float], settings: WeightSettings = AS_PUBLISHED) -> list[float]:
+def weights(parent: list[int], force: list[float], settings: ViewSettings = AS_PUBLISHED) -> list[float]:
     inside = np.ones(len(parent), np.bool_)
     return block_weights(np.array(parent, np.int32), np.array(force), inside, settings).tolist()
 
@@ -64,7 +64,7 @@ def test_force_of_a_block_that_holds_others_goes_nowhere():
 
 
 def test_passed_on_force_is_a_setting():
-    settings = WeightSettings(passed_on=1.0, most=inf)
+    settings = replace(AS_PUBLISHED, passed_on=1.0)
     assert weights([-1, 0, 0], [1, 4, 1], settings) == pytest.approx([4, 4, 4])
 
 
@@ -72,7 +72,7 @@ def test_force_has_a_ceiling_by_default():
     # departure: two siblings of force 64 pass on sqrt(64) each as published; with a ceiling of 8 all are cut to it
     many = [-1, 0, 0, 0]
     assert weights(many, [1, 64, 64, 1]) == pytest.approx([64, 512, 512, 64])
-    assert weights(many, [1, 64, 64, 1], WeightSettings(most=8)) == pytest.approx([8, 8 * sqrt(8), 8 * sqrt(8), 8])
+    assert weights(many, [1, 64, 64, 1], replace(OURS, most=8.0)) == pytest.approx([8, 8 * sqrt(8), 8 * sqrt(8), 8])
 
 
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from([1.0, 1.5, 4.0])), min_size=1, max_size=30))
@@ -214,8 +214,9 @@ def test_links_are_relevant_by_the_cosine_of_their_block_with_the_topic():
     offered = np.ones(len(blocks), np.bool_)
     # topic is (1, 1) / sqrt 2 over wheat and grain; the first list has cosine 1, the second 1 / sqrt(2 * 3) = 0.41
     first, *second = named(blocks, "li")
-    assert np.flatnonzero(relevant_blocks(blocks, topic, offered, "en", 0.4)).tolist() == [first, *second]
-    assert np.flatnonzero(relevant_blocks(blocks, topic, offered, "en", 0.42)).tolist() == [first]
+    for beta, expected in ((0.4, [first, *second]), (0.42, [first])):
+        settings = replace(OURS, similarity=beta)
+        assert np.flatnonzero(relevant_blocks(blocks, topic, offered, "en", settings)).tolist() == expected
 
 
 # Chi-square (Yang and Pedersen 1997, which section 7.1 names)

@@ -87,9 +87,9 @@ def clean(
     renderings = {*(also or ()), *({format} & {"markdown", "html"})}
     settings = RunSettings(
         method=method,
-        cleaning=opt.cleaning_settings(set_, favor, comments),
+        cleaning=opt.cleaning_settings(set_, favor, comments, keywords=keywords, sentences=sentences),
         models=None if models is None else str(open_models(models).path.absolute()),
-        view=ViewSettings(keywords=keywords, sentences=sentences) if view else None,
+        view=view,
         categories=None if categories is None else str(categories.absolute()),
         task=task_of(task),
         site_by=SiteKey.parse(site_by),

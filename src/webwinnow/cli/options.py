@@ -157,12 +157,12 @@ Address = Annotated[str | None, computing("Address of a running Ray or Spark clu
 
 
 def cleaning_settings(
-    pairs: list[str] | None, favor: Favor | None = None, comments: bool | None = None
+    pairs: list[str] | None, favor: Favor | None = None, comments: bool | None = None, **docview: int
 ) -> CleaningSettings:
-    """The settings that --set, --favor and --comments give."""
+    """The settings that --set, --favor and --comments give; `docview` are settings of that group."""
     page = {"favor": favor, "comments": comments}
     return CleaningSettings.from_pairs(
-        pairs or (), page={name: value for name, value in page.items() if value is not None}
+        pairs or (), page={name: value for name, value in page.items() if value is not None}, docview=docview
     )
 
 

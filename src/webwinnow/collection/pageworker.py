@@ -249,8 +249,7 @@ class PageWorker:
         about = {"page_id": page_id, "site": site}
         if self.run.links is not None:
             return self._links(clean, about)
-        view = self.run.view
-        record = clean.record(also=self.run.also, settings=view, categories=self.categories, view=view is not None)
+        record = clean.record(also=self.run.also, categories=self.categories, view=self.run.view)
         record |= about
         rejected = list(_rejected(clean, record)) if self.run.rejected else []
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))

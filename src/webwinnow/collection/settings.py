@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
-from webwinnow.docview import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.io.rows import LINK_FIELDS, PAGE_FIELDS, Fields
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
@@ -58,12 +57,11 @@ class CollectionSettings:
         read = plain | {"site_by": SiteKey(**plain["site_by"]), "limits": ParseLimits(**plain["limits"])}
         if "method" not in plain:
             return CollectionSettings(**read)
-        view, replicas, task = plain["view"], plain["replicas"], plain["task"]
+        replicas, task = plain["replicas"], plain["task"]
         return RunSettings(
             **read
             | {
                 "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
-                "view": None if view is None else ViewSettings.from_plain(view),
                 "also": tuple(plain["also"]),
                 "replicas": None if replicas is None else ReplicaSettings(**replicas),
                 "task": Task(**task | {"keeps": tuple(task["keeps"])}),
@@ -81,7 +79,7 @@ class RunSettings(CollectionSettings):
     - `rejected`: also collect what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from its pages.
     - `replicas`: how replicas are found; None to leave this out.
-    - `view`: the settings of type, keywords, abstract and relevant links; None leaves these fields out (faster).
+    - `view`: fill type, keywords, abstract and relevant links; their settings are `cleaning.docview`.
     - `categories`: a `docview.CategoryModel` file; its categories go into the records.
     - `links`: None for page records; `kept` for records of the links that the task keeps, `all` for all links.
     - `keep_trees`: also store the trees of pages that are cleaned as soon as they are parsed.
@@ -94,7 +92,7 @@ class RunSettings(CollectionSettings):
     rejected: bool = False
     models: str | None = None
     replicas: ReplicaSettings | None = field(default_factory=ReplicaSettings)
-    view: ViewSettings | None = field(default_factory=ViewSettings)
+    view: bool = True
     categories: str | None = None
     links: str | None = None
     keep_trees: bool = False

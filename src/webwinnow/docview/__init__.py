@@ -6,8 +6,9 @@ It works on the output of any cleaning method, and has a method of its own, `doc
 from __future__ import annotations
 
 from webwinnow.docview.category import CategoryModel, CategorySettings
-from webwinnow.docview.contentblocks import FeatureVector, WeightSettings
-from webwinnow.docview.view import DocView, Provenance, ViewSettings, features_of, view_of
+from webwinnow.docview.contentblocks import FeatureVector
+from webwinnow.docview.settings import ViewSettings
+from webwinnow.docview.view import DocView, Provenance, features_of, view_of
 
 __all__ = [
     "CategoryModel",
@@ -16,7 +17,6 @@ __all__ = [
     "FeatureVector",
     "Provenance",
     "ViewSettings",
-    "WeightSettings",
     "features_of",
     "view_of",
 ]

@@ -108,6 +108,7 @@ def similar_blocks(
     weight: Weights,
     stops: Keys,
     least: float,
+    grouped: bool,
 ) -> Mask: ...
 def inside_marked(
     tag: NDArray[np.uint16],

@@ -648,8 +648,8 @@ cdef struct Said:
 
 def similar_blocks(const int32_t[::1] parent, const uint8_t[::1] kind, int hub, offered,
                    const int32_t[::1] block_of_word, const uint64_t[::1] word_key, const uint64_t[::1] key,
-                   const double[::1] weight, const uint64_t[::1] stops, double least):
-    """The offered hub leaves whose cosine similarity with the topic exceeds `least`."""
+                   const double[::1] weight, const uint64_t[::1] stops, double least, bint grouped):
+    """The offered hub leaves whose cosine similarity with the topic exceeds `least`, `grouped` by parent or alone."""
     cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] offer = bytes_of(offered)
     cdef Py_ssize_t b, w, u, at, blocks = parent.shape[0], features = key.shape[0], words = block_of_word.shape[0]
@@ -668,7 +668,7 @@ def similar_blocks(const int32_t[::1] parent, const uint8_t[::1] kind, int hub, 
     for b in range(blocks):
         if not -1 <= parent[b] < blocks:
             raise ValueError(f"block {b} has no valid place")
-        unit[b] = parent[b] if kind[b] == hub and offer[b] else -1
+        unit[b] = -1 if kind[b] != hub or not offer[b] else parent[b] if grouped else <int32_t>b
     for b in range(1, blocks):
         if parent[b] >= 0:
             unit[parent[b]] = -1  # no leaf
@@ -703,8 +703,8 @@ def similar_blocks(const int32_t[::1] parent, const uint8_t[::1] kind, int hub, 
     if any_counted:
         for b in range(blocks):
             u = unit[b]
-            if u >= 0:
-                similar[b] = rint(dot[u] * 1e6) / 1e6 > least * max(sqrt(square[u]), 1e-9)
+            if u >= 0 and square[u] > 0:
+                similar[b] = rint(dot[u] * 1e6) / 1e6 > least * sqrt(square[u])
     return similar.base.view(np.bool_)
 
 

@@ -3,7 +3,7 @@
 Method `docview` cleans a page by its type, from the page alone, as its authors describe it.
 
 The paper names TABLE, TR, TD, P and DIV "and so on" as containers, B, I, STRONG and H1 as weighty; the other tags of
-2003 and those of HTML 5 are added here. It gives no forces, only that H1 has more than H3: the numbers are ours.
+2003 and those of HTML 5 are added here. Its thresholds and forces are in `docview.settings`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from webwinnow._words import name_hash, word_spans
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason
 from webwinnow.docview import _view
-from webwinnow.errors import SettingsError
+from webwinnow.docview.settings import METHOD, OURS, ViewSettings, forces
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.words import stop_words
@@ -28,24 +28,16 @@ Floats = NDArray[np.float64]
 
 CONTAINER_TAGS: frozenset[str] = frozenset(
     "#root body table caption thead tbody tfoot tr td th p div center blockquote pre ul ol li dir menu dl dt dd form "
-    "fieldset address h1 h2 h3 h4 h5 h6".split()
+    "fieldset address".split()
 )
-"""The containers of 2003 (DocView 3.1), with BODY and the virtual root.
-
-A departure: headings are blocks too, besides being weighty. Algorithm 1 passes force on from leaves alone; the
-parent of a heading is mostly no leaf, and the force of the heading would be lost.
-"""
+"""The containers of 2003 (DocView 3.1), with BODY and the virtual root."""
+HEADING_TAGS: frozenset[str] = frozenset(f"h{level}" for level in range(1, 7))
+"""A departure (setting `headings`): headings are blocks too, besides being weighty. Algorithm 1 passes force on from
+leaves alone; the parent of a heading is mostly no leaf, and the force of the heading would be lost."""
 MODERN_CONTAINER_TAGS: frozenset[str] = frozenset(
     "main article section header footer nav aside figure figcaption details summary dialog search hgroup".split()
 )
 """Containers that HTML 5 added."""
-
-FORCE: dict[str, float] = {
-    **{"h1": 4.0, "h2": 3.0, "h3": 2.5, "h4": 2.0, "h5": 1.5, "h6": 1.5},
-    **{"b": 1.5, "strong": 1.5, "big": 1.5, "mark": 1.5},
-    **{"i": 1.2, "em": 1.2, "u": 1.2, "dfn": 1.2, "blink": 1.2, "font": 1.1},
-}
-"""The force of each weighty tag (DocView 3.2). Ours: headings by rank, then bold, slanted; FONT may only colour."""
 
 MARGINAL_TAGS: frozenset[str] = frozenset("header footer nav aside menu form dialog search address".split())
 MARGINAL_ROLES: frozenset[str] = frozenset(
@@ -67,20 +59,13 @@ def tag_mask(tags: frozenset[str]) -> Mask:
 
 CONTAINER_CODES = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS)
 """Which nodes are content blocks, by the code of their tag."""
-FORCE_CODES = np.zeros(CUSTOM_TAG + 1)
-"""The force of a tag by its code; 0 for one that is not weighty."""
-FORCE_CODES[[TAG_CODE[tag] for tag in FORCE]] = list(FORCE.values())
+_WITH_HEADINGS = tag_mask(CONTAINER_TAGS | MODERN_CONTAINER_TAGS | HEADING_TAGS)
 _MARGINAL, _GUIDING = tag_mask(MARGINAL_TAGS), tag_mask(GUIDING_TAGS)
 _LEVEL = np.zeros(CUSTOM_TAG + 1, np.uint8)
 _LEVEL[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = range(1, 7)
 
 TYPES: tuple[str, ...] = ("topic", "hub", "image")
 TOPIC, HUB, IMAGE = range(3)
-HUB_SHARE = 0.5
-"""A block with a larger share of its terms in anchor text is a hub (3.1 names no value; ours: more links than not)."""
-IMAGE_SHARE = 0.1
-"""A block with more images than this share of its terms is an image block (3.1 names no value; ours: a picture with a
-caption of up to nine words)."""
 SMALLEST_IMAGE = 48
 """Images declared narrower or lower, in pixels, are icons and do not count (ours)."""
 
@@ -116,16 +101,18 @@ class TagTree:
         return len(self.node)
 
     @classmethod
-    def of(cls, tree: PageTree, shown: Mask | None = None) -> TagTree:
+    def of(cls, tree: PageTree, shown: Mask | None = None, settings: ViewSettings = OURS) -> TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
         if shown is None:
             shown = tree.visible[tree.run_owner]
+        holds = _WITH_HEADINGS if settings.headings else CONTAINER_CODES
         node, parent, of_node, of_run, last, in_link = _view.containers(
-            tree.tag, tree.parent, tree.end, tree.run_owner, CONTAINER_CODES, TAG_CODE["a"]
+            tree.tag, tree.parent, tree.end, tree.run_owner, holds, TAG_CODE["a"]
         )
         key, run, start, end = word_spans(tree.text, tree.run_start, shown)
         of_word, terms, link_terms = _view.attached(run, of_run, in_link, tree.run_owner, len(node))
         images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
+        shares = settings.hub_share, settings.image_share
         return cls(
             tree=tree,
             node=node,
@@ -142,7 +129,7 @@ class TagTree:
             terms=terms,
             link_terms=link_terms,
             images=images,
-            type=_view.block_types(terms, link_terms, images, HUB_SHARE, IMAGE_SHARE, TOPIC, HUB, IMAGE),  # 3.1
+            type=_view.block_types(terms, link_terms, images, *shares, TOPIC, HUB, IMAGE),  # 3.1
         )
 
     @property
@@ -175,27 +162,16 @@ SHORT_BLOCK = 12
 _HEADING_FORCE = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightSettings:
-    """How force is passed on.
-
-    - `passed_on`: a leaf of force f multiplies the weights of its parent and siblings by `f ** passed_on`. Algorithm 1
-      calls this `pforce` and does not define it; ours.
-    - `most`: the highest force, and the highest product of what a block receives (ours: a list of 200 items in bold
-      would weigh 10^30 times the rest). `inf` for Algorithm 1 as published.
-    """
-
-    passed_on: float = 0.5
-    most: float = 8.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.passed_on <= 1:
-            raise SettingsError(f"passed_on is {self.passed_on}: expected 0 to 1")
-        if not self.most >= 1:
-            raise SettingsError(f"most is {self.most}: expected 1 or more")
+@cache
+def force_codes(changes: str) -> Floats:
+    """The force of a tag by its code, 0 for one that is not weighty; `changes` as in `ViewSettings.force`."""
+    found = forces(changes)
+    codes = np.zeros(CUSTOM_TAG + 1)
+    codes[[TAG_CODE[tag] for tag in found]] = list(found.values())
+    return codes
 
 
-def block_force(blocks: TagTree, wanted: Mask) -> Floats:
+def block_force(blocks: TagTree, wanted: Mask, settings: ViewSettings = OURS) -> Floats:
     """The force of each block (Algorithm 1, lines 4 to 9): the sum over its weighty tags, 1 where it has none.
 
     Only tags with a word among `wanted` count, and none with pseudo-weighty information (3.2 filters it without saying
@@ -205,21 +181,26 @@ def block_force(blocks: TagTree, wanted: Mask) -> Floats:
     words = blocks.word_start, blocks.block_of_word, wanted
     nodes = tree.tag, tree.text_start, tree.text_end, blocks.of_node
     rules = MOST_EMPHASISED, SHORT_BLOCK, _HEADING_FORCE
-    return _view.tag_forces(*nodes, FORCE_CODES, *words, blocks.type, TOPIC, *rules)
+    return _view.tag_forces(*nodes, force_codes(settings.force), *words, blocks.type, TOPIC, *rules)
 
 
-def block_weights(
-    parent: NDArray[np.int32], force: Floats, inside: Mask, settings: WeightSettings | None = None
-) -> Floats:
+def block_weights(parent: NDArray[np.int32], force: Floats, inside: Mask, settings: ViewSettings = OURS) -> Floats:
     """The weight of each block (Algorithm 1): leaves take their force and pass some on to parent and siblings.
 
     `parent[b] < b` is the block around block b, -1 for none; `inside` are the blocks of the tree, with all around
-    one of them. The others weigh 0.
+    one of them. The others weigh 0. `pforce`, which the paper does not define, is `force ** passed_on`. Its claim that
+    forces follow from weights excludes 1 for that power. A list of 200 items in bold would weigh 10^17 times the rest,
+    so our own records limit force and what is received to `most`.
     """
-    settings = settings or WeightSettings()
     own = np.log(np.minimum(np.maximum(force, 1.0), settings.most))
-    weight: Floats = np.exp(_view.shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most))))
+    logs = _view.shared_force(parent, own, inside, settings.passed_on, float(np.log(settings.most)))
+    highest = float(logs.max(initial=0.0))
+    weight: Floats = np.exp(logs if highest <= MOST_LOG else logs - (highest - MOST_LOG))
     return weight
+
+
+MOST_LOG = 80.0
+"""Natural logarithm of the highest weight of a block; beyond it all weights of the page are scaled down."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,15 +222,13 @@ class FeatureVector:
         return np.where(self.key[at] == keys, self.weight[at], 0.0)
 
 
-def feature_vector(
-    blocks: TagTree, wanted: Mask, language: str, settings: WeightSettings | None = None
-) -> FeatureVector:
+def feature_vector(blocks: TagTree, wanted: Mask, language: str, settings: ViewSettings = OURS) -> FeatureVector:
     """The weight of each feature among the wanted words (equation 2): `sum of BWeight_j BTf_ij`, of length 1.
 
     BWeight is that of Algorithm 1 over the blocks with a wanted word; stop words are no features.
     """
     inside = _view.blocks_around(blocks.block_of_word, wanted, blocks.end)
-    weight = block_weights(blocks.parent, block_force(blocks, wanted), inside, settings)
+    weight = block_weights(blocks.parent, block_force(blocks, wanted, settings), inside, settings)
     keys, total, first = _view.feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
@@ -264,40 +243,41 @@ def stop_keys(language: str) -> NDArray[np.uint64]:
 
 # The type of a page (4.1): topic, hub or image, from its central area
 
-PAGE_HUB_SHARE = 0.5
-"""A page with a larger share of its central terms in hub blocks is a hub (4.1 names no value; ours: more than half)."""
-PAGE_IMAGE_SHARE, IMAGE_PAGE_TERMS = 0.2, 60
-"""A page with more central images than this share of its central terms is an image page (4.1 names no value; ours: a
-picture for every five terms), unless it has more than this number of terms."""
 CENTRAL_SHARE = 0.6
 """The search for the central area goes on inside a block while one block in it has this share of its weight (ours)."""
 LINK_COUNTS = 0.5
 """Weight of a term in anchor text there, against 1: what surrounds the central area is mostly links (4.1)."""
 IMAGE_COUNTS = 10.0
-"""Weight of an image there: the terms of the longest caption (`IMAGE_SHARE`)."""
+"""Weight of an image there: the terms of the longest caption (setting `image_share`)."""
 LINKED_HEADING = 0.8
 """A heading with a larger share of its terms in a link to another page announces that page (ours)."""
 TEASER_TERMS = 120
 """Terms under such a heading that count as its teaser; longer text is content (ours)."""
 
 
-def may_be_images(images: int, terms: int) -> bool:
-    """Whether an area with these numbers of images and terms mainly shows pictures."""
-    return images > PAGE_IMAGE_SHARE * terms and terms <= IMAGE_PAGE_TERMS
+def may_be_images(images: int, terms: int, settings: ViewSettings = OURS) -> bool:
+    """Whether an area with these numbers of images and terms mainly shows pictures.
+
+    4.1 applies "the same rule" as for hubs. We take that to be the rule of 3.1 for a block, over the central area.
+    """
+    return images > settings.page_image_share * terms and terms <= settings.image_terms
 
 
-def page_type(blocks: TagTree, central: Mask, images: int, *, thread: bool = False) -> int:
+def page_type(
+    blocks: TagTree, central: Mask, images: int, settings: ViewSettings = OURS, *, thread: bool = False
+) -> int:
     """`TOPIC`, `HUB` or `IMAGE`, from the words of the central area and the number of its images.
 
-    A departure from 4.1: teasers count with the hub blocks (see `teasers`), and images are checked first, since the few
-    words of a gallery are mostly links. On a page known to be a `thread` of posts, headings that link elsewhere name
-    the author, and there are no teasers.
+    As published (4.1), a page is tested for a hub first. By our own settings it is tested for images first, since the
+    few words of a gallery are mostly links, and teasers count with the hub blocks (see `teasers`). On a page known to
+    be a `thread` of posts, headings that link elsewhere name the author, and there are no teasers.
     """
-    announced = [] if thread else _teasers(blocks, central)
+    announced = _teasers(blocks, central) if settings.teasers and not thread else []
     terms, leading = _view.leading_words(blocks.type, HUB, blocks.block_of_word, central, announced)
-    if may_be_images(images, terms):
+    is_hub = leading > settings.page_hub_share * terms
+    if may_be_images(images, terms, settings) and not (is_hub and settings.first_test == "hub"):
         return IMAGE
-    return HUB if leading > PAGE_HUB_SHARE * terms else TOPIC
+    return HUB if is_hub else TOPIC
 
 
 def central_blocks(blocks: TagTree) -> Mask:
@@ -382,18 +362,17 @@ def _host(url: str) -> str:
 
 # Cleaning by the type of the page (4.2)
 
-METHOD = "docview"
 
-
-def clean(tree: PageTree) -> Verdict:
+def clean(tree: PageTree, settings: ViewSettings | None = None) -> Verdict:
     """Method `docview`: keep the topic blocks of a topic page, the central area of a hub, and the images of an image
     page with their text.
 
     What is kept stays in its place, so two pages of one template give two topic content pages of one template.
     """
-    blocks = TagTree.of(tree)
+    settings = (settings or ViewSettings()).for_method(METHOD)
+    blocks = TagTree.of(tree, None, settings)
     central = central_blocks(blocks)
-    found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()))
+    found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()), settings)
     images = None
     if found == TOPIC:
         kept, removed = reasons.TOPIC_BLOCK_REASON, reasons.HUB_BLOCK_REASON
@@ -408,7 +387,7 @@ def clean(tree: PageTree) -> Verdict:
     verdict = keep_by_reason(tree, METHOD, reason[blocks.of_run], (kept,), removed, none, add=images)
     kept_words = verdict.keep_runs[blocks.word_run]
     inside = blocks.around(blocks.block_of_word[kept_words])
-    weight = block_weights(blocks.parent, block_force(blocks, kept_words), inside)[blocks.of_node]
+    weight = block_weights(blocks.parent, block_force(blocks, kept_words, settings), inside, settings)[blocks.of_node]
     return replace(verdict, score=verdict.keep.astype(np.float32), weight=weight.astype(np.float32))
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview import _view
 from webwinnow.docview import contentblocks as content
 from webwinnow.docview.category import CategoryModel
-from webwinnow.docview.contentblocks import TOPIC, FeatureVector, Floats, Mask, TagTree, WeightSettings, feature_vector
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.docview.contentblocks import TOPIC, FeatureVector, Floats, Mask, TagTree, feature_vector
+from webwinnow.docview.settings import METHOD, OURS, ViewSettings
 from webwinnow.markup import HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
@@ -81,8 +81,7 @@ def is_sentence(text: str) -> bool:
 
 
 UNITS_PER_SENTENCE = 2
-MOST_UNITS = 30
-"""Units of text (paragraphs, items) that are searched for key sentences: two for each of 15 sentences (ours)."""
+"""Units of text (paragraphs, items) that are searched for each sentence of the abstract at least."""
 LIKELY, LIKELY_SHARE = 0.7, 0.1
 """Text that is content with this probability gives the abstract, if it has this share of the kept words. On two folds
 of `benchmarks/docview.py --held-out`, 0.5 with 0.3 put 0.922 of the sentences into the true text, 0.7 with 0.15 and
@@ -109,11 +108,12 @@ class KeySentences:
         keyword_weight: Floats,
         language: str,
         probability: NDArray[np.float32] | None = None,
-        units: int = MOST_UNITS,
+        units: int | None = None,
     ) -> KeySentences:
         """Find and weigh the sentences of the kept runs: a sentence weighs as much as the keywords in it.
 
-        `keyword` is ascending; `units` is the number of units of text that are searched, those with most keywords.
+        `keyword` is ascending; `units` is the number of units of text that are searched, those with most keywords (by
+        default all with a keyword).
         `probability`, where a cleaner knows it, is that of each node to be content: improbable text is left out unless
         it is nearly all, and probable sentences are preferred (ours).
         """
@@ -121,7 +121,7 @@ class KeySentences:
         if probability is not None:
             kept = _view.likely_runs(kept, probability, tree.run_owner, blocks.word_run, LIKELY, LIKELY_SHARE)
         unit = _view.text_units(tree.tag, TAG_CODE["br"], blocks.node, tree.run_before, blocks.of_run)
-        searched = _view.keyword_units(unit, kept, blocks.word_run, blocks.word_key, keyword, units)
+        searched = _view.keyword_units(unit, kept, blocks.word_run, blocks.word_key, keyword, units or len(unit))
         texts, runs = _sentences_in(tree, unit, searched, language)
         if not texts:
             texts, runs = _sentences_in(tree, unit, np.flatnonzero(kept), language, lines=True)
@@ -169,36 +169,6 @@ _SPARE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ViewSettings:
-    """Settings of a view; the letters are the paper's (section 6).
-
-    - `keywords`: their number (lambda; the paper leaves it to the user).
-    - `sentences`: sentences of the abstract (delta: 15, section 7.3).
-    - `sentence_keywords`: keywords that weigh sentences (theta: 15, section 7.3).
-    - `summary_sentences`: sentences of the short abstract for display (ours).
-    - `likeness`: a block of links is relevant if its cosine with the topic exceeds it (beta; the paper names no value).
-    - `weights`: how blocks weigh.
-    """
-
-    keywords: int = 10
-    sentences: int = 15
-    sentence_keywords: int = 15
-    summary_sentences: int = 2
-    likeness: float = 0.3
-    weights: WeightSettings = field(default_factory=WeightSettings)
-
-    def __post_init__(self) -> None:
-        check_range(self, "keywords", "sentences", "sentence_keywords", "summary_sentences", least=0)
-        if not 0 <= self.likeness <= 1:
-            raise SettingsError(f"likeness is {self.likeness}: expected 0 to 1")
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> ViewSettings:
-        """Read what `dataclasses.asdict` made of settings."""
-        return cls(**plain | {"weights": WeightSettings(**plain["weights"])})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """The source of each field of a view.
 
@@ -218,8 +188,10 @@ class Provenance:
 class DocView:
     """A page's record: identifier (its URL), type, category, title, keywords, abstract, content, relevant links.
 
-    The abstract has one sentence per line; `summary` is a short one for display. `type` is None for an empty page,
-    `category` without a model of categories, `confidence` where the cleaning method has none.
+    The abstract has one sentence per line; `summary` is a short one for display. `relevant_links` are the paper's: the
+    links of the link blocks that are similar to the topic of a topic page. `links` are these and those in the content,
+    in page order. `type` is None for an empty page, `category` without a model of categories, `confidence` where the
+    cleaning method has none.
     """
 
     identifier: str
@@ -230,6 +202,7 @@ class DocView:
     abstract: str
     content: str
     links: tuple[str, ...]
+    relevant_links: tuple[str, ...]
     summary: str
     language: str | None
     confidence: float | None
@@ -246,11 +219,11 @@ def view_of(
     categories: CategoryModel | None = None,
 ) -> DocView:
     """The view of a cleaned page; `text` is its kept text, `about` its metadata."""
-    settings = settings or ViewSettings()
-    blocks, kept, kept_words = _kept_blocks(tree, verdict)
-    kind, type_source = _type_of(blocks, kept_words, verdict)
+    settings = (settings or ViewSettings()).for_method(verdict.method)
+    blocks, kept, kept_words = _kept_blocks(tree, verdict, settings)
+    kind, type_source = _type_of(blocks, kept_words, verdict, settings)
     spoken = language or "en"
-    topic = feature_vector(blocks, kept_words, spoken, settings.weights)
+    topic = feature_vector(blocks, kept_words, spoken, settings)
     most = max(settings.keywords, settings.sentence_keywords)
     spans = blocks.word_start, blocks.word_end
     ranked = _view.heaviest(tree.text, topic.weight, topic.first, *spans, SHORTEST_KEYWORD, most + _SPARE, most)
@@ -259,9 +232,10 @@ def view_of(
     keywords = tuple(tree.text[start:end].lower() for start, end in bounds)
     theta = np.sort(ranked[: settings.sentence_keywords])
     probability = None if verdict.confidence is None else verdict.score
-    units = max(MOST_UNITS, UNITS_PER_SENTENCE * settings.sentences)
+    units = None if settings.searched == inf else max(int(settings.searched), UNITS_PER_SENTENCE * settings.sentences)
     found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, probability, units)
     title = about.title or " ".join(keywords[:2]) or None
+    relevant = relevant_nodes(blocks, verdict, kept, topic, spoken, settings) if kind == TOPIC else None
     return DocView(
         identifier=tree.url,
         type=None if kind is None else content.TYPES[kind],
@@ -270,7 +244,8 @@ def view_of(
         keywords=keywords,
         abstract="\n".join(found.chosen(settings.sentences)),
         content=text,
-        links=tuple(_links(blocks, verdict, kept, topic, spoken, settings.likeness if kind == TOPIC else None)),
+        links=tuple(tree.links(verdict.keep if relevant is None else verdict.keep | relevant).urls()),
+        relevant_links=() if relevant is None else tuple(tree.links(relevant).urls()),
         summary=" ".join(found.chosen(settings.summary_sentences)),
         language=language,
         confidence=verdict.confidence,
@@ -285,21 +260,22 @@ def view_of(
 
 
 def features_of(
-    tree: PageTree, verdict: Verdict, language: str | None, settings: WeightSettings | None = None
+    tree: PageTree, verdict: Verdict, language: str | None, settings: ViewSettings | None = None
 ) -> FeatureVector:
     """The weighted features of what a page keeps, from which `view_of` has its keywords and its category."""
-    blocks, _, kept_words = _kept_blocks(tree, verdict)
+    settings = (settings or ViewSettings()).for_method(verdict.method)
+    blocks, _, kept_words = _kept_blocks(tree, verdict, settings)
     return feature_vector(blocks, kept_words, language or "en", settings)
 
 
-def _kept_blocks(tree: PageTree, verdict: Verdict) -> tuple[TagTree, Mask, Mask]:
+def _kept_blocks(tree: PageTree, verdict: Verdict, settings: ViewSettings) -> tuple[TagTree, Mask, Mask]:
     """The content blocks of a page, its kept runs and its kept words."""
     kept, shown = _view.kept_and_shown(verdict.keep_runs, verdict.keep, tree.run_owner, tree.flags, HIDDEN)
-    blocks = TagTree.of(tree, shown)
+    blocks = TagTree.of(tree, shown, settings)
     return blocks, kept, kept[blocks.word_run]
 
 
-def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict) -> tuple[int | None, str]:
+def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict, settings: ViewSettings) -> tuple[int | None, str]:
     """The type of a page and where it is from.
 
     What a cleaner keeps is the central area, and it knows that area better than the page's structure does; for method
@@ -309,40 +285,41 @@ def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict) -> tuple[int | None,
     if not len(kept) and not images:
         return None, "central area"
     thread = verdict.genre == THREAD
-    by_structure = verdict.method == content.METHOD or terms < LEAST_TERMS
-    if not by_structure and not content.may_be_images(images, terms):
-        return content.page_type(blocks, kept, 0, thread=thread), "kept text"
+    by_structure = verdict.method == METHOD or terms < LEAST_TERMS
+    if not by_structure and not content.may_be_images(images, terms, settings):
+        return content.page_type(blocks, kept, 0, settings, thread=thread), "kept text"
     central = content.central_blocks(blocks)
     images = int(blocks.images[central].sum())
     if by_structure:
-        return content.page_type(blocks, central[blocks.block_of_word], images, thread=thread), "central area"
-    return content.page_type(blocks, kept, images, thread=thread), "kept text"
+        words = central[blocks.block_of_word]
+        return content.page_type(blocks, words, images, settings, thread=thread), "central area"
+    return content.page_type(blocks, kept, images, settings, thread=thread), "kept text"
 
 
-def _links(
-    blocks: TagTree, verdict: Verdict, kept: Mask, topic: FeatureVector, language: str, beta: float | None
-) -> list[str]:
-    """The links in what is kept and, on a topic page, those of the relevant blocks that are not.
+def relevant_nodes(
+    blocks: TagTree, verdict: Verdict, kept: Mask, topic: FeatureVector, language: str, settings: ViewSettings
+) -> Mask | None:
+    """The nodes of the relevant link blocks that are not kept; None where there is none.
 
-    What the site repeats is never offered, nor are menus, headers and footers: they may well use the topic's words.
+    By our own settings what the site repeats is never offered, nor are menus, headers and footers: they may well use
+    the topic's words.
     """
-    wanted = verdict.keep
-    if beta is not None:
-        guiding = content.guiding_nodes(blocks.tree)
-        offered = _view.offered_blocks(guiding, blocks.node, kept, verdict.run_reason, REPEATED_REASON, blocks.of_run)
-        relevant = relevant_blocks(blocks, topic, offered, language, beta)
-        if relevant.any():
-            wanted = wanted | relevant[blocks.of_node]
-    return blocks.tree.links(wanted).urls()
+    menus = settings.menus
+    guiding = np.zeros(len(blocks.tree), np.bool_) if menus else content.guiding_nodes(blocks.tree)
+    reason = np.zeros_like(verdict.run_reason) if menus else verdict.run_reason
+    offered = _view.offered_blocks(guiding, blocks.node, kept, reason, REPEATED_REASON, blocks.of_run)
+    relevant = relevant_blocks(blocks, topic, offered, language, settings)
+    return relevant[blocks.of_node] if relevant.any() else None
 
 
-def relevant_blocks(blocks: TagTree, topic: FeatureVector, offered: Mask, language: str, beta: float) -> Mask:
+def relevant_blocks(
+    blocks: TagTree, topic: FeatureVector, offered: Mask, language: str, settings: ViewSettings = OURS
+) -> Mask:
     """The hub leaves whose terms are similar to the topic (DocView 6): their cosine (equation 3) exceeds beta.
 
     Only `offered` blocks are examined. The paper takes links that belong together to be in one block; where each is in
-    an item of its own, which is a block today, the items of one parent are judged together.
+    an item of its own, which is a block today, the items of one parent are judged together (setting `grouped`).
     """
     words = blocks.block_of_word, blocks.word_key, topic.key, topic.weight
-    return _view.similar_blocks(
-        blocks.parent, blocks.type, content.HUB, offered, *words, content.stop_keys(language), beta
-    )
+    stops, beta = content.stop_keys(language), settings.similarity
+    return _view.similar_blocks(blocks.parent, blocks.type, content.HUB, offered, *words, stops, beta, settings.grouped)

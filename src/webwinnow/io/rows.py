@@ -68,7 +68,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("markdown", optional=True, about="the kept content as Markdown"),
     Field("html", optional=True, about="the kept content as sanitised HTML"),
     Field("comments", optional=True, about="comments of readers beside the main content, on request"),
-    Field("links", FieldKind.TEXTS, about="relevant links: those in the kept content, and link lists on its topic"),
+    Field("links", FieldKind.TEXTS, about="links in the kept content and `relevant_links`, in page order"),
     Field("lang", about="the language, two or three letters"),
     Field("confidence", FieldKind.NUMBER, about="expected quality of cleaning, 0 to 1, if the method predicts it"),
     Field("replica_of", about="the page that this one is a near-duplicate of"),
@@ -77,6 +77,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("site_name", about="the name of the site as the page gives it"),
     Field("description", about="the page's own description"),
     Field("summary", about="the abstract in a few sentences, for display"),
+    Field("relevant_links", FieldKind.TEXTS, about="links of link lists about the topic of a topic page (DocView)"),
 )
 """The fields that `webwinnow clean` writes per page."""
 
