@@ -122,3 +122,31 @@ def test_an_unknown_segmentation_is_refused(webwinnow, make_pages, write_crawl, 
     done = webwinnow("clean", crawl, "-o", tmp_path / "o", "--method", "segments", "--set", "segments.by=frames")
     assert done.returncode == 2
     assert "expected one of tables, sections" in done.stderr
+
+
+def test_parameters_of_segments_are_set_from_the_command_line(webwinnow, make_pages, write_crawl, records, tmp_path):
+    """Tables of entropy 0 (a story) and 1 (the menu): only a threshold of 1 keeps the menu, which only a rule that asks
+    for all words, or a single step, chooses.
+    """
+    menu = "<table><tr><td>News Weather Contact</table>"
+    pages = [{"url": f"http://a.example/{n}", "html": f"{menu}<table><tr><td>fish{n} bird{n}"} for n in range(4)]
+    crawl = write_crawl(pages)
+    found = {}
+    for name, options in {
+        "own": [],
+        "all words": ["--set", "segments.features=1"],
+        "fixed": ["--set", "segments.threshold=0.99"],
+        "one step": ["--set", "segments.step=1", "--set", "segments.features=0.99"],
+    }.items():
+        out = tmp_path / "out.jsonl"
+        done = webwinnow("clean", crawl, "-o", out, "--method", "segments", *options, "-q")
+        assert done.returncode == 0, done.stderr
+        found[name] = "Weather" in records(out)[0]["text"]
+    assert found == {"own": False, "all words": True, "fixed": False, "one step": True}
+
+
+@pytest.mark.parametrize("pair", ["segments.step=0.125", "segments.step=0", "segments.gain=2"])
+def test_parameters_of_segments_out_of_range_are_refused(webwinnow, make_pages, write_crawl, tmp_path, pair):
+    done = webwinnow("clean", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "o", "--set", pair)
+    assert done.returncode == 2
+    assert "expected a " in done.stderr

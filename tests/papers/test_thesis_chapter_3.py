@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from webwinnow import SiteModel, parse
+from webwinnow.cleaning.segments import SegmentSettings
+from webwinnow.methods import CleaningSettings
 from webwinnow.site.pagelets import pagelets_of
-from webwinnow.site.segmenttable import block_entropies, feature_entropies, greedy_threshold, segments_of
+from webwinnow.site.segmenttable import (
+    block_entropies,
+    feature_entropies,
+    greedy_threshold,
+    included_features,
+    segments_of,
+)
 
 # Figure 3-2: two pages of five tables. F1 to F6 (logo, banner, panel, copyright) are on both, F7 and F8 on the first
 # page only, F9 and F10 on the second.
@@ -68,8 +76,8 @@ def test_figure_3_2_threshold_parts_the_informative_table_from_the_others():
 def test_greedy_threshold_by_hand():
     """Ten features, eight in by 0.3; from 0.3 to 0.4 none: the boundary is 0.3."""
     entropy = np.array([0.0, 0.05, 0.15, 0.15, 0.2, 0.25, 0.28, 0.3, 0.9, 0.95])
-    assert greedy_threshold(np.arange(10), entropy) == 0.3
-    assert greedy_threshold(np.zeros(0, np.int64), np.zeros(0)) == 1.0
+    assert greedy_threshold(included_features(np.arange(10), entropy)) == 0.3
+    assert greedy_threshold(included_features(np.zeros(0, np.int64), np.zeros(0))) == 1.0
 
 
 def test_figure_3_1_blocks_are_tables_without_their_child_tables():
@@ -85,6 +93,81 @@ def test_figure_3_1_blocks_are_tables_without_their_child_tables():
         for r, owner in enumerate(tree.run_owner.tolist())
     }
     assert said == {"S1": "CB2", "S2": "CB1", "S3": "CB3", "S4": "CB4", "S5": "CB1", "S6": "CB5"}
+
+
+# The same through `SiteModel.clean`, as users call it: the score of a block is 1 - H(CB)
+
+
+def table(words: str) -> str:
+    return f"<table><tr><td>{words}</td></tr></table>"
+
+
+def scores(site: SiteModel, page: str, **settings: object) -> dict[str, tuple[float, bool]]:
+    """The score of each block of a page, and whether it is kept, by method `segments`."""
+    clean = site.clean(page, "segments", CleaningSettings(segments=SegmentSettings(**settings)))
+    tree, verdict = clean.tree, clean.verdict
+    return {
+        tree.run(r).strip(): (round(float(verdict.score[owner]), 6), bool(verdict.keep_runs[r]))
+        for r, owner in enumerate(tree.run_owner.tolist())
+    }
+
+
+def test_figure_3_2_cleaned():
+    """F1 to F6 have entropy 1 and are removed, F7 and F8 have entropy 0 and are kept."""
+    layout = [table("F1"), table("F2 F3"), table("F4 F5"), "{own}", table("F6")]
+    pages = ["".join(layout).format(own=table(own)) for own in ("F7 F8", "F9 F10")]
+    site = SiteModel.learn(map(parse, pages))
+    redundant = dict.fromkeys(("F1", "F2 F3", "F4 F5", "F6"), (0.0, False))
+    assert scores(site, pages[0], min_pages=2, threshold=0.5) == redundant | {"F7 F8": (1.0, True)}
+
+
+def test_equations_4_1_and_4_2_cleaned():
+    """Four pages: `rare` 3 times on one and once on another, H = 0.405639; `solo` on one, H = 0; (4-2) is their mean.
+
+    A word counts once in a block however often it is there, and all blocks of a page count together in (4-1).
+    """
+    pages = [table("rare rare") + table("rare solo solo"), table("rare"), table("fish"), table("bird")]
+    site = SiteModel.learn(map(parse, pages))
+    found = {text: score for text, (score, _) in scores(site, pages[0]).items()}
+    assert found == {
+        "rare rare": pytest.approx(1 - 0.405639, abs=1e-6),
+        "rare solo solo": pytest.approx(1 - 0.405639 / 2, abs=1e-6),
+    }
+
+
+def test_informative_block_detection_keeps_up_to_the_threshold():
+    pages = [table("rare rare") + table("rare solo solo"), table("rare"), table("fish"), table("bird")]
+    site = SiteModel.learn(map(parse, pages))
+    kept = {limit: [kept for _, kept in scores(site, pages[0], threshold=limit).values()] for limit in (0.2, 0.3, 0.5)}
+    assert kept == {0.2: [False, False], 0.3: [False, True], 0.5: [True, True]}
+
+
+def graded_site() -> tuple[SiteModel, str]:
+    """Ten pages; nine words of page 0 are also on 0 to 8 others, one table each: entropies 0, 0.3, 0.48, ..., 0.95."""
+    shared = [f"word{k}" for k in range(9)]
+    pages = ["".join(table(word) for k, word in enumerate(shared) if n <= k) + table(f"own{n}") for n in range(10)]
+    return SiteModel.learn(map(parse, pages)), pages[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"step": 0.1, "features": 0.5, "gain": 0.0}, 0.0),
+        ({"step": 0.1, "features": 0.6, "gain": 0.0}, 0.5),
+        ({"step": 0.05, "features": 0.6, "gain": 0.0}, 0.35),
+        ({"step": 0.1, "features": 0.6, "gain": 0.1}, 0.4),
+        ({"step": 0.1, "features": 0.95, "gain": 0.0}, 1.0),
+    ],
+)
+def test_block_classification_increases_the_threshold_from_0(settings, expected):
+    """The 19 words: 11 at 0 (own words and word0), then one each at log10(2), ..., log10(9); counted at 0, 0.1, ...:
+
+    11 11 11 11 12 13 13 15 16 17 19. The first that has the share and after which a step adds no more than the gain.
+    """
+    site, page = graded_site()
+    limits = [1 - score for score, kept in scores(site, page, **settings).values() if kept]
+    known = [0.0, 0.30103, 0.477121, 0.60206, 0.69897, 0.778151, 0.845098, 0.90309, 0.954243]
+    assert max(limits) == pytest.approx(max(h for h in known if h <= expected), abs=1e-6)
 
 
 # Pagelets by hand

@@ -104,8 +104,8 @@ def test_sums_are_not_a_model_and_a_model_is_not_sums():
         {"pagelets_key.npy": column([2, 1], np.uint64), "pagelets_pages.npy": column([2, 2], np.int32)},
         {"segments_entropy.npy": column([2.0], np.float64)},
         {"segments_entropy.npy": column([np.nan], np.float64)},
-        {"segments_threshold.npy": column([0.5], np.float64)},
-        {"segments_threshold.npy": column([0.5, np.nan], np.float64)},
+        {"segments_included.npy": column([5], np.int32)},
+        {"segments_included.npy": column([-1] * 202, np.int32)},
     ],
 )
 def test_damaged_model_is_refused(change):

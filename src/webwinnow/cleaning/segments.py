@@ -11,7 +11,7 @@ from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, shar
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.segmenttable import SEGMENTATIONS
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,15 @@ class SegmentSettings(MethodSettings):
         SEGMENTATIONS.__contains__,
     )
     threshold: float | None = share(None, "keep a block up to this entropy; none for the site's own")
+    step: float = setting(
+        STEP,
+        "the site's own threshold: interval of the thresholds tried, from 0 to 1",
+        f"a multiple of {1 / GRID} up to 1",
+        float,
+        lambda v: 0.0 < v <= 1.0 and round(v * GRID) == round(v * GRID, 6),
+    )
+    features: float = share(MOST_FEATURES, "the site's own threshold: least share of the site's words that it includes")
+    gain: float = share(LITTLE_GAIN, "the site's own threshold: largest share of words that the next step may add")
     min_pages: int = min_pages()
 
 
@@ -36,7 +45,9 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSetting
     if note is not None or model is None:
         return keep_visible(tree, "segments", note)
     table = model.segment_table
-    threshold = table.threshold_of(settings.by) if settings.threshold is None else settings.threshold
+    threshold = settings.threshold
+    if threshold is None:
+        threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)
     block, entropy = table.block_entropy(tree, settings.by)
     entropy = entropy[block]
     reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
