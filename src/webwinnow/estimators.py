@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -85,8 +86,8 @@ class SiteFeatureWeighter(_SiteEstimator):
 
     `weighting` is `cst`, or `wplus` to adjust weights by all pages of `fit` (docs/wplus.md); then the columns after the
     words are topics. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3) rather than exact
-    ones (5-10); `kinds` of `words`, `images`, `links`; `stop_words` leaves stop words out; at most `learn_pages` pages
-    of a site are learned.
+    ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`, `images`, `links`;
+    `stop_words` leaves stop words out; at most `learn_pages` pages of a site are learned.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         weighting: str = "cst",
         site_by: str = "host",
         mapped: bool = True,
+        weights: CstWeightSettings | None = None,
         kinds: tuple[str, ...] = ("words",),
         stop_words: bool = True,
         learn_pages: int = LEARNED_PAGES,
@@ -102,6 +104,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         self.weighting = weighting
         self.site_by = site_by
         self.mapped = mapped
+        self.weights = weights
         self.kinds = kinds
         self.stop_words = stop_words
         self.learn_pages = learn_pages
@@ -112,7 +115,7 @@ class SiteFeatureWeighter(_SiteEstimator):
             raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, wplus")
         sited = self._sites(X)
         models = self._models(sited, frozenset({"cst"}))
-        settings = CstWeightSettings(mapped=self.mapped)
+        settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
         self.weights_: dict[str, FeatureWeights] = {
             site: model.feature_weights(settings) for site, model in models.items()
         }

@@ -30,7 +30,9 @@ def configuration_scores(rows, labels, sites, configuration):
                 test = both & ~train
             if len(set(labels[train].tolist())) < 2 or not test.any():
                 continue
-            predicted = LinearSVC().fit(rows[train], labels[train]).predict(rows[test])
+            # C of SVMlight, 1 / mean(x.x), by scaling the rows instead: then the intercept is scaled too
+            scaled = rows / np.sqrt(rows[train].multiply(rows[train]).sum(axis=1).mean())
+            predicted = LinearSVC().fit(scaled[train], labels[train]).predict(scaled[test])
             score = f1_score(labels[test], predicted, pos_label=one, zero_division=0)
             found[one, other, i, j] = (score, accuracy_score(labels[test], predicted))
     return found

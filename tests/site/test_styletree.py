@@ -15,8 +15,7 @@ from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.markup import style_hash
 from webwinnow.pagetree import PageTree
 from webwinnow.site.alignedtree import AlignedMap, finish_aligned
-from webwinnow.site.featureweights import INFORMATIVE, MEANINGLESS, CstWeightSettings, FeatureWeights
-from webwinnow.site.importance import feature_entropy, feature_weight
+from webwinnow.site.importance import feature_entropy
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import (
@@ -153,33 +152,6 @@ def test_one_more_box_does_not_part_a_page_from_its_site():
     found = AlignedMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
     assert found[tree.tagged("p")].tolist() == [NOWHERE]
     assert (found[tree.tagged("div")] != NOWHERE).all()
-
-
-@given(sites, pages(), st.booleans())
-def test_weights_are_those_of_each_occurrence_added_up(site, page, mapped):
-    finished = finish(StyleTree.grow([parse(learned) for learned in site], CST_CUT))
-    weights = FeatureWeights(finished, CstWeightSettings(mapped=mapped))
-    tree = parse(page)
-    cutting = elements_of_page(tree, CST_CUT)
-    at_leaf = finished.kind[finished.feature_element] == LEAF
-    leaf, feature = finished.feature_element[at_leaf].tolist(), finished.feature[at_leaf].tolist()
-    entropy = feature_entropy(
-        finished.total[at_leaf], finished.entropy_sum[at_leaf], finished.m[finished.feature_element[at_leaf]]
-    )
-    known = dict(zip(zip(leaf, feature, strict=True), feature_weight(weights.path[leaf], entropy), strict=True))
-    element = SiteMap(finished).locate(tree, cutting)
-    by_hand: dict[int, float] = {}
-    for node, name in zip(cutting.leaf_node.tolist(), cutting.feature.tolist(), strict=True):
-        place = element[node] if cutting.kind[node] == LEAF else SiteMap(finished).text_leaf[element[node]]
-        weight = known.get((int(place), name), 1.0)
-        if mapped:
-            weight = 0.0 if weight < MEANINGLESS else weight if weight < INFORMATIVE else 1.0
-        by_hand[name] = by_hand.get(name, 0.0) + weight
-    features, values = weights.weigh(tree)
-    assert dict(zip(features.tolist(), values.tolist(), strict=True)) == {
-        name: weight for name, weight in by_hand.items() if weight > 0
-    }
-    assert features.tolist() == sorted(features.tolist())
 
 
 @given(sites, st.sampled_from([SST_CUT, CST_CUT]))

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks
 from webwinnow.cleaning import verdict as reasons
-from webwinnow.cleaning.settings import MethodSettings, min_pages, share
+from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
+from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.learned import LearnedSite
+
+_WEIGHTS = CstWeightSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,23 @@ class CstSettings(MethodSettings):
 
     weight: float = share(0.5, "keep a block whose words have at least this mean weight")
     min_pages: int = min_pages()
+    mapped: bool = setting(
+        _WEIGHTS.mapped, "weight as MapCST does (4.3.3) rather than exactly (5-10)", "yes or no", yes_or_no
+    )
+    informative: float = share(_WEIGHTS.informative, "if mapped, weights of at least this count as 1 (u of 4.3.3)")
+    meaningless: float = share(_WEIGHTS.meaningless, "if mapped, weights below this count as 0 (m of 4.3.3)")
+    alone: float = share(
+        _WEIGHTS.alone, "NodeImp of an element with one tag node: 0 in the thesis (5-6), 1 in Yi and Liu (eq. 1)"
+    )
+
+    def __post_init__(self) -> None:
+        MethodSettings.__post_init__(self)
+        _ = self.weights
+
+    @property
+    def weights(self) -> CstWeightSettings:
+        """The settings of the weights."""
+        return CstWeightSettings(**{one.name: getattr(self, one.name) for one in fields(CstWeightSettings)})
 
 
 def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -> Verdict:
@@ -29,7 +49,7 @@ def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -
     if note is not None or model is None:
         return keep_visible(page.tree, "cst", note)
     tree, of_run = page.tree, page.blocks.of_run()
-    mean = block_weights(page.blocks, model)
+    mean = block_weights(page.blocks, model.feature_weights(settings.weights))
     kept, removed = reasons.WEIGHTY_REASON, reasons.LIGHT_REASON
     reason = np.where(mean >= settings.weight, kept, removed)[of_run]
     verdict = keep_by_reason(tree, "cst", reason, (kept,), removed, np.zeros(0, np.float32))
@@ -38,10 +58,10 @@ def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -
     return replace(verdict, score=score, weight=score)
 
 
-def block_weights(blocks: Blocks, model: LearnedSite) -> NDArray[np.float64]:
+def block_weights(blocks: Blocks, weights: FeatureWeights) -> NDArray[np.float64]:
     """The mean weight per word of each block; a block without words has that of the last block with words."""
     of_run = blocks.of_run()
-    runs, weight = model.weights.of_words(blocks.tree)
+    runs, weight = weights.of_words(blocks.tree)
     words = np.bincount(of_run[runs], minlength=len(blocks))
     mean = np.bincount(of_run[runs], weights=weight, minlength=len(blocks)) / np.maximum(words, 1)
     last = np.maximum.accumulate(np.where(words > 0, np.arange(len(blocks)), -1))

@@ -22,7 +22,6 @@ from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.parsing import parse
 from webwinnow.report.classreport import classes_html
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.storage import write_file
 from webwinnow.vectors import VectorSettings
 
@@ -52,6 +51,7 @@ def train(
     neighbours: Annotated[int, opt.setting("Training pages that vote (knn, docview).")] = NEIGHBOURS,
     cost: Annotated[float, opt.setting("svm: C, the cost of a training page on the wrong side.")] = COST,
     weighting: opt.Weighting = "cst",
+    set_: opt.WeightSettings = None,
     kinds: opt.Kinds = "words",
     separator: Annotated[
         str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
@@ -92,7 +92,7 @@ def train(
         cost=cost,
         neighbours=neighbours,
         separator=separator,
-        vectors=VectorSettings(kinds=opt.names_in(kinds), weighting=weighting, weights=CstWeightSettings(mapped=True)),
+        vectors=VectorSettings(kinds=opt.names_in(kinds), weighting=weighting, weights=opt.weight_settings(set_)),
         seed=seed,
     )
     run = opt.parsing_settings(site_by, jobs)

@@ -106,6 +106,10 @@ def mining(
     runs: Annotated[int, opt.runs("0 for none")] = 800,
     configurations: Annotated[str, opt.running("Configurations of the SVM: of 1,2,3, or none.")] = "1,2,3",
     neighbours: Annotated[bool, opt.running("Also classify with chi-square and k-NN.", "--knn/--no-knn")] = True,
+    rows: Annotated[
+        str, opt.running("Rows of the SVM: raw, as in the thesis; unit, scaled to length 1; or both.")
+    ] = "raw",
+    set_: opt.Settings = None,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
@@ -145,6 +149,7 @@ def mining(
         "tasks": tuple(tasks),
         "methods": DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
         "configurations": _configurations(configurations),
+        "cleaning": opt.cleaning_settings(set_),
     }
     settings = MiningSettings(**opt.fields_of(MiningSettings, locals()) | parsed)
     out.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,6 @@ from webwinnow.io.tablefiles import read_label_column
 from webwinnow.links import STRUCTURE
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.modelstore import open_models
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
@@ -44,6 +43,7 @@ def features(
     out: Annotated[Path, opt.out("an .npz file")],
     weighting: opt.Weighting = _WEIGHTING,
     mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
+    set_: opt.WeightSettings = None,
     kinds: opt.Kinds = "words",
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     site_by: opt.SiteBy = "host",
@@ -64,7 +64,7 @@ def features(
         kinds=opt.names_in(kinds),
         stop_words=not all_words,
         weighting=weighting,
-        weights=CstWeightSettings(mapped=mapped),
+        weights=opt.weight_settings(set_, mapped=mapped),
     )
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
@@ -242,6 +242,7 @@ def cluster(
     label: Annotated[str | None, opt.label(", to compare the clusters with")] = None,
     labels: opt.Labels = None,
     weighting: opt.WeightingUnlessGiven = None,
+    set_: opt.WeightSettings = None,
     site_by: opt.SiteBy = "host",
     runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
     start: Annotated[str, opt.setting("First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
@@ -273,15 +274,15 @@ def cluster(
     if page is not None:
         check_output(page, "jsonl")
     check_apart([*inputs, *([] if labels is None else [labels])], out, page)
-    if weighting is not None and any(is_feature_file(given) for given in inputs):
-        raise SettingsError("the pages of an .npz file are weighted already; leave --weighting out")
+    if (weighting is not None or set_) and any(is_feature_file(given) for given in inputs):
+        raise SettingsError("the pages of an .npz file are weighted already; leave --weighting and --set out")
     if labels is not None and label is None:
         raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
     settings = opt.parsing_settings(site_by, jobs)
     given = opt.fields_of(ClusterSettings, locals())
     clusters = ClusterSettings(**given | {"jobs": settings.workers, "map": page is not None})
     known = None if label is None else read_label_column(inputs if labels is None else [labels], label)
-    vectors = VectorSettings(weighting=weighting or _WEIGHTING, weights=CstWeightSettings(mapped=True))
+    vectors = VectorSettings(weighting=weighting or _WEIGHTING, weights=opt.weight_settings(set_))
     with shown_progress(quiet=quiet) as progress:
         collection = cluster_collection(
             inputs, settings, vectors, clusters, labels=known, tmp=tmp, **progress.callbacks

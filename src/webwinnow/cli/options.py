@@ -7,7 +7,7 @@ option: `out("an .npz file")`. The help of such an option starts with the same w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,12 +18,13 @@ from webwinnow.cleaning.tasks import TASKS
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.crawl import AddressGuard, Route
 from webwinnow.crawl.crawlsettings import ScopeKind
-from webwinnow.errors import MissingExtra
+from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.methods import METHODS, CleaningSettings
 from webwinnow.pagemodel import Favor
 from webwinnow.parsing import ParseLimits
+from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
-from webwinnow.vectors import FEATURE_KINDS
+from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 
 if TYPE_CHECKING:
     from webwinnow.engines import ClusterEngine
@@ -83,6 +84,14 @@ Settings = Annotated[
     list[str] | None,
     cleaning(
         "Setting of a method, as in sst.threshold=0.9; repeatable. `webwinnow methods` lists them.",
+        "--set",
+        metavar="NAME=VALUE",
+    ),
+]
+WeightSettings = Annotated[
+    list[str] | None,
+    setting(
+        "Setting of the weights, as in cst.informative=0.2; repeatable. `webwinnow methods` lists those of cst.",
         "--set",
         metavar="NAME=VALUE",
     ),
@@ -164,6 +173,16 @@ def cleaning_settings(
     return CleaningSettings.from_pairs(
         pairs or (), page={name: value for name, value in page.items() if value is not None}, docview=docview
     )
+
+
+def weight_settings(pairs: list[str] | None, *, mapped: bool = True) -> CstWeightSettings:
+    """The settings of feature weights that --set and --mapped give."""
+    known = asdict(replace(VectorSettings().weights, mapped=mapped))
+    for pair in pairs or ():
+        if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
+            expected = ", ".join(f"cst.{name}=..." for name in known)
+            raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
+    return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
 
 
 def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:

@@ -39,7 +39,6 @@ from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel, Taxonomy
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 
@@ -68,7 +67,7 @@ class ClassifySettings:
     cost: float = COST
     neighbours: int = NEIGHBOURS
     separator: str = SEPARATOR
-    vectors: VectorSettings = field(default_factory=lambda: VectorSettings(weights=CstWeightSettings(mapped=True)))
+    vectors: VectorSettings = field(default_factory=VectorSettings)
     folds: int = FOLDS
     seed: int = 0
 

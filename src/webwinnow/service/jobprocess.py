@@ -37,7 +37,6 @@ from webwinnow.search import IndexFolder
 from webwinnow.service.jobs import Job, JobProgress
 from webwinnow.service.requestmodels import JobOptions
 from webwinnow.site.epochs import EPOCHS
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
@@ -199,7 +198,7 @@ class JobSteps:
         from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
         from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
 
-        vectors = VectorSettings(weights=CstWeightSettings(mapped=True))
+        vectors = VectorSettings()
         clustered = cluster_parsed(self.collection(), vectors, ClusterSettings(map=True))
         write_clusters(clustered, self.result / "clusters.jsonl")
         write_cluster_html(clustered, self.result / "clusters.html")

@@ -138,14 +138,16 @@ class LearnedSite:
         """The site style tree, ready to map pages to."""
         return NoiseMap(self._part(self.sst, "site style tree"))
 
-    @cached_property
-    def weights(self) -> FeatureWeights:
-        """The exact weights (5-10) of the compressed structure tree."""
-        return self.feature_weights(CstWeightSettings())
-
     def feature_weights(self, settings: CstWeightSettings) -> FeatureWeights:
-        """The weights of the compressed structure tree."""
-        return FeatureWeights(self._part(self.cst, "compressed structure tree"), settings)
+        """The weights of the compressed structure tree; the last are cached."""
+        if settings not in self._weights:
+            self._weights.clear()
+            self._weights[settings] = FeatureWeights(self._part(self.cst, "compressed structure tree"), settings)
+        return self._weights[settings]
+
+    @cached_property
+    def _weights(self) -> dict[CstWeightSettings, FeatureWeights]:
+        return {}
 
     def _part(self, part: T | None, name: str) -> T:
         if part is None:

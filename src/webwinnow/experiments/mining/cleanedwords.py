@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,11 @@ from webwinnow.cleaner import Cleaner
 from webwinnow.collection.pagestore import CollectionStore, stored_tree
 from webwinnow.errors import SettingsError
 from webwinnow.experiments.jobpool import AnswerCache, JobPool, cache_key
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress
+from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import Keys, feature_names
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
@@ -40,7 +42,8 @@ class MinedMethod:
     """A method of the experiment: words that a cleaning method keeps, counted, or all words weighted by the site.
 
     `cleaning` is a method whose kept words get tf-idf (thesis 5.5); `weighting` is one of `webwinnow.vectors`, whose
-    weights are used unchanged. Letters are those of the thesis's tables (N, T, S, W) and ours.
+    weights are used unchanged: `exact` (5-10) over all pages of a site, or mapped (4.3.3) from a sample. `unit`: rows
+    have length 1, whatever the settings. Letters are those of the thesis's tables (N, T, S, W) and ours.
     """
 
     letter: str
@@ -48,6 +51,8 @@ class MinedMethod:
     about: str
     cleaning: str | None = None
     weighting: str | None = None
+    exact: bool = False
+    unit: bool = False
 
 
 MINED_METHODS: dict[str, MinedMethod] = {
@@ -56,9 +61,12 @@ MINED_METHODS: dict[str, MinedMethod] = {
         MinedMethod("N", "none", "no cleaning", cleaning="none"),
         MinedMethod("T", "template", "templates dropped (thesis 3.3)", cleaning="template"),
         MinedMethod("S", "sst", "noise of the site style tree dropped (thesis 4.2)", cleaning="sst"),
-        MinedMethod("W", "weights", "weights of the compressed structure tree (thesis 4.3)", weighting="cst"),
+        MinedMethod("W", "weights", "weights of the compressed structure tree (5-10)", weighting="cst", exact=True),
+        MinedMethod("M", "mapped", "weights of MapCST, learned from a sample (thesis 4.3.3)", weighting="cst"),
         MinedMethod("C", "combined", "page and site evidence together, our default", cleaning="combined"),
-        MinedMethod("W+", "wplus", "W, reweighted by evidence from all sites (docs/wplus.md)", weighting=PLUS),
+        MinedMethod(
+            "W+", "wplus", "M, reweighted by evidence from all sites (docs/wplus.md)", weighting=PLUS, unit=True
+        ),
         MinedMethod("R", "repeated", "content that the site repeats dropped", cleaning="repeated"),
         MinedMethod("P", "page", "page evidence alone", cleaning="page"),
         MinedMethod("G", "segments", "informative tables kept (thesis 3.2)", cleaning="segments"),
@@ -96,12 +104,13 @@ class SiteJob(NamedTuple):
     pages: tuple[tuple[int, Ref], ...]
     chosen: tuple[Ref, ...]
     methods: tuple[MinedMethod, ...]
+    settings: CleaningSettings
     content: bytes = b""
     """A digest of the trees."""
 
-    def key(self, letter: str) -> str:
+    def key(self, method: MinedMethod) -> str:
         """The cache key of the words of the site by one method."""
-        return cache_key("words", letter, self.content, f"{len(self.pages)}")
+        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +148,7 @@ class MethodRows(NamedTuple):
 def clean_sites(
     store: CollectionStore,
     methods: Sequence[MinedMethod],
+    settings: CleaningSettings,
     sites: Sequence[str | None],
     pool: JobPool,
     cache: AnswerCache,
@@ -163,11 +173,11 @@ def clean_sites(
             refs = tuple((row.ordinal, row.ref) for row in store.pages_of(site) if row.ref is not None)
             chosen = tuple(store.chosen_of(site, LEARNED_PAGES))
             content = _digest(store, (*(ref for _, ref in refs), *chosen)) if cache else b""
-            job = SiteJob(str(store.spool_path), refs, chosen, tuple(methods), content)
+            job = SiteJob(str(store.spool_path), refs, chosen, tuple(methods), settings, content)
             read[[page for page, _ in refs]] = True
             missing = []
             for method in methods:
-                found = cache.get_arrays(job.key(method.letter), ("start", "words", "values"))
+                found = cache.get_arrays(job.key(method), ("start", "words", "values"))
                 if found is None:
                     missing.append(method)
                 else:
@@ -175,9 +185,10 @@ def clean_sites(
             yield job._replace(methods=tuple(missing))
 
     for job, answer in pool.run(site_words, jobs()):
-        for letter, found in answer.items():
-            add(job, letter, found)
-            cache.put_arrays(job.key(letter), start=found.start, words=found.words, values=found.values)
+        for method in job.methods:
+            found = answer[method.letter]
+            add(job, method.letter, found)
+            cache.put_arrays(job.key(method), start=found.start, words=found.words, values=found.values)
         done += len(job.pages)
         progress("clean", done, total)
     matrices = _matrices(rows, len(sites))
@@ -228,7 +239,11 @@ def site_words(job: SiteJob) -> dict[str, SiteWords]:
 
 def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[str, Keys, Values]]:
     """The words of a site, page by page and method by method."""
-    cleaners = {method.letter: Cleaner.of(method.cleaning) for method in job.methods if method.cleaning is not None}
+    cleaners = {
+        method.letter: Cleaner.of(method.cleaning, job.settings)
+        for method in job.methods
+        if method.cleaning is not None
+    }
     scored = any(cleaner.method.scores for cleaner in cleaners.values())
     parts = frozenset[str]().union(*(cleaner.method.parts for cleaner in cleaners.values()))
     sums = SiteSums(parts=parts)
@@ -240,7 +255,10 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
         for method in job.methods
         if method.weighting is not None
     }
-    weights = learn_weights(map(tree_at, job.chosen), VectorSettings().weights) if builders else None
+    weights = {
+        exact: _weights(job, tree_at, exact=exact)
+        for exact in {method.exact for method in job.methods if method.weighting is not None}
+    }
     for _, ref in job.pages:
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
@@ -253,10 +271,16 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
             inside = np.isin(words, counted)
             yield letter, words[inside], counts[inside].astype(np.float64)
         for letter, builder in builders.items():
-            builder.add("", tree, weights)
-            words, values = builder.rows[-1]
+            builder.add("", tree, weights[MINED_METHODS[letter].exact])
+            words, values = builder.rows.pop()
             order = np.argsort(words)
             yield letter, words[order], values[order]
+
+
+def _weights(job: SiteJob, tree_at: Callable[[Ref], PageTree], *, exact: bool) -> FeatureWeights:
+    """The weights of a site: exact (5-10) over all pages, or mapped (4.3.3) from the chosen pages."""
+    refs = [ref for _, ref in job.pages] if exact else job.chosen
+    return learn_weights(map(tree_at, refs), replace(job.settings.cst.weights, mapped=not exact))
 
 
 def _counted_words(tree: PageTree) -> Keys:
@@ -280,13 +304,24 @@ def _matrices(rows: dict[str, dict[int, PageWordCounts]], pages: int) -> dict[st
     }
 
 
-def unit_rows(matrix: Any, *, tfidf: bool) -> Any:
-    """Return rows of length 1 for the miners, with tf-idf over these pages on request (thesis 5.5).
+def mined_rows(matrix: Any, *, tfidf: bool) -> Any:
+    """The rows of some pages for the miners, without unused columns; with TFIDF over these pages on request.
 
-    The inverse document frequency is scikit-learn's, `log((1 + n) / (1 + df)) + 1`. Empty rows stay empty.
+    TFIDF is that of thesis 2.1.1, n(i, j) / max_k n(i, k) times log(N / N_j): a word of every page has weight 0.
     """
-    from sklearn.feature_extraction.text import TfidfTransformer  # noqa: PLC0415 (an optional extra)
-
-    rows = TfidfTransformer(use_idf=tfidf).fit_transform(matrix.astype(np.float64))
+    rows = matrix.astype(np.float64).tocsr()
+    if tfidf and rows.nnz:
+        most = np.maximum(rows.max(axis=1).toarray().ravel(), 1)
+        pages_with = np.bincount(rows.indices, minlength=rows.shape[1])
+        rarity = np.log(rows.shape[0] / np.maximum(pages_with, 1))
+        rows.data *= rarity[rows.indices] / np.repeat(most, np.diff(rows.indptr))
+        rows.eliminate_zeros()
     used = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
     return rows[:, used].tocsr()
+
+
+def unit_rows(rows: Any) -> Any:
+    """The rows scaled to length 1; empty rows stay empty."""
+    from sklearn.preprocessing import normalize  # noqa: PLC0415 (an optional extra)
+
+    return normalize(rows)

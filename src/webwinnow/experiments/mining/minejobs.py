@@ -1,6 +1,7 @@
 """The miners: SVM in three configurations (thesis 5.5), k-means (5.4), chi-square with k-NN (DocView 7.1).
 
-The SVM is scikit-learn's with default settings, on the rows as they are: no feature selection, no calibration.
+The SVM is scikit-learn's with default settings: no feature selection, no calibration. Rows are as they are or of length
+1; in both cases C is the default of SVMlight, which the thesis used: 1 / mean of x.x over the training rows.
 A job is a share of one miner's work on one task and one method; its answer depends on the job alone.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.experiments.jobpool import cache_key
+from webwinnow.experiments.mining.cleanedwords import unit_rows
 from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.mining.classifiers import ChiSquareNeighbours
 from webwinnow.mining.classscores import ClassScores
@@ -89,6 +91,8 @@ class PairJob(NamedTuple):
     file: TaskFile
     pairs: tuple[SitePair, ...]
     configurations: tuple[int, ...]
+    unit: bool
+    """Whether the rows are scaled to length 1."""
 
     @property
     def trials(self) -> int:
@@ -96,7 +100,7 @@ class PairJob(NamedTuple):
 
     def work(self) -> list[PairTrial]:
         """Train each pair once; configurations 2 and 3 differ only in the test pages."""
-        rows, label, site = _loaded(self.file)
+        rows, label, site = _loaded(self.file, self.unit)
         return [trial for pair in self.pairs for trial in pair_trials(rows, label, site, pair, self.configurations)]
 
 
@@ -139,7 +143,7 @@ class NeighbourJob(NamedTuple):
 
     def work(self) -> tuple[str, list[tuple[float, float, float]]]:
         """Return the unit of the folds, and for each class precision, recall and F1 (DocView 7.1, equations 4 to 6)."""
-        rows, label, site = _loaded(self.file)
+        rows, label, site = _loaded(self.file, True)
         names = [f"{number:06d}" for number in range(int(label.max()) + 1)]
         machine = ChiSquareNeighbours(seed=self.seed)
         machine.fit(rows, np.array(names)[label], site.astype(np.str_))
@@ -178,15 +182,16 @@ def jobs_of(
     file: TaskFile,
     *,
     configurations: tuple[int, ...] = CONFIGURATIONS,
+    units: Sequence[bool] = (False,),
     runs: int,
     seed: int,
     neighbours: bool = True,
 ) -> Iterator[Job]:
-    """Yield the jobs of a task and a method."""
+    """Yield the jobs of a task and a method; the SVM's once for each of `units` (`PairJob.unit`)."""
     if len(task.sites) > 1:
         pairs = tuple(site_pairs(task, configurations))
-        for first in range(0, len(pairs), PAIRS_A_JOB):
-            yield PairJob(file, pairs[first : first + PAIRS_A_JOB], configurations)
+        for unit, first in product(units, range(0, len(pairs), PAIRS_A_JOB)):
+            yield PairJob(file, pairs[first : first + PAIRS_A_JOB], configurations, unit)
     for first in range(0, runs, RUNS_A_JOB):
         yield ClusterJob(file, first, min(RUNS_A_JOB, runs - first), seed)
     if neighbours:
@@ -228,10 +233,11 @@ def predicted_first(rows: Any, is_first: NDArray[np.bool_], tested: Any) -> NDAr
     if not len(used):  # no training page has a word: all pages get the larger class
         return np.full(tested.shape[0], is_first.mean() >= 0.5)
     machine = LinearSVC(random_state=0)
+    scale = float(np.sqrt(rows.shape[0] / (rows.data**2).sum()))  # C = 1 on scaled rows is 1 / mean(x.x) on these
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(rows[:, used], ~is_first)
-    margin = tested[:, used] @ machine.coef_[0] + machine.intercept_[0]  # towards the second class (6-5)
+        machine.fit(rows[:, used] * scale, ~is_first)
+    margin = tested[:, used] @ (scale * machine.coef_[0]) + machine.intercept_[0]  # towards the second class (6-5)
     found: NDArray[np.bool_] = np.round(margin, 6) <= 0
     return found
 
@@ -243,13 +249,14 @@ def f_and_accuracy(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> tu
 
 
 @lru_cache(maxsize=2)
-def _loaded(file: TaskFile) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-    return file.load()
+def _loaded(file: TaskFile, unit: bool) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+    rows, label, site = file.load()
+    return unit_rows(rows) if unit else rows, label, site
 
 
 @lru_cache(maxsize=1)
 def _unit(file: TaskFile) -> tuple[UnitRows, NDArray[np.int64]]:
-    """Rows for k-means, of length 1 already. Rows of W+ may have negative values; their cosines are right too."""
-    rows, label, _ = file.load()
+    """Rows for k-means, of length 1. Rows of W+ may have negative values; their cosines are right too."""
+    rows, label, _ = _loaded(file, True)
     page = np.flatnonzero(np.diff(rows.indptr) > 0)
     return UnitRows(rows[page].astype(np.float32), rows[page].T.tocsr(), page, rows.shape[0]), label

@@ -44,8 +44,7 @@ def mining_html(results: MiningResults) -> str:
         tasks=[_task(task) for task in results.tasks],
         folds=FOLDS,
         methods=[
-            [one.letter, one.name, one.about, "weights unchanged" if one.weighting else "tf-idf"]
-            for one in results.methods
+            [one.letter, one.name, one.about, "weights" if one.weighting else "tf-idf"] for one in results.methods
         ],
     )
 
@@ -87,11 +86,7 @@ def _task(task: TaskResults) -> dict[str, Any]:
         "sentences": sentences(task),
         "notes": [*task.task.notes, *notes],
         "counts": _counts(task.task),
-        "averages": [
-            [f"{short}{c}", *best_of_row([_value(task.average(letter, c), measure) for letter in task.letters])]
-            for c in task.configurations
-            for measure, short, *_ in _MEASURES
-        ],
+        "averages": _averages(task, unit=False) + (_averages(task, unit=True) if task.unit_trials else []),
         "charts": _configuration_charts(task),
         "drops": [
             {
@@ -113,6 +108,18 @@ def _task(task: TaskResults) -> dict[str, Any]:
         "neighbours": _neighbours(task) if any(task.neighbours.values()) else [],
         "bars": _bars(task),
     }
+
+
+def _averages(task: TaskResults, *, unit: bool) -> list[Row]:
+    """Mean F and accuracy of each configuration; with `unit`, those of the SVM on rows of length 1."""
+    return [
+        [
+            f"{short}{c}{', rows of length 1' if unit else ''}",
+            *best_of_row([_value(task.average(letter, c, unit=unit), measure) for letter in task.letters]),
+        ]
+        for c in task.configurations
+        for measure, short, *_ in _MEASURES
+    ]
 
 
 def _counts(task: LabelledTask) -> dict[str, Any]:

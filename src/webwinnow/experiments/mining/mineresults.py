@@ -14,6 +14,9 @@ from webwinnow.experiments.mining.minejobs import ClusterRun, PairTrial
 from webwinnow.experiments.mining.minetasks import LabelledTask
 from webwinnow.experiments.resulttables import DECIMALS
 
+RAW, UNIT, BOTH = "raw", "unit", "both"
+"""Rows of the SVM: as they are, of length 1, or once each."""
+
 
 class Average(NamedTuple):
     """Mean F and accuracy over a number of experiments."""
@@ -68,16 +71,23 @@ class ClusterStatistics:
 class TaskResults:
     """The results of one task, by the letter of the method.
 
-    `emptied` counts the pages without a word left; `folds_by` names the unit that was held out for k-NN.
+    `unit_trials` are the SVM's on rows of length 1 where both were asked for. `emptied` counts the pages without a word
+    left; `folds_by` names the unit that was held out for k-NN.
     """
 
     task: LabelledTask
     methods: tuple[MinedMethod, ...]
     trials: dict[str, tuple[PairTrial, ...]]
+    unit_trials: dict[str, tuple[PairTrial, ...]]
     runs: dict[str, tuple[ClusterRun, ...]]
     neighbours: dict[str, tuple[NeighbourScores, ...]]
     emptied: dict[str, int]
     folds_by: str
+    rows: str = RAW
+
+    def rows_of(self, method: MinedMethod) -> str:
+        """The SVM's rows in `trials`: `raw`, or `unit` for length 1."""
+        return UNIT if method.unit or self.rows == UNIT else RAW
 
     @property
     def letters(self) -> list[str]:
@@ -88,11 +98,13 @@ class TaskResults:
         """The configurations with at least one experiment."""
         return sorted({trial.configuration for found in self.trials.values() for trial in found})
 
-    def average(self, letter: str, configuration: int, classes: tuple[int, int] | None = None) -> Average | None:
+    def average(
+        self, letter: str, configuration: int, classes: tuple[int, int] | None = None, *, unit: bool = False
+    ) -> Average | None:
         """The mean over the experiments of a configuration, of two classes or of all; None if there is none."""
         found = [
             trial
-            for trial in self.trials[letter]
+            for trial in (self.unit_trials if unit else self.trials).get(letter, ())
             if trial.configuration == configuration and (classes is None or trial.pair[:2] == classes)
         ]
         if not found:
@@ -138,6 +150,7 @@ class MiningResults:
     pages: int
     sites: int
     methods: tuple[MinedMethod, ...]
+    rows: str
     runs: int
     seed: int
     tasks: tuple[TaskResults, ...]
@@ -171,10 +184,12 @@ def _averages(task: TaskResults) -> Rows:
         for pair in [*task.class_pairs(configuration), None]:
             first, second = (None, None) if pair is None else (task.task.classes[c] for c in pair)
             for method in task.methods:
-                found = task.average(method.letter, configuration, pair)
-                if found is not None:
-                    classes = {"configuration": configuration, "class_1": first, "class_2": second}
-                    yield classes | _named(method) | _rounded(found._asdict())
+                of_rows = {task.rows_of(method): task.average(method.letter, configuration, pair)}
+                of_rows.setdefault(UNIT, task.average(method.letter, configuration, pair, unit=True))
+                for rows, found in of_rows.items():
+                    if found is not None:
+                        classes = {"configuration": configuration, "class_1": first, "class_2": second}
+                        yield classes | _named(method) | {"rows": rows} | _rounded(found._asdict())
 
 
 def _experiments(task: TaskResults) -> Rows:

@@ -6,7 +6,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,22 @@ from webwinnow.collection import CollectionSettings, ParsedCollection
 from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 from webwinnow.experiments.jobpool import AnswerCache, JobPool
 from webwinnow.experiments.mining import cleanedwords, minejobs
-from webwinnow.experiments.mining.mineresults import MiningResults, NeighbourScores, TaskResults
+from webwinnow.experiments.mining.mineresults import BOTH, RAW, UNIT, MiningResults, NeighbourScores, TaskResults
 from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.experiments.resulttables import Notes
 from webwinnow.io.tablefiles import TableFile
+from webwinnow.methods import CleaningSettings
 from webwinnow.progress import Progress, no_progress
 from webwinnow.urls import SiteKey
 
 RUNS = 800
 """Runs of k-means in the thesis (5.4)."""
+ROWS = {RAW: (False,), UNIT: (True,), BOTH: (False, True)}
+"""Whether the SVM's rows have length 1, by setting."""
 SHOWN_ERRORS = 5
+
+_Answers = dict[tuple[type, int, str, bool], list[Any]]
+"""Answers by the type of job, the number of the task, the letter of the method, and whether rows have length 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,8 @@ class MiningSettings:
     - `methods`: letters or names of `MINED_METHODS`.
     - `runs`: of k-means; 0 for none. `configurations`: of the SVM, of 1, 2, 3; none for no SVM.
     - `neighbours`: whether to run chi-square with k-NN.
+    - `rows`: of the SVM: `raw`, as in the papers, `unit`, of length 1, or `both`.
+    - `cleaning`: settings of the methods and of the weights.
     - `jobs`: worker processes, 0 for one per core; no result depends on it.
     """
 
@@ -47,6 +55,8 @@ class MiningSettings:
     runs: int = RUNS
     configurations: tuple[int, ...] = minejobs.CONFIGURATIONS
     neighbours: bool = True
+    rows: str = RAW
+    cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     seed: int = 0
     jobs: int = 0
 
@@ -60,6 +70,8 @@ class MiningSettings:
         unknown = set(self.configurations) - set(minejobs.CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
+        if self.rows not in ROWS:
+            raise SettingsError(f"no rows {self.rows!r}; there are: {', '.join(ROWS)}")
         check_range(self, "runs", "seed", "jobs", least=0)
 
 
@@ -90,7 +102,9 @@ def mining_experiment(
         raise InputError(f"{data}: no task can be mined; {reasons}")
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
         with _parsed(file, rows, settings, tmp, progress, note) as collection:
-            cleaned = cleanedwords.clean_sites(collection.store, methods, rows.sites, pool, cache, progress)
+            cleaned = cleanedwords.clean_sites(
+                collection.store, methods, settings.cleaning, rows.sites, pool, cache, progress
+            )
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
         found = _mine(ready, cleaned, methods, settings, Path(folder), pool, cache, progress)
@@ -99,6 +113,7 @@ def mining_experiment(
         pages=int(cleaned.read.sum()),
         sites=len({site for site, is_read in zip(rows.sites, cleaned.read, strict=True) if is_read}),
         methods=methods,
+        rows=settings.rows,
         runs=settings.runs,
         seed=settings.seed,
         tasks=tuple(found),
@@ -189,13 +204,16 @@ def _mine(
     emptied: dict[int, dict[str, int]] = defaultdict(dict)
     for number, task in enumerate(tasks):
         for method in methods:
-            rows = cleanedwords.unit_rows(cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None)
+            rows = cleanedwords.mined_rows(
+                cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None
+            )
             emptied[number][method.letter] = int((np.diff(rows.indptr) == 0).sum())
             file = minejobs.TaskFile.save(number, method.letter, folder, rows, task)
             jobs += minejobs.jobs_of(
                 task,
                 file,
                 configurations=settings.configurations,
+                units=(True,) if method.unit else ROWS[settings.rows],
                 runs=settings.runs if task.settings.runs is None else task.settings.runs,
                 seed=settings.seed,
                 neighbours=settings.neighbours,
@@ -203,11 +221,12 @@ def _mine(
     jobs.sort(key=lambda job: xxh3_64_intdigest(repr((job.file[:2], job[1:])).encode()))
     total, done = sum(job.trials for job in jobs), 0
     progress("mine", 0, total)
-    answers: dict[tuple[type, int, str], list[Any]] = defaultdict(list)
+    answers: _Answers = defaultdict(list)
 
     def add(job: minejobs.Job, answer: Any) -> None:
         nonlocal done
-        answers[type(job), job.file.task, job.file.letter].append(answer)
+        unit = isinstance(job, minejobs.PairJob) and job.unit
+        answers[type(job), job.file.task, job.file.letter, unit].append(answer)
         done += job.trials
         progress("mine", done, total)
 
@@ -222,28 +241,40 @@ def _mine(
     for job, answer in pool.run(minejobs.mine, uncached()):
         cache.put(minejobs.key_of_job(job), answer)
         add(job, answer)
-    return [_results(number, task, methods, answers, emptied[number]) for number, task in enumerate(tasks)]
+    return [
+        _results(number, task, methods, answers, emptied[number], settings.rows) for number, task in enumerate(tasks)
+    ]
 
 
 def _results(
     number: int,
     task: LabelledTask,
     methods: Sequence[cleanedwords.MinedMethod],
-    answers: dict[tuple[type, int, str], list[Any]],
+    answers: _Answers,
     emptied: dict[str, int],
+    rows: str,
 ) -> TaskResults:
     """Collect the answers of one task; those from the cache have lists instead of tuples."""
-    trials, runs, neighbours, folds_by = {}, {}, {}, ""
+    trials, unit_trials, runs, neighbours, folds_by = {}, {}, {}, {}, ""
     for letter in (method.letter for method in methods):
-        pairs, clusters, nearest = (
-            [row for answer in answers[kind, number, letter] for row in answer]
-            for kind in (minejobs.PairJob, minejobs.ClusterJob, minejobs.NeighbourJob)
+        raw, unit, clusters, nearest = (
+            [row for answer in answers[kind, number, letter, unit] for row in answer]
+            for kind, unit in (
+                (minejobs.PairJob, False),
+                (minejobs.PairJob, True),
+                (minejobs.ClusterJob, False),
+                (minejobs.NeighbourJob, False),
+            )
         )
-        trials[letter] = tuple(
-            sorted(minejobs.PairTrial(c, minejobs.SitePair(*pair), *scores) for c, pair, *scores in pairs)
-        )
+        trials[letter] = _trials(raw or unit)
+        if rows == BOTH:
+            unit_trials[letter] = _trials(unit)
         runs[letter] = tuple(sorted(minejobs.ClusterRun(*run) for run in clusters))
         unit, classes = nearest or ("", [])
         neighbours[letter] = tuple(NeighbourScores(*scores) for scores in classes)
         folds_by = folds_by or unit
-    return TaskResults(task, tuple(methods), trials, runs, neighbours, emptied, folds_by)
+    return TaskResults(task, tuple(methods), trials, unit_trials, runs, neighbours, emptied, folds_by, rows)
+
+
+def _trials(answers: list[Any]) -> tuple[minejobs.PairTrial, ...]:
+    return tuple(sorted(minejobs.PairTrial(c, minejobs.SitePair(*pair), *scores) for c, pair, *scores in answers))
