@@ -34,6 +34,7 @@ from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
 from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
 from webwinnow.urls import SiteKey
+from webwinnow.words import StopList
 
 if TYPE_CHECKING:
     from webwinnow.collection.settings import RunSettings
@@ -69,6 +70,7 @@ __all__ = [
     "SiteCleaner",
     "SiteKey",
     "SiteModel",
+    "StopList",
     "Verdict",
     "ViewSettings",
     "WebwinnowError",

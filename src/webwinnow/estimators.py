@@ -25,6 +25,7 @@ from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 from webwinnow.sitemodel import SiteModel, tree_of
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
+from webwinnow.words import StopList
 
 try:
     from scipy.sparse import csr_array, csr_matrix
@@ -87,7 +88,8 @@ class SiteFeatureWeighter(_SiteEstimator):
     `weighting` is `cst`, or `wplus` to adjust weights by all pages of `fit` (docs/wplus.md); then the columns after the
     words are topics. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3) rather than exact
     ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`, `images`, `links`;
-    `stop_words` leaves stop words out; at most `learn_pages` pages of a site are learned.
+    `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most `learn_pages` pages of
+    a site are learned.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         weights: CstWeightSettings | None = None,
         kinds: tuple[str, ...] = ("words",),
         stop_words: bool = True,
+        stop_list: StopList | None = None,
         learn_pages: int = LEARNED_PAGES,
     ) -> None:
         self.weighting = weighting
@@ -107,6 +110,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         self.weights = weights
         self.kinds = kinds
         self.stop_words = stop_words
+        self.stop_list = stop_list
         self.learn_pages = learn_pages
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
@@ -150,7 +154,12 @@ class SiteFeatureWeighter(_SiteEstimator):
 
     def _gathered(self, sited: list[tuple[str, PageTree]]) -> VectorBuilder:
         builder = VectorBuilder(
-            VectorSettings(weighting=self.weighting, kinds=tuple(self.kinds), stop_words=self.stop_words)
+            VectorSettings(
+                weighting=self.weighting,
+                kinds=tuple(self.kinds),
+                stop_words=self.stop_words,
+                stop_list=self.stop_list or StopList(),
+            )
         )
         for number, (site, tree) in enumerate(sited):
             builder.add(str(number), tree, self.weights_.get(site))

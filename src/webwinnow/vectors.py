@@ -16,11 +16,10 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
-from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, stop_words, words
+from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
 
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf")
-DEFAULT_LANGUAGE = "en"
 TITLE_WEIGHT = 2.0
 """What W+ adds to the weight of a word that is also in the page's title (docs/wplus.md)."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -31,7 +30,8 @@ class VectorSettings:
     """Which features are in the rows, and how they are weighted.
 
     - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
-    - `stop_words`: leave out the stop words of the page's language, words of one letter and words with digits.
+    - `stop_words`: leave out stop words, words of one letter and words with digits.
+    - `stop_list`: which words are stop words.
     - `weighting`: `cst`; `wplus`, the CST's weights adjusted by the whole collection (extra `mining`); or `tfidf`,
       counts times inverse document frequency over the collection.
     - `weights`: settings of the CST's weights.
@@ -39,6 +39,7 @@ class VectorSettings:
 
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
+    stop_list: StopList = field(default_factory=StopList)
     weighting: str = "cst"
     weights: CstWeightSettings = field(default_factory=lambda: CstWeightSettings(mapped=True))
 
@@ -47,6 +48,8 @@ class VectorSettings:
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
+        if self.stop_list.own is not None and not self.stop_words:
+            raise SettingsError("a list of stop words is given, and all words are to be kept; expected one of the two")
         if self.weighting not in WEIGHTINGS:
             raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
 
@@ -110,7 +113,7 @@ class VectorBuilder:
             return
         found = weights.weigh(tree) if weights is not None else _counted(tree)
         names = feature_names(tree)
-        stops = stop_words(tree.head.language or DEFAULT_LANGUAGE) if self.settings.stop_words else frozenset()
+        stops = self.settings.stop_list.of(tree.head.language) if self.settings.stop_words else frozenset()
         wanted = np.array([self._is_wanted(names[feature], stops) for feature in found[0].tolist()], np.bool_)
         features, values = found[0][wanted], found[1][wanted]
         if self.settings.weighting == "wplus":

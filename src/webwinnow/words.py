@@ -20,14 +20,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.errors import MissingExtra, SettingsError, check_range
+from webwinnow._words import name_hash
+from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 
 CjkSegmentation = Literal["bigrams", "jieba"]
 
@@ -181,6 +183,10 @@ def _bigrams(run: str) -> list[str]:
 
 # Stop words
 
+DEFAULT_LANGUAGE = "en"
+"""The language of a page that does not say it, for stop words."""
+LARGEST_STOP_LIST = 1_000_000
+"""Bytes of a file of stop words."""
 _OTHER_CODES = {"no": "nb", "nn": "nb", "iw": "he", "in": "id"}  # the Norwegian list covers both; old ISO codes
 
 
@@ -199,6 +205,76 @@ def stop_words(language: str) -> frozenset[str]:
 def _stop_list(code: str) -> frozenset[str]:
     entries = (_separated(entry).split() for entry in get_stop_words(code, cache=False))
     return frozenset(entry[0] for entry in entries if len(entry) == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class StopList:
+    """Which words are left out as stop words: by default the built-in list of each page's language.
+
+    An `own` list, normalised as by `words`, replaces the built-in lists in every language: what `webwinnow lists
+    stopwords` derives is in the languages of the collection. Entries of several words are omitted, as in those lists.
+    The parts of a contraction (`don't`: `don`, `t`) are stop words too, because pages are split there.
+    """
+
+    own: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.own is not None:
+            entries = [found[0] for found in map(words, self.own) if len(found) == 1]
+            object.__setattr__(self, "own", tuple(sorted({part for word in entries for part in _with_parts(word)})))
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a file with one word per line, as `webwinnow lists stopwords` writes it; what follows a tab is ignored.
+
+        Raises `InputError`.
+        """
+        try:
+            with path.open("rb") as file:
+                data = file.read(LARGEST_STOP_LIST + 1)
+            lines = data.decode("utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: no list of stop words ({error}); expected one word per line, in UTF-8") from None
+        if len(data) > LARGEST_STOP_LIST:
+            raise InputError(f"{path}: a list of stop words may have {LARGEST_STOP_LIST:,} bytes, this has more")
+        found = cls(tuple(line.partition("\t")[0] for line in lines))
+        if not found.own:
+            raise InputError(f"{path}: has no word; expected one per line, as webwinnow lists stopwords writes them")
+        return found
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Self:
+        """Read what `dataclasses.asdict` made of a list. Raises `ValueError`."""
+        own = plain["own"] if isinstance(plain, dict) and plain.keys() == {"own"} else 0
+        if own is not None and not (isinstance(own, list | tuple) and all(isinstance(word, str) for word in own)):
+            raise ValueError("its stop words are not a list of words")
+        return cls(None if own is None else tuple(own))
+
+    def of(self, language: str | None) -> frozenset[str]:
+        """The stop words of a page in this language."""
+        return stop_words(language or DEFAULT_LANGUAGE) if self.own is None else frozenset(self.own)
+
+    def keys(self, language: str | None) -> npt.NDArray[np.uint64]:
+        """The hashes of the stop words and of the parts of contractions, ascending."""
+        return _stop_keys(self, language or DEFAULT_LANGUAGE if self.own is None else "")
+
+
+@functools.lru_cache(maxsize=64)
+def stop_list_of(own: tuple[str, ...] | None) -> StopList:
+    """The stop list with these words; None for the built-in lists."""
+    return StopList(own)
+
+
+def _with_parts(word: str) -> list[str]:
+    return [word, *word.split("'")] if "'" in word else [word]
+
+
+@functools.lru_cache(maxsize=64)
+def _stop_keys(stops: StopList, language: str) -> npt.NDArray[np.uint64]:
+    pieces = {piece for word in stops.of(language) for piece in word.split("'")}
+    keys = np.sort(np.array([name_hash(piece) for piece in pieces], np.uint64))
+    keys.flags.writeable = False
+    return keys
 
 
 # Links and images as features

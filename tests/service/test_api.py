@@ -31,6 +31,23 @@ def test_a_page_comes_back_as_its_record(server: Any, make_page: Callable[[int],
     assert "About us" not in record["text"]
 
 
+def test_the_stop_words_of_the_server_are_those_of_pages_and_jobs(
+    make_server: Callable[..., Any], make_crawl: Callable[[int], bytes], tmp_path: Path
+) -> None:
+    html = "<html lang=en><p>The river and the bridge are the river and the bridge of the old town.</p>"
+    (tmp_path / "stop.tsv").write_text("river\t5\nbridge\t4\n", encoding="utf-8")
+    server = make_server("--stop-words", str(tmp_path / "stop.tsv"))
+    record = server.client.post("/page", json={"html": html, "method": "none"}).json()
+    assert "the" in record["keywords"]
+    assert {"river", "bridge"}.isdisjoint(record["keywords"])
+    pages = b"".join(line.replace(b"<p>", b"<p>The river. ") + b"\n" for line in make_crawl(4).splitlines())
+    job = server.wait(server.hand_in(pages)["id"])["id"]
+    records = [json.loads(line) for line in server.client.get(f"/jobs/{job}/records").text.splitlines()]
+    assert all("river" not in record["keywords"] and "the" in record["keywords"] for record in records)
+    assert server.client.get("/search", params={"job": job, "q": "river"}).json()["hits"] == []
+    assert server.client.get("/search", params={"job": job, "q": "the"}).json()["hits"]
+
+
 def test_renderings_are_in_the_record_if_asked_for(server: Any) -> None:
     html = "<article><h1>A title</h1><p>Some words that are long enough to be the text of a page.</p></article>"
     record = server.client.post("/page", json={"html": html, "method": "none", "also": ["markdown", "html"]}).json()

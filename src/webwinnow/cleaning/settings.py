@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webwinnow.errors import SettingsError
+from webwinnow.words import StopList
 
 
 class Setting(NamedTuple):
@@ -32,6 +33,8 @@ class MethodSettings:
 
     def __post_init__(self) -> None:
         for one in fields(self):
+            if isinstance(getattr(self, one.name), list):  # read from JSON
+                object.__setattr__(self, one.name, tuple(getattr(self, one.name)))
             value, valid = getattr(self, one.name), one.metadata["valid"]
             if not (value is None and one.default is None) and valid is not None and not valid(value):
                 raise SettingsError(f"{one.name} is {value!r}: expected {_expected(one)}")
@@ -71,6 +74,12 @@ def yes_or_no(text: str) -> bool:
     if text.lower() not in known:
         raise ValueError(text)
     return known[text.lower()]
+
+
+def stop_words() -> Any:
+    """A setting that is a list of stop words, read from a file."""
+    about = "stop words of this file, one per line, instead of a list per language"
+    return setting(None, about, "a file", lambda text: StopList.read(Path(text)).own)
 
 
 def share(default: float | None, help: str) -> Any:

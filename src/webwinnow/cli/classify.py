@@ -12,7 +12,7 @@ from webwinnow.cleaner import clean_page
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
-from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
+from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, ViewSettings, features_of
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.io import check_apart, check_output, open_pages
 from webwinnow.io.tablefiles import check_label_column, read_labels
@@ -53,6 +53,7 @@ def train(
     weighting: opt.Weighting = "cst",
     set_: opt.WeightSettings = None,
     kinds: opt.Kinds = "words",
+    stop_words: opt.StopWords = None,
     separator: Annotated[
         str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
     ] = SEPARATOR,
@@ -84,7 +85,8 @@ def train(
         if report is not None or scores is not None:
             raise SettingsError(f"--classifier {DOCVIEW} measures nothing; leave out --report and --scores")
         chosen = CategorySettings(features=_DOCVIEW.features if features is None else features, neighbours=neighbours)
-        _train_categories(inputs, out, label, labels, method, chosen)
+        view = ViewSettings(stop_words=opt.stop_list(stop_words).own)
+        _train_categories(inputs, out, label, labels, method, chosen, view)
         return
     settings = ClassifySettings(
         method=classifier,
@@ -92,7 +94,12 @@ def train(
         cost=cost,
         neighbours=neighbours,
         separator=separator,
-        vectors=VectorSettings(kinds=opt.names_in(kinds), weighting=weighting, weights=opt.weight_settings(set_)),
+        vectors=VectorSettings(
+            kinds=opt.names_in(kinds),
+            stop_list=opt.stop_list(stop_words),
+            weighting=weighting,
+            weights=opt.weight_settings(set_),
+        ),
         seed=seed,
     )
     run = opt.parsing_settings(site_by, jobs)
@@ -110,7 +117,13 @@ def train(
 
 
 def _train_categories(
-    inputs: list[str], out: Path, label: str | None, labels: Path | None, method: str, settings: CategorySettings
+    inputs: list[str],
+    out: Path,
+    label: str | None,
+    labels: Path | None,
+    method: str,
+    settings: CategorySettings,
+    view: ViewSettings,
 ) -> None:
     """Learn content categories (DocView 6 and 7.1): chi-square chooses features, the nearest pages vote."""
     if (label is None) == (labels is None):
@@ -131,7 +144,7 @@ def _train_categories(
                 except PageRefused:
                     refused += 1
                     continue
-                vectors.append(features_of(clean.tree, clean.verdict, clean.language))
+                vectors.append(features_of(clean.tree, clean.verdict, clean.language, view))
                 categories.append(category)
     if not vectors:
         raise InputError(f"{labels or label}: no page has a label; expected its page_id or url, and a label")

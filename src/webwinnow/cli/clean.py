@@ -40,6 +40,7 @@ def clean(
     comments: opt.Comments = None,
     models: opt.Models = None,
     set_: opt.Settings = None,
+    stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     view: Annotated[
@@ -87,7 +88,7 @@ def clean(
     renderings = {*(also or ()), *({format} & {"markdown", "html"})}
     settings = RunSettings(
         method=method,
-        cleaning=opt.cleaning_settings(set_, favor, comments, keywords=keywords, sentences=sentences),
+        cleaning=opt.cleaning_settings(set_, favor, comments, stop_words, keywords=keywords, sentences=sentences),
         models=None if models is None else str(open_models(models).path.absolute()),
         view=view,
         categories=None if categories is None else str(categories.absolute()),

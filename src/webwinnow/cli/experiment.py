@@ -110,6 +110,7 @@ def mining(
         str, opt.running("Rows of the SVM: raw, as in the thesis; unit, scaled to length 1; or both.")
     ] = "raw",
     set_: opt.Settings = None,
+    stop_words: opt.StopWords = None,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
@@ -149,7 +150,8 @@ def mining(
         "tasks": tuple(tasks),
         "methods": DEFAULT_METHODS if methods is None else tuple(methods.split(",")),
         "configurations": _configurations(configurations),
-        "cleaning": opt.cleaning_settings(set_),
+        "cleaning": opt.cleaning_settings(set_, stop_words=stop_words),
+        "stop_list": opt.stop_list(stop_words),
     }
     settings = MiningSettings(**opt.fields_of(MiningSettings, locals()) | parsed)
     out.mkdir(parents=True, exist_ok=True)
@@ -175,6 +177,7 @@ def sites(
     methods: Annotated[
         str | None, opt.methods("topic methods, as in superpage,hmt,multiscale. [default: all six]")
     ] = None,
+    stop_words: opt.StopWords = None,
     thesaurus: Annotated[
         Path | None,
         opt.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
@@ -206,6 +209,7 @@ def sites(
         webwinnow experiment sites --data sites.parquet --label topic -o results
         webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
     """
+    stop_list = opt.stop_list(stop_words)
     out.mkdir(parents=True, exist_ok=True)
     if crawl:
         from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
@@ -216,7 +220,15 @@ def sites(
         method, most = methods or DEFAULT_TOPICS, most_pages or SITE_PAGES
         with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
             found = compare_crawls(
-                data, Path(folder), crawling, label=label, site=site, method=method, most=most, **progress.callbacks
+                data,
+                Path(folder),
+                crawling,
+                label=label,
+                site=site,
+                method=method,
+                most=most,
+                stop_list=stop_list,
+                **progress.callbacks,
             )
         _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
         return
@@ -233,6 +245,7 @@ def sites(
     parsed = {
         "methods": tuple(TOPIC_METHODS) if methods is None else opt.names_in(methods),
         "choices": CHOICES if denoise else (),
+        "stop_list": stop_list,
     }
     settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
     with shown_progress(quiet=quiet) as progress:

@@ -45,6 +45,7 @@ def features(
     mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
     set_: opt.WeightSettings = None,
     kinds: opt.Kinds = "words",
+    stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     site_by: opt.SiteBy = "host",
     jobs: opt.Jobs = 0,
@@ -63,6 +64,7 @@ def features(
     vectors = VectorSettings(
         kinds=opt.names_in(kinds),
         stop_words=not all_words,
+        stop_list=opt.stop_list(stop_words),
         weighting=weighting,
         weights=opt.weight_settings(set_, mapped=mapped),
     )
@@ -243,6 +245,7 @@ def cluster(
     labels: opt.Labels = None,
     weighting: opt.WeightingUnlessGiven = None,
     set_: opt.WeightSettings = None,
+    stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
     start: Annotated[str, opt.setting("First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
@@ -274,15 +277,22 @@ def cluster(
     if page is not None:
         check_output(page, "jsonl")
     check_apart([*inputs, *([] if labels is None else [labels])], out, page)
-    if (weighting is not None or set_) and any(is_feature_file(given) for given in inputs):
-        raise SettingsError("the pages of an .npz file are weighted already; leave --weighting and --set out")
+    if any(is_feature_file(given) for given in inputs):
+        if weighting is not None or set_:
+            raise SettingsError("the pages of an .npz file are weighted already; leave --weighting and --set out")
+        if stop_words is not None:
+            raise SettingsError("an .npz file has its words already; give --stop-words to webwinnow features")
     if labels is not None and label is None:
         raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
     settings = opt.parsing_settings(site_by, jobs)
     given = opt.fields_of(ClusterSettings, locals())
     clusters = ClusterSettings(**given | {"jobs": settings.workers, "map": page is not None})
     known = None if label is None else read_label_column(inputs if labels is None else [labels], label)
-    vectors = VectorSettings(weighting=weighting or _WEIGHTING, weights=opt.weight_settings(set_))
+    vectors = VectorSettings(
+        weighting=weighting or _WEIGHTING,
+        stop_list=opt.stop_list(stop_words),
+        weights=opt.weight_settings(set_),
+    )
     with shown_progress(quiet=quiet) as progress:
         collection = cluster_collection(
             inputs, settings, vectors, clusters, labels=known, tmp=tmp, **progress.callbacks

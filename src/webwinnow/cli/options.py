@@ -25,6 +25,7 @@ from webwinnow.parsing import ParseLimits
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
+from webwinnow.words import StopList
 
 if TYPE_CHECKING:
     from webwinnow.engines import ClusterEngine
@@ -119,6 +120,10 @@ Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
 WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: cst, or that of the .npz file]")]
 Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
 
+_STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
+stop_words = _detailed(CLEANING, _STOP_WORDS, "--stop-words", metavar="FILE")
+StopWords = Annotated[Path | None, stop_words("a built-in list per language")]
+
 # Output
 
 AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
@@ -166,12 +171,19 @@ Address = Annotated[str | None, computing("Address of a running Ray or Spark clu
 
 
 def cleaning_settings(
-    pairs: list[str] | None, favor: Favor | None = None, comments: bool | None = None, **docview: int
+    pairs: list[str] | None,
+    favor: Favor | None = None,
+    comments: bool | None = None,
+    stop_words: Path | None = None,
+    **docview: int,
 ) -> CleaningSettings:
-    """The settings that --set, --favor and --comments give; `docview` are settings of that group."""
+    """The settings that --set, --favor, --comments and --stop-words give; `docview` are settings of that group."""
     page = {"favor": favor, "comments": comments}
+    stops = {"stop_words": stop_list(stop_words).own}
     return CleaningSettings.from_pairs(
-        pairs or (), page={name: value for name, value in page.items() if value is not None}, docview=docview
+        pairs or (),
+        page={name: value for name, value in page.items() if value is not None},
+        docview=docview | stops,
     )
 
 
@@ -183,6 +195,11 @@ def weight_settings(pairs: list[str] | None, *, mapped: bool = True) -> CstWeigh
             expected = ", ".join(f"cst.{name}=..." for name in known)
             raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
     return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+
+
+def stop_list(path: Path | None) -> StopList:
+    """The stop words that --stop-words gives."""
+    return StopList() if path is None else StopList.read(path)
 
 
 def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:

@@ -46,6 +46,7 @@ def page(
     comments: opt.Comments = None,
     models: opt.Models = None,
     set_: opt.Settings = None,
+    stop_words: opt.StopWords = None,
     url: Annotated[str, opt.reading("URL of the page: resolves relative links and names the page's site.")] = "",
     site_by: opt.SiteBy = "host",
     content_type: Annotated[
@@ -75,7 +76,7 @@ def page(
         )
     if models is not None:
         key.check_sites("cleaning with models")
-    settings = opt.cleaning_settings(set_, favor, comments)
+    settings = opt.cleaning_settings(set_, favor, comments, stop_words)
     cleaner = Cleaner.of(method, settings, task_of(task), kinds=explain)
     if is_web_link(file):
         fetched = fetch_page(file, CrawlSettings(guard=guard, max_size=max(1, max_bytes), retries=1))

@@ -39,6 +39,7 @@ def index(
     with_replicas: Annotated[
         bool, opt.reading("Index pages that are near-duplicates of others too.", "--with-replicas")
     ] = False,
+    stop_words: Annotated[Path | None, opt.stop_words("none, all words are indexed", panel=opt.INPUT)] = None,
     memory: Annotated[int, opt.running("Megabytes that each level fills before it writes a segment.")] = _INDEX.memory
     // MB,
     commit_every: Annotated[int, opt.running("Pages after which the index is saved.")] = _INDEX.commit_every,
@@ -57,13 +58,14 @@ def index(
     if not inputs and not remove:
         raise SettingsError("nothing to index: give records of webwinnow clean, or --remove")
     settings = IndexSettings(memory=memory * MB, commit_every=commit_every, replicas=with_replicas)
+    stops = opt.stop_list(stop_words)
     with shown_progress(quiet=quiet) as progress:
         problems = _Problems(progress.note)
         records = read_records(inputs or [], on_problem=problems.note)
         first = list(islice(records, 1))  # before a folder is made: an input without records makes none
         if problems.count and not first:
             raise InputError(f"{', '.join(inputs or [])}: no record; expected records that webwinnow clean wrote")
-        with IndexFolder(out, create=True).writing(settings) as opened:
+        with IndexFolder(out, create=True, stop_list=stops).writing(settings) as opened:
             for removed in remove or ():
                 field, _, value = removed.partition(":") if removed.startswith("site:") else ("key", "", removed)
                 opened.remove_where(field, value)

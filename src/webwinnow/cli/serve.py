@@ -34,6 +34,7 @@ def serve(
         int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
     ] = 4_000_000_000,
     page_bytes: opt.MaxBytes = 10_000_000,
+    stop_words: opt.StopWords = None,
     disk_bytes: Annotated[int, opt.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
     page_seconds: opt.PageSeconds = 20.0,
     queued_jobs: Annotated[int, opt.running("Jobs that may wait; more are refused.", "--queue", min=1)] = 20,
@@ -58,7 +59,8 @@ def serve(
         token = secrets.token_urlsafe(24)
         sys.stderr.write(f"webwinnow: {host} is reached from other machines: a token is required. It is: {token}\n")
     folders = tuple(path.absolute() for path in inputs or ())
-    changed = {"folder": folder.absolute(), "inputs": folders, "names": tuple(names or ())}
+    changed: dict[str, object] = {"folder": folder.absolute(), "inputs": folders, "names": tuple(names or ())}
+    changed["stop_list"] = opt.stop_list(stop_words)
     settings = ServiceSettings(**opt.fields_of(ServiceSettings, locals()) | changed)
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
 

@@ -36,6 +36,7 @@ def train(
     label: Annotated[str, opt.label(": the topic of its site")],
     out: Annotated[Path, opt.out("an .npz file")],
     method: TopicMethod = DEFAULT_METHOD,
+    stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
     jobs: opt.Jobs = 0,
@@ -51,7 +52,7 @@ def train(
         webwinnow sites train sites.parquet --label topic -o topics.npz
     """
     check_output(out, "jsonl")
-    model = SiteTopics(method, site_by=site_by)
+    model = SiteTopics(method, site_by=site_by, stop_list=opt.stop_list(stop_words))
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = train_sites(inputs, model, settings, label=label, most=pages, tmp=tmp, **progress.callbacks)
@@ -69,6 +70,7 @@ def mine(
     label: Annotated[str, opt.label(": the topic of its site")] = "label",
     topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
+    stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
     sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
@@ -107,6 +109,7 @@ def mine(
     topics = tuple(topic or ())
     mining = DiscoverySettings(**opt.fields_of(DiscoverySettings, locals()), batch=hosts)
     reading = ReadingSettings(delta=delta)
+    stop_list = opt.stop_list(stop_words)
     settings = MineSettings(**opt.fields_of(MineSettings, locals()))
     crawling = CrawlSettings(
         delay=delay,

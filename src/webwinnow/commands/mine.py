@@ -39,6 +39,7 @@ from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, Site
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey, canonical
+from webwinnow.words import StopList
 
 SITE_PAGES = 50
 """Pages of a site that are read at most, unless its topic is settled before (ours)."""
@@ -63,6 +64,7 @@ class MineSettings:
     pages: int = SITE_PAGES
     seconds: float | None = None
     search: bool = True
+    stop_list: StopList = field(default_factory=StopList)
 
     def __post_init__(self) -> None:
         topic_method(self.method)
@@ -77,6 +79,8 @@ class MineSettings:
         mining = asdict(self.mining)
         kept = {name: mining[name] for name in ("topics", "confidence", "distinctness", "taught")}
         own = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
+        if self.stop_list.own is not None:
+            own |= {"stop words": self.stop_list.own}
         found: dict[str, Any] = json.loads(json.dumps(own | kept))
         return found
 
@@ -138,8 +142,10 @@ class PrunedFollow:
 
     learns = True
 
-    def __init__(self, readings: dict[str, SiteReading], *, keep_trees: bool = False) -> None:
-        self.readings = readings
+    def __init__(
+        self, readings: dict[str, SiteReading], *, stop_list: StopList | None = None, keep_trees: bool = False
+    ) -> None:
+        self.readings, self.stop_list = readings, stop_list
         self.keep_trees = keep_trees
         self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
 
@@ -148,7 +154,7 @@ class PrunedFollow:
         reading = self.readings.get(page.start)
         if reading is None:
             return Next()
-        words = PageWords.of(page.tree)
+        words = PageWords.of(page.tree, self.stop_list)
         unwilling = asks_not_to(page.tree)
         read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
         if self.keep_trees:
@@ -176,7 +182,12 @@ def mine_sites(
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
         raise SettingsError(f"{out} has other files; give a new folder, or that of a run to continue")
     given = read_seeds(
-        seeds, settings.label, site_by=SiteKey.parse(settings.site_by), most=settings.pages, on_problem=note
+        seeds,
+        settings.label,
+        site_by=SiteKey.parse(settings.site_by),
+        most=settings.pages,
+        stop_list=settings.stop_list,
+        on_problem=note,
     )
     settings.mining.wanted(sorted(set(given.topics.values())))
     out.mkdir(parents=True, exist_ok=True)
@@ -264,7 +275,7 @@ class _Mine:
                 self._know(site.name, pages, links, site.record)
         for number in range(1, 1 + (self.store.noted("searches") or 0)):
             for record in open_pages([self._search(number)], on_problem=self.note):
-                page = None if record.refused is not None else _words(record)
+                page = None if record.refused is not None else _words(record, self.settings.stop_list)
                 if page is not None:
                     self.graph.add(self.graph.site_of(record.url), page.links)
         for name in self.store.noted("searched") or ():
@@ -277,7 +288,8 @@ class _Mine:
         found: dict[str, PageWords] = {}
         if wanted and path.is_file():
             for record in open_pages([path], on_problem=self.note):
-                words = _words(record) if record.url in wanted and record.refused is None else None
+                read = record.url in wanted and record.refused is None
+                words = _words(record, self.settings.stop_list) if read else None
                 if words is not None:
                     found[record.url] = words
         return found
@@ -361,7 +373,9 @@ class _Mine:
         if len(set(labels)) < 2:
             raise InputError("fewer than two topics have a seed that could be read; see the messages about them")
         training = Training([self.pages[name] for name in names], labels)
-        model = SiteTopics(self.settings.method, site_by=self.settings.site_by).learn(training)
+        model = SiteTopics(
+            self.settings.method, site_by=self.settings.site_by, stop_list=self.settings.stop_list
+        ).learn(training)
         return model, ReadingModel.learn(training)
 
     def _round(self, waiting: Sequence[StoredSite], model: tuple[SiteTopics, ReadingModel] | None) -> str | None:
@@ -369,7 +383,7 @@ class _Mine:
         number = waiting[0].round
         reading = None if model is None else model[1]
         readings = {site.start: SiteReading(reading, self.settings.reading) for site in waiting}
-        follow = PrunedFollow(readings, keep_trees=True)
+        follow = PrunedFollow(readings, stop_list=self.settings.stop_list, keep_trees=True)
         folder = self._warc(number).parent
         resume = _can_resume(folder, self._warc(number))
         log = folder / "fates.jsonl"
@@ -512,13 +526,13 @@ def _fates(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 
-def _words(record: PageRecord) -> PageWords | None:
+def _words(record: PageRecord, stop_list: StopList) -> PageWords | None:
     """The words of a stored page, without links if it forbids following them; None if it cannot be read."""
     try:
         tree = parse(record.body, url=record.url, content_type=record.content_type)
     except PageRefused:
         return None
-    words = PageWords.of(tree)
+    words = PageWords.of(tree, stop_list)
     return replace(words, links=()) if asks_not_to(tree) else words
 
 
@@ -537,5 +551,5 @@ def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) 
     if before is None:
         store.note("settings", given)
     elif before != given:
-        other = ", ".join(name for name in given if before.get(name) != given[name])
+        other = ", ".join(name for name in sorted({*given, *before}) if before.get(name) != given.get(name))
         raise SettingsError(f"{out} has a run with other {other}: give the same to continue it, or a new folder")

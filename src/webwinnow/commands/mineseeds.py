@@ -14,6 +14,7 @@ from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.sitepages import PageWords
 from webwinnow.urls import SiteKey
+from webwinnow.words import StopList
 
 LABEL = "label"
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
@@ -34,6 +35,7 @@ def read_seeds(
     *,
     site_by: SiteKey | None = None,
     most: int = 500,
+    stop_list: StopList | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Seeds:
     """Read labelled seeds: Parquet or JSONL with pages (`html`), or any table with one start page per line (`url`).
@@ -54,7 +56,7 @@ def read_seeds(
             if page.refused is None and len(stored[site]) < most:
                 try:
                     tree = parse(page.body, url=page.url, content_type=page.content_type)
-                    stored[site].append(PageWords.of(tree))
+                    stored[site].append(PageWords.of(tree, stop_list))
                 except PageRefused as refusal:
                     note(f"{page.url}: {refusal}")
         there = {site: pages for site, pages in stored.items() if pages}

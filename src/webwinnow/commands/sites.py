@@ -19,7 +19,7 @@ from webwinnow.io.tablefiles import check_label_column
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.multiscaletree import NOTHING
-from webwinnow.sitemining.sitepages import PageWords, SitePages
+from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
 
 SITE_PAGES = 500
@@ -78,7 +78,7 @@ def train_sites(
                 shown = ", ".join(f"{name} on {count}" for name, count in topics.most_common(3))
                 raise InputError(f"the site {site} has more than one topic in {label!r}: {shown} pages; see --site-by")
             elif trees:
-                sites.append(SitePages.of(trees, site))
+                sites.append(SitePages.of(trees, site, stop_list=model.stop_list))
                 named.extend(topics)
                 run.topics.update(topics.keys())
             collection.progress("weigh", run.pages, total)
@@ -132,7 +132,7 @@ def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tu
 
 
 def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) -> dict[str, Any]:
-    pages = SitePages.of_pages([PageWords.of(tree) for tree in trees], site)
+    pages = SitePages.of(trees, site, stop_list=model.stop_list)
     return site_record(model.classify(pages), pages, trees, failed) | {
         "method": model.method,
         "reason": None if trees else NOTHING_READ,

@@ -14,14 +14,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import name_hash, word_spans
+from webwinnow._words import word_spans
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason
 from webwinnow.docview import _view
 from webwinnow.docview.settings import METHOD, OURS, ViewSettings, forces
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
-from webwinnow.words import stop_words
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -229,16 +228,10 @@ def feature_vector(blocks: TagTree, wanted: Mask, language: str, settings: ViewS
     """
     inside = _view.blocks_around(blocks.block_of_word, wanted, blocks.end)
     weight = block_weights(blocks.parent, block_force(blocks, wanted, settings), inside, settings)
-    keys, total, first = _view.feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stop_keys(language))
+    stops = settings.stop_list.keys(language)
+    keys, total, first = _view.feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stops)
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
-
-
-@cache
-def stop_keys(language: str) -> NDArray[np.uint64]:
-    """The hashes of the stop words of a language, ascending."""
-    pieces = {piece for word in stop_words(language) for piece in word.split("'")}
-    return np.sort(np.array([name_hash(piece) for piece in pieces], np.uint64))
 
 
 # The type of a page (4.1): topic, hub or image, from its central area

@@ -7,8 +7,9 @@ from functools import lru_cache
 from math import inf
 from typing import Any
 
-from webwinnow.cleaning.settings import MethodSettings, setting, share, yes_or_no
+from webwinnow.cleaning.settings import MethodSettings, setting, share, stop_words, yes_or_no
 from webwinnow.markup import TAG_CODE
+from webwinnow.words import StopList, stop_list_of
 
 METHOD = "docview"
 """The name of the paper's cleaning method."""
@@ -110,6 +111,13 @@ class ViewSettings(MethodSettings):
     searched: float = _number(
         None, "paragraphs and items searched for the abstract, those with most keywords: inf, or 30 (ours)", 1
     )
+
+    stop_words: tuple[str, ...] | None = stop_words()
+
+    @property
+    def stop_list(self) -> StopList:
+        """The words that are no features (3.2)."""
+        return stop_list_of(self.stop_words)
 
     def for_method(self, method: str) -> ViewSettings:
         """These settings for a cleaning method: no value is None."""

@@ -321,5 +321,5 @@ def relevant_blocks(
     an item of its own, which is a block today, the items of one parent are judged together (setting `grouped`).
     """
     words = blocks.block_of_word, blocks.word_key, topic.key, topic.weight
-    stops, beta = content.stop_keys(language), settings.similarity
+    stops, beta = settings.stop_list.keys(language), settings.similarity
     return _view.similar_blocks(blocks.parent, blocks.type, content.HUB, offered, *words, stops, beta, settings.grouped)

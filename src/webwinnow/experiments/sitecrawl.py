@@ -24,6 +24,7 @@ from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training
+from webwinnow.words import StopList
 
 FIXED_DEPTH = 2
 """Links from the start page: "a fixed three levels of pages" (Sites 5), 0 to 2."""
@@ -124,12 +125,13 @@ def compare_crawls(
     reading: ReadingSettings | None = None,
     depth: int = FIXED_DEPTH,
     most: int = SITE_PAGES,
+    stop_list: StopList | None = None,
     on_progress: Progress | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> CrawlComparison:
     """Crawl every labelled site of a file twice with the same limits; WARC files go into the folder `out`."""
     progress, note = on_progress or no_progress, on_problem or (lambda _: None)
-    sites = _read(data, label, site, most, progress, note)
+    sites = _read(data, label, site, most, stop_list, progress, note)
     settings = replace(crawling, pages=most, strategy="breadth", scope="host")
     models: dict[str, tuple[SiteTopics, ReadingModel]] = {}
     for done, held in enumerate(sites, start=1):
@@ -142,7 +144,7 @@ def compare_crawls(
 
     def crawled(name: str, settings: CrawlSettings, readings: dict[str, SiteReading]) -> CrawlRun:
         """Crawl all sites at once, then classify each."""
-        follow = _Timed(PrunedFollow(readings))
+        follow = _Timed(PrunedFollow(readings, stop_list=stop_list))
         warc = out / f"{name.replace(' ', '-')}.warc.gz"
         starts = [one.start for one in sites]
         summary = crawl(starts, warc, settings, follow=follow, on_progress=progress, on_problem=note)
@@ -162,13 +164,27 @@ def crawl_table(found: CrawlComparison) -> str:
 
 
 def _read(
-    data: Path, label: str, site: str, most: int, progress: Progress, note: Callable[[str], None]
+    data: Path,
+    label: str,
+    site: str,
+    most: int,
+    stop_list: StopList | None,
+    progress: Progress,
+    note: Callable[[str], None],
 ) -> list[_StartedSite]:
     """Read the labelled sites; a site starts at its page of the least `depth`, if the file has such a column."""
     file = TableFile(data)
     file.check(["url", "html", label, site])
     stored = read_sites(
-        file, label, site, cleaning=None, clock=Clock(), most_pages=most, on_progress=progress, on_problem=note
+        file,
+        label,
+        site,
+        cleaning=None,
+        clock=Clock(),
+        most_pages=most,
+        stop_list=stop_list,
+        on_progress=progress,
+        on_problem=note,
     )
     starts: dict[str, tuple[Any, str]] = {}
     if "depth" in file.columns:

@@ -20,6 +20,7 @@ from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
+from webwinnow.words import StopList
 
 METHODS: dict[str, type[LinearSVM] | type[ChiSquareNeighbours]] = {"svm": LinearSVM, "knn": ChiSquareNeighbours}
 SEPARATOR = "/"
@@ -215,4 +216,5 @@ def _vector_settings(plain: Any) -> VectorSettings:
     if not isinstance(plain.get("weighting"), str):
         raise ValueError("its weighting has no name")
     weights = CstWeightSettings(**plain["weights"])
-    return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights})
+    stops = StopList.from_plain(plain.get("stop_list", {"own": None}))  # older files have none
+    return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights, "stop_list": stops})

@@ -18,7 +18,7 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.io.rows import Record
 from webwinnow.progress import Progress, no_progress
 from webwinnow.storage import write_file
-from webwinnow.words import words
+from webwinnow.words import StopList, words
 
 if TYPE_CHECKING:
     import tantivy
@@ -81,9 +81,12 @@ class IndexFolder:
     The key of a page is its `page_id` or else its URL; putting it again replaces it. The upper level is small: titles,
     keywords and abstracts. If writing is interrupted, each level opens with what it had committed; a page that only one
     of them has is still found, and putting it again fixes that.
+
+    All words are indexed, except those of an own `stop_list`, which the folder keeps: it cannot change later, and
+    queries leave its words out too.
     """
 
-    def __init__(self, path: Path | str, *, create: bool = False) -> None:
+    def __init__(self, path: Path | str, *, create: bool = False, stop_list: StopList | None = None) -> None:
         self.path = Path(path)
         about = self.path / ABOUT
         if not about.is_file():
@@ -92,20 +95,32 @@ class IndexFolder:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
                 raise InputError(f"{self.path} holds something else; expected a new folder or an index")
             self.path.mkdir(parents=True, exist_ok=True)
-            write_file(about, json.dumps({"format_version": FORMAT_VERSION}).encode())
-        self._check(about)
+            own = None if stop_list is None else stop_list.own
+            given = {} if own is None else {"stop_words": own}
+            write_file(about, json.dumps({"format_version": FORMAT_VERSION} | given).encode())
+        self.stop_words = self._checked(about)
+        if stop_list is not None and stop_list.own is not None and frozenset(stop_list.own) != self.stop_words:
+            raise SettingsError(f"{self.path} was made with other stop words, or none; give the same, or a new folder")
         self.levels = {name: Level(self.path / name) for name in (ABSTRACT, FULL)}
         self._settings = IndexSettings()
         self._since_commit = 0
 
     @staticmethod
-    def _check(about: Path) -> None:
+    def _checked(about: Path) -> frozenset[str]:
+        """The stop words of an index, if its description is valid."""
         try:
-            version = json.loads(about.read_bytes()).get("format_version")
+            found = json.loads(about.read_bytes())
+            version = found.get("format_version")
+            stops = StopList.from_plain({"own": found.get("stop_words")})
         except (OSError, ValueError, AttributeError) as error:
             raise InputError(f"{about} is damaged ({error}); make the index again") from None
         if version != FORMAT_VERSION:
             raise InputError(f"{about.parent} has index format {version}, this program {FORMAT_VERSION}; make it again")
+        return frozenset(stops.own or ())
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text that are indexed."""
+        return [word for word in words(text) if word not in self.stop_words] if self.stop_words else words(text)
 
     def writing(self, settings: IndexSettings | None = None) -> Self:
         """Open for writing. As a context it commits at the end; on an error it rolls back to the last commit."""
@@ -132,12 +147,12 @@ class IndexFolder:
 
     def put(self, record: Record) -> None:
         text, abstract = str(record.get("text") or ""), str(record.get("abstract") or record.get("description") or "")
-        body = words(text)
+        body = self.words(text)
         shown = {name: record.get(name) for name in SHOWN_FIELDS} | {"abstract": abstract or text[:LEADING_CHARACTERS]}
         filters = {name: str(record[name]) for name in FILTERS if record.get(name)}
-        title = words(str(record.get("title") or ""))
-        keywords = [word for keyword in record.get("keywords") or () for word in words(str(keyword))]
-        bodies = {ABSTRACT: words(abstract) or body[:LEADING_WORDS], FULL: body}
+        title = self.words(str(record.get("title") or ""))
+        keywords = [word for keyword in record.get("keywords") or () for word in self.words(str(keyword))]
+        bodies = {ABSTRACT: self.words(abstract) or body[:LEADING_WORDS], FULL: body}
         key = key_of(record)
         for name, level in self.levels.items():
             stored = shown | ({"text": text[:LONGEST_KEPT]} if name == FULL else {})

@@ -88,7 +88,9 @@ def search(index: IndexFolder, query: str, settings: SearchSettings | None = Non
     """
     settings = settings or SearchSettings()
     started = time.perf_counter()
-    asked = clauses_of(query)
+    asked = clauses_of(query, index.stop_words)
+    if not asked and words(query):  # nothing but stop words
+        return SearchResult([], 0, time.perf_counter() - started)
     wanted = settings.offset + settings.limit
     found: dict[str, Hit] = {}
     count = 0
@@ -103,11 +105,11 @@ def search(index: IndexFolder, query: str, settings: SearchSettings | None = Non
     return SearchResult(hits, max(count, len(found)), time.perf_counter() - started)
 
 
-def clauses_of(query: str) -> list[Clause]:
-    """Split a query: words may occur in a page, phrases must, those after a minus must not."""
+def clauses_of(query: str, stops: frozenset[str] = frozenset()) -> list[Clause]:
+    """Split a query: words may occur in a page, phrases must, those after a minus must not. Stop words are left out."""
     clauses: list[Clause] = []
     for minus, phrase, word in _PART.findall(query):
-        found = words(phrase or word)
+        found = [one for one in words(phrase or word) if one not in stops]
         if found:
             clauses.append((tuple(found), "not" if minus else "must" if phrase else "may"))
         if sum(len(part) for part, _ in clauses) >= MOST_WORDS:

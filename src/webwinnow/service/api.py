@@ -328,7 +328,13 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
                 service.metrics.uploaded.inc(await _store(request.stream(), path, service.check_disk))
                 job_options, shown = options.options(), options.name or path.name
             job = Job(
-                id=number, kind=kind, name=shown[:200], created=time.time(), inputs=(str(path),), options=job_options
+                id=number,
+                kind=kind,
+                name=shown[:200],
+                created=time.time(),
+                inputs=(str(path),),
+                options=job_options,
+                stop_words=service.settings.stop_list.own,
             )
             service.runner.put(job)
         except BaseException:

@@ -40,6 +40,7 @@ from webwinnow.site.epochs import EPOCHS
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
+from webwinnow.words import StopList
 
 SECONDS_BETWEEN = 0.2
 """Progress is reported no more often."""
@@ -56,6 +57,7 @@ class JobSteps:
         plain = json.loads((folder / "job.json").read_bytes())
         self.job = Job(**plain | {"inputs": tuple(plain["inputs"])})
         self.options = JobOptions(**self.job.options)
+        self.stop_list = StopList.from_plain({"own": self.job.stop_words})
         self.site_by = SiteKey.parse(self.options.site_by)
         self.result = folder / "result"
         self.result.mkdir(exist_ok=True)
@@ -105,7 +107,7 @@ class JobSteps:
         """How the pages are cleaned."""
         return RunSettings(
             method=self.options.method,
-            cleaning=self.options.cleaning(),
+            cleaning=self.options.cleaning(self.stop_list),
             task=TASKS[self.options.task],
             also=tuple(sorted(set(self.options.also))),
             site_by=self.site_by,
@@ -190,7 +192,7 @@ class JobSteps:
 
     def index(self) -> None:
         """Build the search index."""
-        with IndexFolder(self.result / "index", create=True).writing() as opened:
+        with IndexFolder(self.result / "index", create=True, stop_list=self.stop_list).writing() as opened:
             opened.put_all(read_records([self.records], on_problem=self.note), on_progress=self.update)
 
     def clusters(self) -> None:
@@ -198,7 +200,7 @@ class JobSteps:
         from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
         from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
 
-        vectors = VectorSettings()
+        vectors = VectorSettings(stop_list=self.stop_list)
         clustered = cluster_parsed(self.collection(), vectors, ClusterSettings(map=True))
         write_clusters(clustered, self.result / "clusters.jsonl")
         write_cluster_html(clustered, self.result / "clusters.html")

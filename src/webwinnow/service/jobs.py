@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -40,7 +40,7 @@ class QueueFull(WebwinnowError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """An order: `inputs` are files or folders, `options` those of `JobOptions`."""
+    """An order: `inputs` are files or folders, `options` those of `JobOptions`, `stop_words` an own list or None."""
 
     id: str
     kind: JobKind
@@ -48,6 +48,7 @@ class Job:
     created: float
     inputs: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
+    stop_words: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

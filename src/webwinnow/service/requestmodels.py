@@ -8,7 +8,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
+from webwinnow.docview import ViewSettings
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.words import StopList
 
 MOST_PAGES = 10_000
 """Pages that one request may list; for more, send a file."""
@@ -52,9 +54,10 @@ class CleanOptions(_Strict):
     site_by: Annotated[str, Field(pattern=SITE_BY, description="host, domain, prefix:N, column, all or none.")] = "host"
     models: bool = Field(default=True, description="Clean with the server's model of the site, where it has one.")
 
-    def cleaning(self) -> CleaningSettings:
+    def cleaning(self, stop_list: StopList) -> CleaningSettings:
         """The settings of the methods."""
-        return CleaningSettings(page=PageSettings(favor=self.favor, comments=self.comments))
+        page = PageSettings(favor=self.favor, comments=self.comments)
+        return CleaningSettings(page=page, docview=ViewSettings(stop_words=stop_list.own))
 
 
 class PageRequest(CleanOptions):

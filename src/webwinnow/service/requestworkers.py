@@ -68,7 +68,7 @@ class RequestWorkers:
         if self.waiting >= self.settings.waiting_pages:
             raise QueueFull(f"{self.waiting} pages wait already; try again in a moment")
         asked = options.model_dump(include=set(CleanOptions.model_fields))
-        asked |= {"cleaning": asdict(options.cleaning()), "explain": explain}
+        asked |= {"cleaning": asdict(options.cleaning(self.settings.stop_list)), "explain": explain}
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future

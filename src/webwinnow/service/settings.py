@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from webwinnow.errors import SettingsError
 from webwinnow.platforms import cpu_count
+from webwinnow.words import StopList
 
 SHORTEST_TOKEN = 16
 """Characters of a token: shorter ones could be guessed."""
@@ -37,6 +38,7 @@ class ServiceSettings:
     - `waiting_pages`, `queued_jobs`: the lengths of the queues.
     - `idle_seconds`, `body_rate`: a body that pauses longer, or is slower (bytes per second), is refused.
     - `disk_bytes`: size of jobs and models; beyond that new jobs are refused.
+    - `stop_list`: the stop words of keywords, abstracts, clusters and indexes.
     - `workers`: processes for single pages; 0 for one per CPU.
     """
 
@@ -57,6 +59,7 @@ class ServiceSettings:
     idle_seconds: float = 20.0
     body_rate: int = 4_000
     disk_bytes: int = 50_000_000_000
+    stop_list: StopList = field(default_factory=StopList)
     workers: int = 0
 
     def __post_init__(self) -> None:

@@ -23,11 +23,11 @@ from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree
-from webwinnow.sitemining.sitepages import DEFAULT_LANGUAGE, SitePages
+from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
 from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.sitemodel import learn
-from webwinnow.words import stop_words
+from webwinnow.words import StopList
 
 LEAST_PERTINENCE: Final = 0.1
 """Share of a node's words that belong to terms. Ours, the best of 0.02, 0.1 and 0.2 in one trial on sites-docs: the
@@ -95,13 +95,13 @@ class SiteText:
     def page(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
-    def page_shares(self) -> dict[str, float]:
+    def page_shares(self, stop_list: StopList | None = None) -> dict[str, float]:
         """The share of the site's pages that have each word, without stop words, for `distinctive_terms`."""
         times: Counter[str] = Counter()
         for begin, end in pairwise(self.first.tolist()):
             times.update(set(self.spelled.words(begin, end)))
         pages = max(len(self.first) - 1, 1)
-        stops = stop_words(DEFAULT_LANGUAGE)
+        stops = (stop_list or StopList()).of(None)
         return {word: count / pages for word, count in times.items() if _WORD.fullmatch(word) and word not in stops}
 
 

@@ -18,9 +18,8 @@ from webwinnow.records import PageRecord
 from webwinnow.sitemining.arraychecks import frozen
 from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
 from webwinnow.urls import SiteKey
-from webwinnow.words import stop_words, word_hash
+from webwinnow.words import StopList, word_hash
 
-DEFAULT_LANGUAGE = "en"
 REPEATED_SHARE = 0.5
 """A block whose text is on at least this share of the site's pages is repeated, as in method `repeated`."""
 LEAST_PAGES = 3
@@ -76,7 +75,7 @@ class PageWords:
     links: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tree: PageTree) -> Self:
+    def of(cls, tree: PageTree, stop_list: StopList | None = None) -> Self:
         """The words of a page's blocks, without stop words, numbers and single letters."""
         blocks = BlockTree.of(tree)
         title = tree.head.title.strip()
@@ -84,7 +83,7 @@ class PageWords:
         node_of_block = np.full(len(blocks.blocks) + 1, NOTHING, np.int64)
         node_of_block[blocks.block] = np.where(blocks.block == NOTHING, NOTHING, np.arange(len(blocks)))
         node_of_block[NOTHING] = NOTHING
-        stops = stop_words(tree.head.language or DEFAULT_LANGUAGE)
+        stops = (stop_list or StopList()).of(tree.head.language)
         key, run = _words_of(tree.text, tree.run_start, tree.visible[tree.run_owner], stops)
         row = node_of_block[blocks.blocks.of_run()[run]]
         in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops)
@@ -131,9 +130,15 @@ class SitePages:
     linked: frozenset[str]
 
     @classmethod
-    def of(cls, trees: Sequence[PageTree], site: str = "", start: str | None = None) -> Self:
+    def of(
+        cls,
+        trees: Sequence[PageTree],
+        site: str = "",
+        start: str | None = None,
+        stop_list: StopList | None = None,
+    ) -> Self:
         """A site from its stored pages; `start` is the URL of its start page, as in `LinkTree.of`."""
-        return cls.of_pages([PageWords.of(tree) for tree in trees], site, start)
+        return cls.of_pages([PageWords.of(tree, stop_list) for tree in trees], site, start)
 
     @classmethod
     def of_pages(

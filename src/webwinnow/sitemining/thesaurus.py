@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.words import stop_words, words
+from webwinnow.words import StopList, words
 
 TERMS_PER_TOPIC: Final = 500
 """Terms of each topic that are learned from training sites (ours; not tuned)."""
@@ -125,7 +125,7 @@ class Thesaurus:
         return len(self.terms)
 
     @classmethod
-    def read(cls, path: Path, languages: Sequence[str] | None = None) -> Self:
+    def read(cls, path: Path, languages: Sequence[str] | None = None, stop_list: StopList | None = None) -> Self:
         """Read a SKOS file (RDF/XML, Turtle, N-Triples), recognised by its suffix, or a list with one term per line.
 
         Of SKOS all preferred, alternative and hidden labels are read; with `languages`, those in one of them or in
@@ -141,7 +141,7 @@ class Thesaurus:
         if len(data) > LARGEST_THESAURUS:
             raise InputError(f"{path}: a thesaurus may have {LARGEST_THESAURUS:,} bytes, this has more")
         if suffix in XML_SUFFIXES or suffix in TURTLE_SUFFIXES:
-            terms = _labels(data, str(path), suffix in XML_SUFFIXES, languages)
+            terms = _labels(data, str(path), suffix in XML_SUFFIXES, languages, stop_list or StopList())
             expected = "labels of SKOS concepts"
         else:
             try:
@@ -225,12 +225,12 @@ def _spelled(found: Iterable[str]) -> str:
     return "".join([f"{_OPEN}{word}{_CLOSE}" for word in found])
 
 
-def _labels(data: bytes, name: str, xml: bool, languages: Sequence[str] | None) -> list[str]:
+def _labels(data: bytes, name: str, xml: bool, languages: Sequence[str] | None, stop_list: StopList) -> list[str]:
     wanted = None if languages is None else {language.lower().partition("-")[0] for language in languages}
     terms = []
     for text, language in read_labels(data, name, xml=xml):
         code = (language or "").lower().partition("-")[0]
-        if (wanted is None or not code or code in wanted) and text.casefold().strip() not in stop_words(code or "en"):
+        if (wanted is None or not code or code in wanted) and text.casefold().strip() not in stop_list.of(code):
             terms.append(text)
     return terms
 

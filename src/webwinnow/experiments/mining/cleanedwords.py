@@ -25,13 +25,12 @@ from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import Keys, feature_names
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
 from webwinnow.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
-from webwinnow.words import stop_words
+from webwinnow.words import StopList
 
 Ref = tuple[int, int]
 Values = NDArray[np.float64]
 PageWordCounts = tuple[Keys, Values]
 """The words of a page (hashes, ascending) with their counts or weights."""
-DEFAULT_LANGUAGE = "en"
 PLUS = "wplus"
 
 # Methods
@@ -105,12 +104,14 @@ class SiteJob(NamedTuple):
     chosen: tuple[Ref, ...]
     methods: tuple[MinedMethod, ...]
     settings: CleaningSettings
+    stop_list: StopList
     content: bytes = b""
     """A digest of the trees."""
 
     def key(self, method: MinedMethod) -> str:
         """The cache key of the words of the site by one method."""
-        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings))
+        own = () if self.stop_list.own is None else (repr(self.stop_list),)
+        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings), *own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +151,7 @@ def clean_sites(
     methods: Sequence[MinedMethod],
     settings: CleaningSettings,
     sites: Sequence[str | None],
+    stop_list: StopList,
     pool: JobPool,
     cache: AnswerCache,
     progress: Progress,
@@ -173,7 +175,7 @@ def clean_sites(
             refs = tuple((row.ordinal, row.ref) for row in store.pages_of(site) if row.ref is not None)
             chosen = tuple(store.chosen_of(site, LEARNED_PAGES))
             content = _digest(store, (*(ref for _, ref in refs), *chosen)) if cache else b""
-            job = SiteJob(str(store.spool_path), refs, chosen, tuple(methods), settings, content)
+            job = SiteJob(str(store.spool_path), refs, chosen, tuple(methods), settings, stop_list, content)
             read[[page for page, _ in refs]] = True
             missing = []
             for method in methods:
@@ -251,7 +253,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
         sums.add(tree_at(ref))
     model = LearnedSite.of(sums) if parts else None
     builders = {
-        method.letter: VectorBuilder(VectorSettings(weighting=method.weighting))
+        method.letter: VectorBuilder(VectorSettings(weighting=method.weighting, stop_list=job.stop_list))
         for method in job.methods
         if method.weighting is not None
     }
@@ -262,7 +264,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     for _, ref in job.pages:
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
-        counted = _counted_words(tree)
+        counted = _counted_words(tree, job.stop_list)
         hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
         for letter, cleaner in cleaners.items():
             verdict = cleaner.clean(tree, model, evidence).verdict
@@ -283,9 +285,9 @@ def _weights(job: SiteJob, tree_at: Callable[[Ref], PageTree], *, exact: bool) -
     return learn_weights(map(tree_at, refs), replace(job.settings.cst.weights, mapped=not exact))
 
 
-def _counted_words(tree: PageTree) -> Keys:
+def _counted_words(tree: PageTree, stop_list: StopList) -> Keys:
     """The words of a page that count, as in `webwinnow features`: at least two letters, no digits, no stop words."""
-    stops = stop_words(tree.head.language or DEFAULT_LANGUAGE)
+    stops = stop_list.of(tree.head.language)
     return np.array([key for key, name in feature_names(tree).items() if is_word(name, stops)], np.uint64)
 
 

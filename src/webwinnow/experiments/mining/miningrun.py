@@ -25,6 +25,7 @@ from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import CleaningSettings
 from webwinnow.progress import Progress, no_progress
 from webwinnow.urls import SiteKey
+from webwinnow.words import StopList
 
 RUNS = 800
 """Runs of k-means in the thesis (5.4)."""
@@ -46,6 +47,7 @@ class MiningSettings:
     - `neighbours`: whether to run chi-square with k-NN.
     - `rows`: of the SVM: `raw`, as in the papers, `unit`, of length 1, or `both`.
     - `cleaning`: settings of the methods and of the weights.
+    - `stop_list`: the words that are left out.
     - `jobs`: worker processes, 0 for one per core; no result depends on it.
     """
 
@@ -57,6 +59,7 @@ class MiningSettings:
     neighbours: bool = True
     rows: str = RAW
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
+    stop_list: StopList = field(default_factory=StopList)
     seed: int = 0
     jobs: int = 0
 
@@ -103,7 +106,7 @@ def mining_experiment(
     with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
         with _parsed(file, rows, settings, tmp, progress, note) as collection:
             cleaned = cleanedwords.clean_sites(
-                collection.store, methods, settings.cleaning, rows.sites, pool, cache, progress
+                collection.store, methods, settings.cleaning, rows.sites, settings.stop_list, pool, cache, progress
             )
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]

@@ -21,6 +21,7 @@ from webwinnow.sitemining.denoising import Denoiser, SiteText, cleaned_nodes
 from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics.sitetopics import SiteTopic
+from webwinnow.words import StopList
 
 
 class Clock:
@@ -70,16 +71,18 @@ class LabelledSite:
     cleaned: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, name: str, label: str, trees: list[PageTree], cleaning: str | None, clock: Clock) -> Self:
+    def of(
+        cls, name: str, label: str, trees: list[PageTree], cleaning: str | None, clock: Clock, stop_list: StopList
+    ) -> Self:
         """Build it from parsed pages; with a cleaning method, ready for denoising."""
         with clock.of("words of blocks"):
-            pages = tuple(PageWords.of(tree) for tree in trees)
+            pages = tuple(PageWords.of(tree, stop_list) for tree in trees)
             site = SitePages.of_pages(pages, name)
         if cleaning is None:
             return cls(name, label, pages, site)
         with clock.of("text of blocks"):
             text = SiteText.of(trees)
-            shares = text.page_shares()
+            shares = text.page_shares(stop_list)
         with clock.of(f"cleaner {cleaning}"):
             cleaned = cleaned_nodes(trees, cleaning)
         return cls(name, label, pages, site, text, shares, cleaned)
@@ -125,6 +128,7 @@ def read_sites(
     cleaning: str | None,
     clock: Clock,
     most_pages: int | None = None,
+    stop_list: StopList | None = None,
     on_progress: Progress,
     on_problem: Callable[[str], None],
 ) -> list[LabelledSite]:
@@ -158,6 +162,7 @@ def read_sites(
         on_problem(f"{left_out:,} pages without site, label or readable HTML were left out")
     found = []
     for name in sorted(trees):
-        found.append(LabelledSite.of(name, labels[name], trees.pop(name), cleaning, clock))
+        own = trees.pop(name)
+        found.append(LabelledSite.of(name, labels[name], own, cleaning, clock, stop_list or StopList()))
         on_progress("learn", len(found), len(labels))
     return found

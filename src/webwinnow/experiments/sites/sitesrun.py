@@ -33,6 +33,7 @@ from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, topic_method
+from webwinnow.words import StopList
 
 REPEATS = 10
 """Random samples of training sites of each size."""
@@ -52,6 +53,7 @@ class SitesSettings:
     - `repeats`: random samples of training sites of each size; 0 for no curve.
     - `pruning`, `likelihood`: whether to make Figures 11 and 6.
     - `most_pages`: the most pages of a site, in the order of the file.
+    - `stop_list`: the words that are left out.
     - `jobs`: worker processes, 0 for one per core; only the times depend on it.
     """
 
@@ -66,6 +68,7 @@ class SitesSettings:
     pruning: bool = True
     likelihood: bool = True
     most_pages: int | None = None
+    stop_list: StopList = field(default_factory=StopList)
     seed: int = 0
     jobs: int = 1
 
@@ -95,7 +98,11 @@ def sites_experiment(
     terms = None
     if any("thesaurus" in choice for choice in settings.choices):
         needs_ahocorasick()
-        terms = None if settings.thesaurus is None else Thesaurus.read(settings.thesaurus).terms
+        terms = (
+            None
+            if settings.thesaurus is None
+            else Thesaurus.read(settings.thesaurus, stop_list=settings.stop_list).terms
+        )
     clock = Clock()
     sites = read_sites(
         TableFile(data),
@@ -104,6 +111,7 @@ def sites_experiment(
         cleaning=settings.cleaning if settings.choices else None,
         clock=clock,
         most_pages=settings.most_pages,
+        stop_list=settings.stop_list,
         on_progress=progress,
         on_problem=note,
     )

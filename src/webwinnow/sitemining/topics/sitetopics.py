@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
 from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
+from webwinnow.words import StopList
 
 METHODS: dict[str, type[TopicMethod]] = {
     method.name: method for method in (Superpage, TopicVector, MarkovTree, HmtMethod, TwoPhase, Multiscale)
@@ -56,7 +58,9 @@ class SiteTopic(NamedTuple):
 
 
 class SiteTopics(SavedModel):
-    """The topics of whole sites: `fit` on labelled sites, then `classify` others. `site_by` is kept in the file.
+    """The topics of whole sites: `fit` on labelled sites, then `classify` others.
+
+    `site_by` and `stop_list` are those of the training sites, for the sites to classify; both are kept in the file.
 
     After `fit`: `names_`, the topics in order; `method_`, the trained method; `hosts_`, the topic of each known host;
     `linking_`, the topics of the training sites that link to other hosts.
@@ -64,10 +68,13 @@ class SiteTopics(SavedModel):
 
     file_format = ModelFormat("model of site topics", 2, "train it again")
 
-    def __init__(self, method: str = DEFAULT_METHOD, *, site_by: str = "host") -> None:
+    def __init__(
+        self, method: str = DEFAULT_METHOD, *, site_by: str = "host", stop_list: StopList | None = None
+    ) -> None:
         topic_method(method)
         self.method = method
         self.site_by = site_by
+        self.stop_list = stop_list or StopList()
         self.names_: tuple[str, ...] = ()
         self.method_: TopicMethod | None = None
         self.hosts_: dict[str, int] = {}
@@ -112,6 +119,7 @@ class SiteTopics(SavedModel):
         about = {
             "method": self.method,
             "site_by": self.site_by,
+            "stop_list": asdict(self.stop_list),
             "names": self.names_,
             "hosts": self.hosts_,
             "linking": self.linking_,
@@ -129,7 +137,8 @@ class SiteTopics(SavedModel):
             if not 2 <= topics <= MOST_TOPICS or len(set(names)) != topics:
                 raise ValueError("its topics are not two or more distinct names")
             SiteKey.parse(site_by)
-            model = cls(method, site_by=site_by)
+            stops = StopList.from_plain(about.get("stop_list", {"own": None}))  # older files have none
+            model = cls(method, site_by=site_by, stop_list=stops)
             model.names_ = tuple(names)
             model.method_ = topic_method(method).from_arrays(file.arrays, topics)
             model.hosts_ = {host: _topic(found, topics) for host, found in dict(about["hosts"]).items()}
