@@ -15,6 +15,7 @@ DAMPING = 0.85
 TOLERANCE = 1e-12
 """Iterations stop when PageRank is at most this far from its limit (sum over pages), or HITS moves less in a round."""
 MOST_ROUNDS = 2000
+"""Iterations at most."""
 NEAR_PAGES = 50
 """d: pages with a link to a root page that are added to the base set, at most (Kleinberg 1999, 2.1)."""
 
@@ -64,7 +65,7 @@ class LinkGraph:
 
 
 class PageRank(NamedTuple):
-    """The score of each page (they add up to 1), and whether the iteration converged within `MOST_ROUNDS`."""
+    """The score of each page (they add up to 1), and whether the iteration converged."""
 
     score: Floats
     converged: bool
@@ -78,7 +79,9 @@ class Hits(NamedTuple):
     converged: bool
 
 
-def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE) -> PageRank:
+def pagerank(
+    graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLERANCE, rounds: int = MOST_ROUNDS
+) -> PageRank:
     """PageRank (Page et al. 1998): where a surfer is who follows a link of the page with probability `damping`.
 
     Otherwise, and from a page without links, the surfer goes to any page. The distance to the limit is at most
@@ -89,7 +92,7 @@ def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLE
     links_out = graph.links_out()
     share, is_dead_end = 1.0 / np.maximum(links_out, 1), links_out == 0
     score = np.full(graph.pages, 1.0 / pages)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         anywhere = damping * float(score[is_dead_end].sum()) + (1.0 - damping)
         after = damping * graph.forward(score * share) + anywhere / pages
         change = float(np.abs(after - score).sum())
@@ -99,13 +102,13 @@ def pagerank(graph: LinkGraph, damping: float = DAMPING, tolerance: float = TOLE
     return PageRank(score, converged=False)
 
 
-def hits(graph: LinkGraph, tolerance: float = TOLERANCE) -> Hits:
+def hits(graph: LinkGraph, tolerance: float = TOLERANCE, rounds: int = MOST_ROUNDS) -> Hits:
     """HITS (Kleinberg 1999): a good authority is linked by good hubs, a good hub links to good authorities.
 
     Starts from equal hub weights. All weights of a graph without links are 0.
     """
     authority, hub = np.zeros(graph.pages), np.ones(graph.pages)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(rounds):
         before = authority, hub
         authority = _normalised(graph.forward(hub))
         hub = _normalised(graph.backward(authority))

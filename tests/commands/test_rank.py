@@ -156,6 +156,23 @@ def test_a_root_without_pages_is_refused(webwinnow, tmp_path, root, message):
     assert not (tmp_path / "o.jsonl").exists()
 
 
+def test_iterations_and_neighbourhood_can_be_limited(webwinnow, tmp_path):
+    """With --near 0, no page that links to the root is weighed."""
+    links = write_links(tmp_path / "l.jsonl", [link(f"a/{k}", f"a/{k + 1}") for k in range(5)] + [link("a/5", "b/0")])
+    (tmp_path / "root.txt").write_text("http://a/2")
+    short = webwinnow("rank", links, "-o", "-", "--rounds", 2, "--algorithm", "pagerank")
+    assert "have not converged" in short.stderr
+    rough = webwinnow("rank", links, "-o", "-", "--tolerance", 1, "--algorithm", "pagerank")
+    assert "have not converged" not in rough.stderr
+    exact = webwinnow("rank", links, "-o", "-", "--algorithm", "pagerank")
+    assert len({done.stdout for done in (short, rough, exact)}) == 3
+    hubs = [
+        {row["url"] for row in map(json.loads, done.stdout.splitlines()) if row["hub_after"]}
+        for done in (webwinnow("rank", links, "-o", "-", "--root", tmp_path / "root.txt", "--near", k) for k in (0, 1))
+    ]
+    assert hubs == [{"http://a/2"}, {"http://a/1", "http://a/2"}]
+
+
 def test_pages_without_links_between_them_are_refused(webwinnow, write_crawl, make_pages, tmp_path):
     done = webwinnow("rank", write_crawl(make_pages("a.example", 4)), "-o", tmp_path / "o.jsonl")
     assert done.returncode == 2

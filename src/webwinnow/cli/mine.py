@@ -128,6 +128,8 @@ def rank(
     damping: Annotated[
         float, opt.setting("PageRank: probability of following a link, at least 0 and less than 1.")
     ] = _RANK.damping,
+    rounds: Annotated[int, opt.setting("Iterations at most.", min=1)] = _RANK.rounds,
+    tolerance: Annotated[float, opt.setting("Change of the scores at which iterations end.", min=0)] = _RANK.tolerance,
     by: Annotated[Ranked, opt.setting("Rank pages, or sites by the links between them.")] = _RANK.by,
     between_sites: Annotated[
         bool, opt.setting("Leave out links within a site, as HITS was published.", "--between-sites")
@@ -136,6 +138,9 @@ def rank(
         Path | None,
         opt.reading("HITS: file of URLs, one per line, that answer a query; only their neighbourhood is weighed."),
     ] = None,
+    near: Annotated[
+        int, opt.reading("HITS: pages that link to a root page and are weighed too, at most, for each.", min=0)
+    ] = _RANK.near,
     targets: Annotated[bool, opt.reading("Rank linked URLs that are not pages of the input too.", "--targets")] = False,
     top: Annotated[int, opt.writing("Pages in each list of the summary.", min=1)] = 5,
     format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,

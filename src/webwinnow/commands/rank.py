@@ -14,10 +14,22 @@ from numpy.typing import NDArray
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, Problem, ignore_problem
 from webwinnow.collection.settings import RunSettings
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, read_parts, write_output
 from webwinnow.io.tablefiles import are_links, read_links
-from webwinnow.linkgraph import DAMPING, Floats, LinkGraph, Numbers, base_set, check_damping, hits, pagerank
+from webwinnow.linkgraph import (
+    DAMPING,
+    MOST_ROUNDS,
+    NEAR_PAGES,
+    TOLERANCE,
+    Floats,
+    LinkGraph,
+    Numbers,
+    base_set,
+    check_damping,
+    hits,
+    pagerank,
+)
 from webwinnow.progress import no_progress
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, canonical
@@ -36,11 +48,16 @@ class RankSettings:
     - `by`: pages, or sites; a site links to another if one of its pages does.
     - `between_sites`: leave out links within a site, as Kleinberg does.
     - `targets`: also rank linked URLs that are not pages of the input.
-    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`linkgraph.base_set`).
+    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`linkgraph.base_set`), with
+      `near` pages that link to each at most.
+    - `tolerance`, `rounds`: when the iterations end.
     """
 
     algorithm: Algorithm = "both"
     damping: float = DAMPING
+    tolerance: float = TOLERANCE
+    rounds: int = MOST_ROUNDS
+    near: int = NEAR_PAGES
     by: Ranked = "page"
     between_sites: bool = False
     targets: bool = False
@@ -48,6 +65,8 @@ class RankSettings:
 
     def __post_init__(self) -> None:
         check_damping(self.damping)
+        check_range(self, "rounds", least=1)
+        check_range(self, "near", "tolerance", least=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,13 +265,16 @@ def _scores(
     before: LinkGraph, after: LinkGraph, settings: RankSettings, root: NDArray[np.bool_] | None
 ) -> tuple[list[Score], bool]:
     scores, converged = [], True
+    ends = settings.tolerance, settings.rounds
     if settings.algorithm != "hits":
-        ranks = [pagerank(graph, settings.damping) for graph in (before, after)]
+        ranks = [pagerank(graph, settings.damping, *ends) for graph in (before, after)]
         scores.append(Score("pagerank", *(_rounded(found.score) for found in ranks)))
         converged = all(found.converged for found in ranks)
     if settings.algorithm != "pagerank":
-        focused = [graph if root is None else graph.between(base_set(graph, root)) for graph in (before, after)]
-        weights = [hits(graph) for graph in focused]
+        focused = [
+            graph if root is None else graph.between(base_set(graph, root, settings.near)) for graph in (before, after)
+        ]
+        weights = [hits(graph, *ends) for graph in focused]
         scores.append(Score("authority", *(_rounded(found.authority) for found in weights)))
         scores.append(Score("hub", *(_rounded(found.hub) for found in weights)))
         converged = converged and all(found.converged for found in weights)
