@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.docview.contentblocks import WeightSettings, block_weights
+from webwinnow.docview.contentblocks import block_weights
+from webwinnow.docview.settings import ViewSettings
 
 forces = st.sampled_from([1.0, 1.5, 2.0, 3.0, 6.0])
 
 
 def weights(parent: list[int], force: list[float], passed_on: float = 0.5) -> np.ndarray:
-    settings = WeightSettings(passed_on=passed_on, most=inf)
+    settings = ViewSettings(passed_on=passed_on, most=inf)
     return block_weights(np.array(parent, np.int32), np.array(force), np.ones(len(parent), np.bool_), settings)
 
 

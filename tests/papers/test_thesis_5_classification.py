@@ -104,8 +104,29 @@ def test_the_average_of_a_table_is_over_pairs_of_classes(name):
             wobble = 0.01 * (site % 2 - (1 / 3 if second == 4 else 2 / 5))  # experiments differ, their mean is `f`
             trials.append(PairTrial(1, SitePair(first, second, site, site), 10, 10, f + wobble, 0.5))
     (method,) = mined_methods(["N"])
-    found = TaskResults(task, (method,), {"N": tuple(trials)}, {"N": ()}, {"N": ()}, {"N": 0}, "")
-    results = MiningResults("x", 1, 5, (method,), 0, 0, (found,), (), (), "")
+    found = TaskResults(
+        task=task,
+        methods=(method,),
+        trials={"N": tuple(trials)},
+        unit_trials={"N": ()},
+        runs={"N": ()},
+        neighbours={"N": ()},
+        emptied={"N": 0},
+        folds_by="",
+    )
+    results = MiningResults(
+        data="x",
+        pages=1,
+        sites=5,
+        methods=(method,),
+        rows="raw",
+        runs=0,
+        seed=0,
+        tasks=(found,),
+        left_out=(),
+        notes=(),
+        command="",
+    )
     page = mining_html(results)
     cells = re.search(r"mean over pairs.*?</tr>", page, re.DOTALL)
     assert cells is not None

@@ -76,9 +76,6 @@ Labels = Annotated[
     Path | None, reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet.")
 ]
 SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
-Css = Annotated[
-    bool, reading("Rules of <style> count as display properties of elements, as in Yi and Liu (slower).", "--css")
-]
 MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)]
 
 # Cleaning
@@ -205,9 +202,9 @@ def stop_list(path: Path | None) -> StopList:
     return StopList() if path is None else StopList.read(path)
 
 
-def parsing_settings(site_by: str, jobs: int, *, css: bool = False) -> CollectionSettings:
+def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
-    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs)
+    return CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs)
 
 
 def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:
