@@ -12,7 +12,7 @@ from webwinnow.cleaning import REASONS, Verdict
 from webwinnow.cleaning.explanations import Cause
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
-from webwinnow.docview import CategoryModel, DocView, ViewSettings, view_of
+from webwinnow.docview import CategoryModel, DocView, FeatureVector, ViewSettings, features_of, view_of
 from webwinnow.errors import SettingsError
 from webwinnow.methods import METHODS
 from webwinnow.pagemeta import Metadata, metadata
@@ -129,8 +129,13 @@ class CleanPage:
 
     @property
     def language(self) -> str | None:
-        """The language of the page: declared, or else detected in what is kept."""
-        return metadata(self.tree).language or language_of(self.text)
+        """The language of the page: declared, or else detected in the main content."""
+        return metadata(self.tree).language or language_of(self._texts()[0])
+
+    @property
+    def features(self) -> FeatureVector:
+        """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
+        return features_of(self.tree, self.verdict, self.language, self.view_settings)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
@@ -140,6 +145,8 @@ class CleanPage:
     def _view(
         self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
     ) -> DocView:
+        if categories is not None:
+            categories.check_method(self.verdict.method)
         language = about.language or language_of(text)
         return view_of(self.tree, self.verdict, about, text, language, settings or self.view_settings, categories)
 

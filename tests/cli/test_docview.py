@@ -12,6 +12,9 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
+from webwinnow._words import name_hash
+from webwinnow.docview import CategoryModel
+
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "record.schema.json").read_text(encoding="utf-8"))
 TOPICS = {
@@ -97,8 +100,71 @@ def test_categories_are_learned_and_named(crawl: Path, labels: Path, tmp_path: P
     learned = run("classify", "train", crawl, "--classifier", "docview", "--labels", labels, "-o", model)
     assert learned.returncode == 0, learned.stderr
     assert "6 pages, 2 categories" in learned.stderr
-    assert run("clean", crawl, "-o", out, "--categories", model, "--method", "none", "-q").returncode == 0
+    assert run("clean", crawl, "-o", out, "--categories", model, "-q").returncode == 0
     assert all(record["category"] == record["page_id"].partition("-")[0] for record in written(out))
+
+
+REPEATED = "Newsletter subscribers get vouchers every Sunday morning from our friendly editorial team."
+
+
+def trained(crawl: Path, labels: Path, model: Path, *options: str) -> CategoryModel:
+    done = run("classify", "train", crawl, "--classifier", "docview", "--labels", labels, "-o", model, *options)
+    assert done.returncode == 0, done.stderr
+    return CategoryModel.load(model)
+
+
+@pytest.fixture
+def repeating(crawl: Path) -> Path:
+    """The crawl with one paragraph that every page repeats, and one of its own."""
+    pages = written(crawl)
+    for k, page in enumerate(pages):
+        page["html"] = page["html"].replace("<p>The", f"<p>{REPEATED}</p><p>Number {k}: the", 1)
+    crawl.write_text("\n".join(map(json.dumps, pages)), encoding="utf-8")
+    return crawl
+
+
+@pytest.mark.parametrize(("site_by", "is_learned"), [("host", False), ("none", True)])
+def test_training_pages_are_cleaned_with_their_sites(
+    site_by: str, is_learned: bool, repeating: Path, labels: Path, tmp_path: Path
+):
+    # Cleaned by itself, a page keeps what its site repeats; `clean` with a site model removes it.
+    model = trained(repeating, labels, tmp_path / "m.npz", "--method", "repeated", "--site-by", site_by)
+    assert (name_hash("vouchers") in model.key) == is_learned
+    assert name_hash("wheat") in model.key
+
+
+def test_pages_are_cleaned_like_the_training_pages(repeating: Path, labels: Path, tmp_path: Path):
+    model, out = tmp_path / "m.npz", tmp_path / "out.jsonl"
+    trained(repeating, labels, model, "--method", "repeated", "--set", "repeated.min_pages=2", "--task", "archive")
+    done = run("clean", repeating, "-o", out, "--categories", model, "--keywords", 3, "-q")
+    assert done.returncode == 0, done.stderr
+    for record in written(out):
+        assert record["method"] == "repeated"
+        assert "vouchers" not in record["text"]
+        assert len(record["keywords"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--method", "none"], "method is 'none', was 'repeated'"),
+        (["--method", "repeated", "--task", "archive"], "task.name is 'archive', was 'content'"),
+        (["--method", "repeated", "--set", "repeated.share=0.9"], "settings.repeated.share is 0.9, was"),
+        (["--method", "repeated", "--set", "docview.force=h1=9"], "features.force is 'h1=9', was ''"),
+        (["--site-by", "none"], "sites is False, was True"),
+    ],
+)
+def test_another_cleaning_than_in_training_is_refused(
+    options: list[str], named: str, crawl: Path, labels: Path, tmp_path: Path
+):
+    model = tmp_path / "m.npz"
+    trained(crawl, labels, model, "--method", "repeated")
+    done = run("clean", crawl, "-o", tmp_path / "out.jsonl", "--categories", model, *options)
+    assert done.returncode == 2
+    assert named in " ".join(done.stderr.split())
+    assert "train them again" in " ".join(done.stderr.split())
+    same = run("clean", crawl, "-o", tmp_path / "out.jsonl", "--categories", model, "--method", "repeated", "-q")
+    assert same.returncode == 0, same.stderr
 
 
 def test_a_wrong_model_is_reported_before_the_work_begins(crawl: Path, tmp_path: Path):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from modelfiles import members, with_about, with_arrays
 
-from webwinnow import ModelError, SettingsError, clean_page, parse
+from webwinnow import CleaningSettings, ModelError, SettingsError, clean_page, parse
 from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, features_of
 
 GRAIN = "wheat rye barley oats harvest barn field".split()
@@ -47,12 +49,39 @@ def test_the_view_names_the_category():
     assert clean.docview(categories=trained()).category == "farming"
 
 
+def test_a_page_is_classified_by_the_features_that_training_takes():
+    class Seen(CategoryModel):
+        def category_of(self, page: FeatureVector) -> str | None:
+            seen.append(page)
+            return None
+
+    seen: list[FeatureVector] = []
+    model = trained()
+    spy = Seen(*(getattr(model, name) for name in model.__slots__))
+    settings = CleaningSettings.from_pairs(["docview.force=b=7", "page.comments=true"])
+    for method in ("combined", "page", "docview", "none"):
+        page = parse(f"<body><h1>Barn</h1><p><b>{GRAIN[0]}</b> and the {' '.join(GRAIN)}.")
+        clean = clean_page(page, method, settings=settings)
+        clean.docview(categories=spy)
+        assert seen[-1].key.tolist() == clean.features.key.tolist()
+        assert seen[-1].weight.tolist() == clean.features.weight.tolist()
+
+
+def test_a_page_cleaned_by_another_method_is_refused():
+    model = replace(trained(), cleaning={"method": "docview"})
+    page = parse(f"<body><p>{' '.join(GRAIN)}.")
+    assert clean_page(page, "docview").docview(categories=model).category == "farming"
+    with pytest.raises(SettingsError, match="cleaned by method docview, not none"):
+        clean_page(page, "none").docview(categories=model)
+
+
 def test_a_model_is_kept_as_arrays(tmp_path):
     path = tmp_path / "categories.npz"
     model = trained()
     model.save(path)
     again = CategoryModel.load(path)
     assert again.names == model.names
+    assert again.cleaning == model.cleaning == {}
     page = features(["oats", "barn"])
     assert again.scores(page).tolist() == model.scores(page).tolist()
     model.save(tmp_path / "twice.npz")
@@ -92,7 +121,9 @@ def test_a_model_that_does_not_fit_together_is_refused(column: str, value: np.nd
         CategoryModel.load(path)
 
 
-@pytest.mark.parametrize("about", [{"names": "farm"}, {"names": [1]}, {"neighbours": 0}, {"neighbours": "x"}])
+@pytest.mark.parametrize(
+    "about", [{"names": "farm"}, {"names": [1]}, {"neighbours": 0}, {"neighbours": "x"}, {"cleaning": 1}]
+)
 def test_metadata_of_a_model_is_validated(about: dict[str, object], tmp_path):
     path = tmp_path / "categories.npz"
     trained().save(path)

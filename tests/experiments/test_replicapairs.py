@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webwinnow.experiments.replicapairs import Pair, best_threshold, replica_experiment
+from webwinnow.experiments.replicapairs import PageText, Pair, best_threshold, replica_experiment
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 
@@ -40,7 +40,8 @@ def test_table_2_counts_hits_and_errors():
         "other": "k l m n o",
     }
     pairs = [Pair("a", "copy", True, "copy"), Pair("a", "edit", True, "edit"), Pair("a", "other", False, "other")]
-    table = replica_experiment(pairs, {"none": words}).table["none"]
+    texts = {page: PageText(" ".join(f"x{word}" for word in said.split())) for page, said in words.items()}
+    table = replica_experiment(pairs, {"none": texts}).table["none"]
     assert table[0][9] == (1, 0)  # I=1, P=100 %: all ten words
     assert table[4][8] == (2, 0)  # I=5, P=90 %: nine words, of which the first five
     assert table[9][9] == (1, 0)  # I=10: all ten
@@ -70,7 +71,7 @@ def test_json_and_markdown_are_written(tmp_path):
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "replicas.json").read_text(encoding="utf-8"))
     assert (found["replicas"], found["others"]) == (6, 6)
-    assert set(found["table"]) == {"none", "page"}
+    assert set(found["table"]) == {"none", "docview", "page"}
     assert all(rates["hit"] == {"copy": 1.0} and rates["error"] == 0.0 for rates in found["default"].values())
     assert "| I=5 | " in (tmp_path / "out" / "replicas.md").read_text(encoding="utf-8")
 

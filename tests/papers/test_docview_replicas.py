@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
+
+from webwinnow.experiments.replicapairs import PageText, Pair, replica_experiment
 from webwinnow.replicas import published_fingerprint
 from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, chosen_words
 
@@ -48,3 +55,66 @@ def test_order_and_rare_words_do_not_count():
 
 def test_a_frequent_word_more_changes_it():
     assert published_fingerprint([*SAID, "aaa", "aaa"]) != published_fingerprint(SAID)
+
+
+# The same through `webwinnow replicas`
+
+RARE = "barley barn boat bread brook calf cart corn crow dam".split()
+STORY = ["wheel", "river", "grain", "wheel", *RARE, "grain", "river", "wheel"]
+
+
+def replicas_of(tmp_path: Path, *pages: str, lang: str = "en", options: tuple[str, ...] = ()) -> list[str | None]:
+    """`replica_of` of each page, by the published fingerprint of all visible text."""
+    path = tmp_path / "pages.jsonl"
+    rows = [
+        {"url": f"http://a.example/{k}", "page_id": str(k), "html": f"<html lang={lang}><body><p>{text}"}
+        for k, text in enumerate(pages)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    command = ["replicas", str(path), "-o", "-", "-q", "--fingerprint", "published", "--method", "none", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "webwinnow", *command], capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line)["replica_of"] for line in done.stdout.splitlines()]
+
+
+def test_replicas_compare_the_first_words_of_the_feature_vector(tmp_path: Path):
+    # wheel 3, grain 2, river 2, ten words once. Percentage 0.4: Sum2 = 5: wheel, grain, river, barley, barn.
+    copy = [*reversed(STORY), "zebra"]  # Sum1 = 14, Sum2 = 5: the same five
+    edit = [*STORY, "apple", "apple"]  # a frequent word more: apple, grain, river, wheel, barley
+    pages = [" ".join(page) for page in (STORY, copy, edit)]
+    assert replicas_of(tmp_path, *pages) == [None, "0", None]
+    # Percentage 1 takes all words; Interval 13 of 14 drops the last of the alphabet, the zebra.
+    assert replicas_of(tmp_path, *pages, options=("--percentage", "1", "--interval", "13")) == [None, "0", None]
+    assert replicas_of(tmp_path, *pages, options=("--percentage", "1", "--interval", "1")) == [None, None, None]
+
+
+@pytest.mark.parametrize(("lang", "stops"), [("en", "the and of it"), ("de", "der und von es")])
+def test_stop_words_are_not_in_the_feature_vector(lang: str, stops: str, tmp_path: Path):
+    # The stop words are the most frequent words of the second page; as features they would be the first chosen.
+    assert replicas_of(tmp_path, " ".join(STORY), " ".join([*STORY, *stops.split() * 5]), lang=lang) == [None, "0"]
+
+
+def test_words_of_another_language_are_features(tmp_path: Path):
+    assert replicas_of(tmp_path, " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5])) == [None, None]
+
+
+def test_records_of_clean_say_their_language(tmp_path: Path):
+    rows = [{"url": f"http://a.example/{k}", "page_id": str(k), "outcome": "kept", "lang": "de"} for k in (0, 1)]
+    texts = " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5])
+    path = tmp_path / "clean.jsonl"
+    path.write_text("\n".join(json.dumps(row | {"text": text}) for row, text in zip(rows, texts, strict=True)), "utf-8")
+    command = [sys.executable, "-m", "webwinnow", "replicas", str(path), "-o", "-", "-q", "--fingerprint", "published"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+    assert [json.loads(line)["replica_of"] for line in done.stdout.splitlines()] == [None, "0"], done.stderr
+
+
+def test_the_table_of_the_experiment_has_no_stop_words():
+    pairs = [Pair("a", "b", True, "copy")]
+    story = " ".join(STORY)
+    for stops, hits in (("the and of it " * 5, 1), ("und von " * 5, 0)):
+        texts = {"a": PageText(story, "en"), "b": PageText(f"{story} {stops}", "en")}
+        found = replica_experiment(pairs, {"docview": texts})
+        assert found.table["docview"][4][3] == (hits, 0)  # I = 5, P = 40 %
+        assert found.published["docview"].hit == {"copy": hits}

@@ -8,21 +8,23 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.cleaner import clean_page
+from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
+from webwinnow.commands import RunSettings
+from webwinnow.commands.categories import train_categories
 from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
-from webwinnow.docview import CategoryModel, CategorySettings, FeatureVector, ViewSettings, features_of
-from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.io import check_apart, check_output, open_pages
-from webwinnow.io.tablefiles import check_label_column, read_labels
+from webwinnow.docview import CategorySettings
+from webwinnow.errors import SettingsError
+from webwinnow.io import check_apart, check_output
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.mining.classifiers import COST, NEIGHBOURS
 from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.mining.classscores import ClassScores
-from webwinnow.parsing import parse
 from webwinnow.report.classreport import classes_html
+from webwinnow.site.modelstore import open_models
 from webwinnow.storage import write_file
+from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
 SHOWN_CLASSES = 30
@@ -51,7 +53,6 @@ def train(
     neighbours: Annotated[int, opt.setting("Training pages that vote (knn, docview).")] = NEIGHBOURS,
     cost: Annotated[float, opt.setting("svm: C, the cost of a training page on the wrong side.")] = COST,
     weighting: opt.Weighting = "cst",
-    set_: opt.WeightSettings = None,
     kinds: opt.Kinds = "words",
     stop_words: opt.StopWords = None,
     separator: Annotated[
@@ -60,6 +61,19 @@ def train(
     report: Annotated[Path | None, opt.report(", with the scores")] = None,
     scores: Annotated[Path | None, opt.writing("Also write the scores as JSON.")] = None,
     method: opt.Method = DEFAULT_METHOD,
+    favor: opt.Favoring = None,
+    task: opt.Task = DEFAULT_TASK,
+    comments: opt.Comments = None,
+    models: opt.Models = None,
+    set_: Annotated[
+        list[str] | None,
+        opt.cleaning(
+            "Setting of the weights, as in cst.informative=0.2; with docview of cleaning, as in sst.threshold=0.9; "
+            "repeatable. `webwinnow methods` lists them.",
+            "--set",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
     site_by: opt.SiteBy = "host",
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
@@ -71,7 +85,8 @@ def train(
     Whole sites are held out in turn where there are enough of them, else pages; the table says which. Pages without a
     label help to learn their site, and are counted. Exit code 1 if any page failed.
 
-    Classifier docview cleans each page by itself with --method, and measures nothing.
+    Classifier docview cleans the pages as `clean` does with the same cleaning options, which the model keeps: `clean
+    --categories` cleans in the same way. It measures nothing. Other classifiers do not use the cleaning options.
 
     Examples:
 
@@ -85,8 +100,23 @@ def train(
         if report is not None or scores is not None:
             raise SettingsError(f"--classifier {DOCVIEW} measures nothing; leave out --report and --scores")
         chosen = CategorySettings(features=_DOCVIEW.features if features is None else features, neighbours=neighbours)
-        view = ViewSettings(stop_words=opt.stop_list(stop_words).own)
-        _train_categories(inputs, out, label, labels, method, chosen, view)
+        check_apart([*inputs, *([] if labels is None else [labels])], out)
+        cleaning = RunSettings(
+            method=method,
+            cleaning=opt.cleaning_settings(set_, favor, comments, stop_words),
+            task=task_of(task),
+            models=None if models is None else str(open_models(models).path.absolute()),
+            site_by=SiteKey.parse(site_by),
+            jobs=jobs,
+        )
+        with shown_progress(quiet=quiet) as progress:
+            found = train_categories(
+                inputs, chosen, cleaning, label=label, labels=labels, tmp=tmp, **progress.callbacks
+            )
+        found.model.save(out)
+        known = f"{len(found.model.names)} categories, {len(found.model.key)} features"
+        rest = f"{found.without_label} pages without a label, {found.failed} failed"
+        finish([f"webwinnow: {found.learned} pages, {known}; {rest}"], failed=found.failed)
         return
     settings = ClassifySettings(
         method=classifier,
@@ -114,44 +144,6 @@ def train(
         write_file(scores, json.dumps(trained.to_plain(), indent=1).encode() + b"\n")
     lines = [f"webwinnow: {remark}" for remark in trained.remarks] if quiet else _training_summary(trained)
     finish(lines, failed=trained.pages["failed"])
-
-
-def _train_categories(
-    inputs: list[str],
-    out: Path,
-    label: str | None,
-    labels: Path | None,
-    method: str,
-    settings: CategorySettings,
-    view: ViewSettings,
-) -> None:
-    """Learn content categories (DocView 6 and 7.1): chi-square chooses features, the nearest pages vote."""
-    if (label is None) == (labels is None):
-        raise SettingsError("expected either a column of labels (--label) or a file of labels (--labels)")
-    check_apart([*inputs, *([] if labels is None else [labels])], out)
-    if label is not None:
-        check_label_column(inputs, label)
-    known = {} if labels is None else read_labels(labels)
-    vectors: list[FeatureVector] = []
-    categories: list[str] = []
-    refused = 0
-    with shown_progress(quiet=True) as progress:
-        for page in open_pages(inputs, on_problem=progress.note, label=label):
-            category = page.label or known.get(page.page_id or "") or known.get(page.url)
-            if category is not None:
-                try:
-                    clean = clean_page(parse(page.body, page.url, content_type=page.content_type), method)
-                except PageRefused:
-                    refused += 1
-                    continue
-                vectors.append(features_of(clean.tree, clean.verdict, clean.language, view))
-                categories.append(category)
-    if not vectors:
-        raise InputError(f"{labels or label}: no page has a label; expected its page_id or url, and a label")
-    model = CategoryModel.train(vectors, categories, settings)
-    model.save(out)
-    learned = f"{len(vectors)} pages, {len(model.names)} categories, {len(model.key)} features"
-    finish([f"webwinnow: {learned}; {refused} refused"])
 
 
 @classify.command()

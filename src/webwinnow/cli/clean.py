@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import ShownProgress, finish, shown_progress, stoppable
@@ -29,6 +31,7 @@ _RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
 
 
 def clean(
+    context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("URLs of sites to crawl")],
     out: Annotated[str, opt.out("a file, a folder, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl, parquet, csv, markdown, html or dublin-core")] = None,
@@ -49,7 +52,8 @@ def clean(
     keywords: Annotated[int, opt.writing("Keywords of a record.")] = _VIEW.keywords,
     sentences: Annotated[int, opt.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
     categories: Annotated[
-        Path | None, opt.writing("Fill category with this model (classify train --classifier docview).")
+        Path | None,
+        opt.writing("Fill category with this model (classify train --classifier docview); pages are cleaned as in it."),
     ] = None,
     replicas: Annotated[
         bool, opt.writing("Find near-duplicates: replica_of names the page that a record repeats.")
@@ -103,7 +107,10 @@ def clean(
         replicas=ReplicaSettings() if replicas else None,
     )
     if categories is not None:
-        CategoryModel.load(categories)  # a wrong file is reported before the run, not once for each page
+        trained = CategoryModel.load(categories).cleaning
+        options = ("method", "favor", "task", "comments", "set_", "stop_words")
+        if trained and not any(opt.is_given(context, name) for name in options):
+            settings = settings.cleaning_as(trained)
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
     crawling = CrawlSettings(pages=pages, scope=scope, delay=delay, guard=opt.guard_of(allow_private, allow, resolve))

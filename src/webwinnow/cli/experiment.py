@@ -40,7 +40,9 @@ def replicas(
     site_by: opt.SiteBy = "host",
     quiet: opt.Quiet = False,
 ) -> None:
-    """Hits and errors of each fingerprint, with and without cleaning (DocView 7.2, Table 2).
+    """Hits and errors of each fingerprint: whole pages, DocView's topic content, and text cleaned by --method.
+
+    DocView 7.2, Table 2: the published fingerprint by Percentage and Interval.
 
     Example:
 
@@ -50,7 +52,7 @@ def replicas(
     with shown_progress(quiet=quiet) as progress:
         texts = {
             cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update)
-            for cleaning in dict.fromkeys(("none", method))
+            for cleaning in dict.fromkeys(("none", "docview", method))
         }
     results = replica_experiment(labelled, texts)
     _write_results(out, "replicas", results.to_plain(), results.to_markdown(), quiet=quiet)

@@ -202,6 +202,12 @@ def stop_list(path: Path | None) -> StopList:
     return StopList() if path is None else StopList.read(path)
 
 
+def is_given(context: typer.Context, name: str) -> bool:
+    """Whether the user gave the option with the parameter of this name."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
 def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
     return CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs)

@@ -249,6 +249,8 @@ class PageWorker:
         about = {"page_id": page_id, "site": site}
         if self.run.links is not None:
             return self._links(clean, about)
+        if self.run.vectors:
+            return self._vector(clean)
         record = clean.record(also=self.run.also, categories=self.categories, view=self.run.view)
         record |= about
         rejected = list(_rejected(clean, record)) if self.run.rejected else []
@@ -264,8 +266,14 @@ class PageWorker:
             return b""
         runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
-        standing = Standing(**named, canonical=clean.tree.head.canonical)
+        standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
         return page_sketch(clean.tree, runs, standing, self.run.replicas).tobytes()
+
+    def _vector(self, clean: CleanPage) -> PageCleaned:
+        """The features of a page instead of its record."""
+        features = clean.features
+        line = _line({"key": features.key.tolist(), "weight": features.weight.tolist()})
+        return PageCleaned(line, [], "kept", None, 0, 0)
 
     def _links(self, clean: CleanPage, about: dict[str, str | None]) -> PageCleaned:
         """The lines of a page's links instead of its record."""
@@ -303,6 +311,8 @@ def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings,
     """The output of a page that could not be read."""
     if settings.links is not None:
         return PageCleaned(b"", [], "failed", error)
+    if settings.vectors:
+        return PageCleaned(_line({"key": None}), [], "failed", error)
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
     return PageCleaned(record_line(record), [_line(about)] if settings.rejected else [], "failed", error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import json
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
@@ -82,6 +83,7 @@ class RunSettings(CollectionSettings):
     - `view`: fill type, keywords, abstract and relevant links; their settings are `cleaning.docview`.
     - `categories`: a `docview.CategoryModel` file; its categories go into the records.
     - `links`: None for page records; `kept` for records of the links that the task keeps, `all` for all links.
+    - `vectors`: feature vectors (`CleanPage.features`) instead of page records, for training.
     - `keep_trees`: also store the trees of pages that are cleaned as soon as they are parsed.
     """
 
@@ -95,6 +97,7 @@ class RunSettings(CollectionSettings):
     view: bool = True
     categories: str | None = None
     links: str | None = None
+    vectors: bool = False
     keep_trees: bool = False
 
     def __post_init__(self) -> None:
@@ -117,6 +120,35 @@ class RunSettings(CollectionSettings):
     def fields(self) -> Fields:
         """The fields of the records that a run writes."""
         return PAGE_FIELDS if self.links is None else LINK_FIELDS
+
+    def cleaned_by(self) -> dict[str, Any]:
+        """What decides the text and the features of a page, as plain JSON values.
+
+        The method with its settings, the settings of features, the task, and whether there is evidence from the site.
+        """
+        method = method_named(self.method)
+        own = None if method.group in (None, "docview") else getattr(self.cleaning, method.group)
+        plain = {
+            "method": self.method,
+            "settings": {} if own is None else {method.group: asdict(own)},
+            "features": self.cleaning.docview.for_features(self.method),
+            "task": asdict(self.task),
+            "sites": method.learns and (self.site_by.has_sites or self.models is not None),
+        }
+        read: dict[str, Any] = json.loads(json.dumps(plain))
+        return read
+
+    def cleaning_as(self, cleaned_by: dict[str, Any]) -> RunSettings:
+        """These settings with the method, settings and task of `cleaned_by`. Raises `SettingsError`."""
+        groups = asdict(self.cleaning)
+        try:
+            groups |= cleaned_by["settings"]
+            groups["docview"] |= cleaned_by["features"]
+            cleaning = CleaningSettings.from_plain(groups)
+            task = Task(**cleaned_by["task"] | {"keeps": tuple(cleaned_by["task"]["keeps"])})
+            return replace(self, method=cleaned_by["method"], cleaning=cleaning, task=task)
+        except (KeyError, TypeError, ValueError) as error:
+            raise SettingsError(f"these are no settings of cleaning ({error!r}); expected those of training") from None
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for `from_plain`."""

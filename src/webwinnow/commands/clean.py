@@ -20,6 +20,7 @@ from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import CollectionReplicas, Counts, Summary
+from webwinnow.docview import CategoryModel
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, output_format, part_lines, read_parts, write_output
 from webwinnow.io.inputs import STDIN
@@ -49,7 +50,8 @@ def run(
 ) -> Summary:
     """Clean a collection. The output appears complete at the end, or not at all; `resume` continues a killed run.
 
-    `engine` is a cluster (`webwinnow.engines`); without one, worker processes of this machine do the work.
+    `engine` is a cluster (`webwinnow.engines`); without one, worker processes of this machine do the work. Raises
+    `SettingsError` for categories that were learned from pages cleaned in another way.
     """
     started = time.monotonic()
     wanted = output_format(out, format)
@@ -57,6 +59,8 @@ def run(
     if rejected is not None:
         check_output(rejected, "jsonl")
     check_apart(inputs, out, rejected)
+    if settings.categories is not None:
+        CategoryModel.load(Path(settings.categories)).check_cleaning(settings.cleaned_by())
     problems: list[str] = []
     report = options.get("on_problem")
 

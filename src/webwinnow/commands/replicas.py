@@ -36,6 +36,7 @@ REPLICA_FIELDS: Final = (
 """What `webwinnow replicas` writes for each page; `reason` says why a page has no fingerprint."""
 NOTHING_TO_COMPARE: Final = "too few words to compare"
 RECORDS_A_PART: Final = 4096
+_ABOUT: Final = {"title": "title", "date": "date", "language": "lang"}
 
 
 def write_replicas(
@@ -97,9 +98,8 @@ def _add_records(
         store.add_page(
             PageRow(ordinal, site or "", url or "", page_id, error=_text(record.get("reason")) if failed else None)
         )
-        standing = Standing(
-            url=url or "", site=site or "", title=_text(record.get("title")), date=_text(record.get("date"))
-        )
+        about = {name: _text(record.get(field)) for name, field in _ABOUT.items()}
+        standing = Standing(url=url or "", site=site or "", **about)
         packed = sketch(_text(record.get("text")) or "", standing, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))

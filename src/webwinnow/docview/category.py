@@ -6,8 +6,9 @@ A model is plain arrays: the features it knows, the training pages as rows over 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from webwinnow.docview.contentblocks import FeatureVector
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.storage import ModelFormat, is_within, write_file
 
-FORMAT = ModelFormat("model of categories", 2, "train it again with: webwinnow classify train --classifier docview")
+FORMAT = ModelFormat("model of categories", 3, "train it again with: webwinnow classify train --classifier docview")
+SHOWN = 3
+"""Differences in cleaning that an error names."""
 _DTYPES = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category": "i4"}
 
 
@@ -57,7 +60,8 @@ class CategoryModel:
     """Training pages over the chosen features.
 
     `key` ascending; page `row[i]` has feature `feature[i]` with `weight[i]`, rows of length 1; page r is of category
-    `names[category[r]]`.
+    `names[category[r]]`. `cleaning` says how the training pages were cleaned (`RunSettings.cleaned_by`); pages to
+    classify are cleaned in the same way. It is empty where that is unknown.
     """
 
     key: NDArray[np.uint64]
@@ -67,10 +71,15 @@ class CategoryModel:
     category: NDArray[np.int32]
     names: tuple[str, ...]
     neighbours: int
+    cleaning: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def train(
-        cls, pages: Sequence[FeatureVector], categories: Sequence[str], settings: CategorySettings | None = None
+        cls,
+        pages: Sequence[FeatureVector],
+        categories: Sequence[str],
+        settings: CategorySettings | None = None,
+        cleaning: dict[str, Any] | None = None,
     ) -> CategoryModel:
         """Learn from pages and their categories: choose features by their greatest chi-square over the categories."""
         settings = settings or CategorySettings()
@@ -99,6 +108,28 @@ class CategoryModel:
             category,
             names,
             min(settings.neighbours, len(pages)),
+            cleaning or {},
+        )
+
+    def check_method(self, method: str) -> None:
+        """Raise `SettingsError` if the training pages were cleaned by another method."""
+        trained = self.cleaning.get("method", method)
+        if trained != method:
+            raise SettingsError(
+                f"the categories were learned from pages cleaned by method {trained}, not {method}: "
+                f"clean with {trained}, or train them again"
+            )
+
+    def check_cleaning(self, cleaning: dict[str, Any]) -> None:
+        """Raise `SettingsError` with the differences if the training pages were not cleaned like this."""
+        if not self.cleaning or self.cleaning == cleaning:
+            return
+        before, now = _flat(self.cleaning), _flat(cleaning)
+        differing = [name for name in sorted(before.keys() | now.keys()) if before.get(name) != now.get(name)]
+        shown = "; ".join(f"{name} is {now.get(name)!r}, was {before.get(name)!r}" for name in differing[:SHOWN])
+        raise SettingsError(
+            f"the categories were learned from pages cleaned in another way: {shown}. Clean as in training (without "
+            "--method, --set, --favor, --comments and --task that is so), or train them again with these options"
         )
 
     def scores(self, page: FeatureVector) -> NDArray[np.float64]:
@@ -121,7 +152,7 @@ class CategoryModel:
 
     def save(self, path: Path) -> None:
         """Write the model to a file."""
-        about = {"names": self.names, "neighbours": self.neighbours}
+        about = {"names": self.names, "neighbours": self.neighbours, "cleaning": self.cleaning}
         write_file(path, FORMAT.pack(about, {name: getattr(self, name) for name in _DTYPES}))
 
     @classmethod
@@ -129,9 +160,12 @@ class CategoryModel:
         """Read a model; everything in it is validated. Raises `ModelError`."""
         with FORMAT.reading(FORMAT.load(path), str(path)) as file:
             arrays, names, neighbours = file.typed(_DTYPES), file.about["names"], file.about["neighbours"]
+            cleaning = file.about["cleaning"]
             key, row, feature, weight, category = arrays.values()
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise ValueError("its categories have no names")
+            if not isinstance(cleaning, dict):
+                raise ValueError("it does not say how its pages were cleaned")
             if len({len(row), len(feature), len(weight)}) > 1 or not isinstance(neighbours, int) or neighbours < 1:
                 raise ValueError("arrays of different lengths")
             sizes = ((row, len(category)), (feature, len(key)), (category, len(names)))
@@ -139,4 +173,12 @@ class CategoryModel:
                 raise ValueError("an index is out of range")
             if (key[1:] <= key[:-1]).any() or not np.isfinite(weight).all():
                 raise ValueError("keys out of order, or weights that are not finite")
-        return cls(**arrays, names=tuple(names), neighbours=neighbours)
+        return cls(**arrays, names=tuple(names), neighbours=neighbours, cleaning=cleaning)
+
+
+def _flat(plain: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """The values of nested dictionaries by their joined names."""
+    found: dict[str, Any] = {}
+    for name, value in plain.items():
+        found |= _flat(value, f"{before}{name}.") if isinstance(value, dict) else {f"{before}{name}": value}
+    return found

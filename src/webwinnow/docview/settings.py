@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import inf
 from typing import Any
@@ -32,6 +32,12 @@ _OURS_AND_PUBLISHED: dict[str, tuple[Any, Any]] = {
     "searched": (30, inf),
 }
 """The two values of each setting for which we depart from the paper."""
+
+
+_RECORD_ONLY = frozenset(
+    "published keywords sentences sentence_keywords summary_sentences title_keywords similarity grouped menus "
+    "searched".split()
+)
 
 
 def forces(changes: str) -> dict[str, float]:
@@ -82,6 +88,7 @@ class ViewSettings(MethodSettings):
     sentences: int = _count(15, "sentences of the abstract (delta)")
     sentence_keywords: int = _count(15, "keywords that weigh the sentences of the abstract (theta)")
     summary_sentences: int = _count(2, "sentences of the summary (not in the paper)")
+    title_keywords: int = _count(2, "keywords that replace a placeholder as the title (one or two)")
     similarity: float = share(0.3, "a block of links is relevant above this cosine with the topic (beta; value ours)")
     hub_share: float = share(0.5, "a block is a hub above this share of its terms in links (value ours)")
     image_share: float = _number(0.1, "a block is an image block above this number of images per term (value ours)")
@@ -122,6 +129,10 @@ class ViewSettings(MethodSettings):
     def for_method(self, method: str) -> ViewSettings:
         """These settings for a cleaning method: no value is None."""
         return _filled(self, method)
+
+    def for_features(self, method: str) -> dict[str, Any]:
+        """The settings that change a page's text or features, as plain values; the others only change its record."""
+        return {name: value for name, value in asdict(self.for_method(method)).items() if name not in _RECORD_ONLY}
 
 
 @lru_cache(maxsize=64)

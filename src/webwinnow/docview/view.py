@@ -234,7 +234,7 @@ def view_of(
     probability = None if verdict.confidence is None else verdict.score
     units = None if settings.searched == inf else max(int(settings.searched), UNITS_PER_SENTENCE * settings.sentences)
     found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, probability, units)
-    title = about.title or " ".join(keywords[:2]) or None
+    title = about.title or " ".join(keywords[: settings.title_keywords]) or None
     relevant = relevant_nodes(blocks, verdict, kept, topic, spoken, settings) if kind == TOPIC else None
     return DocView(
         identifier=tree.url,

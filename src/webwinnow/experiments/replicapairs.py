@@ -21,8 +21,9 @@ from webwinnow.errors import InputError
 from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.io import open_pages
 from webwinnow.io.tablefiles import TableFile
+from webwinnow.pagemeta import metadata
 from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.parsing import language_of, parse
 from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import ReplicaSettings, Standing, distinctive_runs, sketch
 from webwinnow.replicas.grouping import similarity_of
@@ -30,14 +31,22 @@ from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, published_fingerpr
 from webwinnow.report.templating import render_text
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
-from webwinnow.words import shingles, words
+from webwinnow.words import shingles, stop_words, words
 
 PERCENTAGES: Final = tuple(k / 10 for k in range(1, 11))
 INTERVALS: Final = tuple(range(1, 11))
 SHINGLES: Final = (1, 2, 3, 4, 5)
 SIMHASH_SHINGLE: Final = 3
 
-Texts = Mapping[str, str]
+
+class PageText(NamedTuple):
+    """The cleaned text of a page and its language, None where that is unknown."""
+
+    text: str
+    language: str | None = None
+
+
+Texts = Mapping[str, PageText]
 Similarity = Callable[["Pair"], float]
 
 
@@ -67,7 +76,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def cleaned_texts(
     pages: Path, pairs: Sequence[Pair], cleaning: str, site_by: SiteKey, on_progress: Progress | None = None
-) -> dict[str, str]:
+) -> dict[str, PageText]:
     """Return the cleaned text of each page of the pairs by page id, each site learned from all its pages."""
     progress = on_progress or no_progress
     wanted = {page for pair in pairs for page in (pair.page_a, pair.page_b)}
@@ -77,7 +86,7 @@ def cleaned_texts(
             tree = parse(page.body, url=page.url, content_type=page.content_type)
             sites[site_by.of(page)].append((page.page_id, tree))
         progress("parse", done, None)
-    texts: dict[str, str] = {}
+    texts: dict[str, PageText] = {}
     cleaner = Cleaner.of(cleaning)
     for site, members in sorted(sites.items()):
         learns = cleaner.method.learns and site_by.has_sites
@@ -86,7 +95,8 @@ def cleaned_texts(
             if page_id in wanted:
                 evidence = cleaner.evidence(tree)
                 verdict = cleaner.clean(tree, model, evidence).verdict
-                texts[page_id] = text_of_runs(tree, distinctive_runs(tree, verdict, evidence, model))
+                text = text_of_runs(tree, distinctive_runs(tree, verdict, evidence, model))
+                texts[page_id] = PageText(text, metadata(tree).language or language_of(text))
                 progress("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())
     if missing:
@@ -151,11 +161,12 @@ def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> Rep
     """Measure every fingerprint on labelled pairs; `texts` are the pages' texts by cleaning method."""
     table, published, default, trials = {}, {}, {}, []
     for cleaning, by_page in texts.items():
-        tokens = {page: words(text) for page, text in by_page.items()}
+        tokens = {page: words(text) for page, (text, _) in by_page.items()}
+        features = {page: _without_stop_words(tokens[page], language) for page, (_, language) in by_page.items()}
         table[cleaning] = [
-            [_hits_and_errors(pairs, tokens, share, interval) for share in PERCENTAGES] for interval in INTERVALS
+            [_hits_and_errors(pairs, features, share, interval) for share in PERCENTAGES] for interval in INTERVALS
         ]
-        same = _same_published(tokens, PERCENTAGE, INTERVAL)
+        same = _same_published(features, PERCENTAGE, INTERVAL)
         published[cleaning] = _rates(pairs, [same(pair) for pair in pairs])
         settings = ReplicaSettings()
         modern = _minhash(by_page, settings)
@@ -169,6 +180,12 @@ def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> Rep
 
 
 # Fingerprints
+
+
+def _without_stop_words(tokens: list[str], language: str | None) -> list[str]:
+    """The words of a page's feature vector (DocView 3.2)."""
+    stops = stop_words(language or "en")
+    return [word for word in tokens if word not in stops]
 
 
 def _same_published(tokens: Mapping[str, list[str]], percentage: float, interval: int) -> Callable[[Pair], bool]:
@@ -188,7 +205,7 @@ def _hits_and_errors(
 def _minhash(texts: Texts, settings: ReplicaSettings) -> Similarity:
     """The similarity of the modern fingerprint from texts alone, without titles and sites."""
     place = {page: k for k, page in enumerate(texts)}
-    rows = np.array([sketch(text, Standing(), settings) for text in texts.values()])
+    rows = np.array([sketch(text, Standing(), settings) for text, _ in texts.values()])
 
     def similarity(pair: Pair) -> float:
         one, other = (np.array([place[page]]) for page in (pair.page_a, pair.page_b))

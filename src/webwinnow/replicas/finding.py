@@ -250,4 +250,5 @@ class ReplicaFinder:
 
 def _standing(page: CleanPage) -> Standing:
     about = metadata(page.tree)
-    return Standing(url=page.tree.url, title=about.title, date=about.date, canonical=page.tree.head.canonical)
+    found = {"title": about.title, "date": about.date, "language": about.language}
+    return Standing(url=page.tree.url, canonical=page.tree.head.canonical, **found)

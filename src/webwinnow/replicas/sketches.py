@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -30,10 +30,11 @@ from webwinnow.errors import SettingsError, check_range
 from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
+from webwinnow.parsing import language_of
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical
-from webwinnow.words import words
+from webwinnow.words import stop_words, words
 
 PERCENTAGE = 0.4
 """The share of a page's different words that is used (DocView 7.2)."""
@@ -78,10 +79,16 @@ class ReplicaSettings:
 
 
 def published_fingerprint(
-    words: Sequence[str], percentage: float = PERCENTAGE, interval: int = INTERVAL
+    words: Sequence[str],
+    percentage: float = PERCENTAGE,
+    interval: int = INTERVAL,
+    stops: Collection[str] = frozenset(),
 ) -> bytes | None:
-    """The MD5 (16 bytes) of the chosen words (step 6); None for a page with too few words to choose one interval."""
-    chosen = chosen_words(words, percentage, interval)
+    """The MD5 (16 bytes) of the chosen words (step 6); None for a page with too few words to choose one interval.
+
+    A departure: in the paper all pages with too few words have the fingerprint of no words, and are replicas.
+    """
+    chosen = chosen_words(words, percentage, interval, stops)
     if not chosen:
         return None
     text = " ".join(chosen).encode(
@@ -90,12 +97,18 @@ def published_fingerprint(
     return hashlib.md5(text, usedforsecurity=False).digest()
 
 
-def chosen_words(words: Sequence[str], percentage: float = PERCENTAGE, interval: int = INTERVAL) -> list[str]:
+def chosen_words(
+    words: Sequence[str],
+    percentage: float = PERCENTAGE,
+    interval: int = INTERVAL,
+    stops: Collection[str] = frozenset(),
+) -> list[str]:
     """Steps 1 to 5: of the most frequent words (equals by the alphabet), in the order of the alphabet, the first.
 
-    Sum1, Sum2 and Sum3 are `len(vector)`, `frequent` and `chosen`. `Sum1 * Percentage` is cut to whole words.
+    The words of a feature vector (3.2) are not stop words. Sum1, Sum2 and Sum3 are `len(vector)`, `frequent` and
+    `chosen`. `Sum1 * Percentage` is cut to whole words.
     """
-    vector = Counter(words)
+    vector = Counter(word for word in words if word not in stops)
     by_frequency = sorted(vector, key=lambda word: (-vector[word], word))
     frequent = int(round(len(vector) * percentage, 6))
     chosen = frequent // interval * interval
@@ -129,7 +142,7 @@ def sketch_type(method: str = "modern") -> np.dtype[np.void]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The origin of a page: its URL and other metadata beside its text."""
+    """The origin of a page: its URL and other metadata beside its text. An unknown `language` is detected."""
 
     url: str = ""
     site: str = ""
@@ -137,6 +150,7 @@ class Standing:
     date: str | None = None
     canonical: str | None = None
     fetched_at: str | None = None
+    language: str | None = None
 
 
 def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = None) -> np.void:
@@ -158,8 +172,10 @@ def page_sketch(
 
 
 def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
+    """The row of a page; 8 of the 16 bytes of the MD5 are kept, enough for 10^8 pages."""
     row = no_sketch(settings)
-    digest = published_fingerprint(words(text), settings.percentage, settings.interval)
+    stops = stop_words(standing.language or language_of(text) or "en")
+    digest = published_fingerprint(words(text), settings.percentage, settings.interval, stops)
     row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
     return _standing_in(row, standing)
 
