@@ -100,6 +100,13 @@ def test_words_of_another_language_are_features(tmp_path: Path):
     assert replicas_of(tmp_path, " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5])) == [None, None]
 
 
+def test_a_list_of_stop_words_replaces_those_of_the_language(tmp_path: Path):
+    # As section 3.2 has it, a list derived from a collection (`webwinnow lists stopwords`).
+    (tmp_path / "stop.tsv").write_text("und\t9\nvon\t7\n", encoding="utf-8")
+    texts = " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5]), " ".join([*STORY, *["the", "and"] * 5])
+    assert replicas_of(tmp_path, *texts, options=("--stop-words", str(tmp_path / "stop.tsv"))) == [None, "0", None]
+
+
 def test_records_of_clean_say_their_language(tmp_path: Path):
     rows = [{"url": f"http://a.example/{k}", "page_id": str(k), "outcome": "kept", "lang": "de"} for k in (0, 1)]
     texts = " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5])

@@ -37,6 +37,7 @@ def replicas(
     pages: Annotated[Path, typer.Argument(metavar="PAGES", help="The pages that they name, with page_id.")],
     out: Annotated[Path, opt.out("a folder for replicas.json and replicas.md")],
     method: opt.Method = DEFAULT_METHOD,
+    stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     quiet: opt.Quiet = False,
 ) -> None:
@@ -54,7 +55,7 @@ def replicas(
             cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update)
             for cleaning in dict.fromkeys(("none", "docview", method))
         }
-    results = replica_experiment(labelled, texts)
+    results = replica_experiment(labelled, texts, opt.stop_list(stop_words))
     _write_results(out, "replicas", results.to_plain(), results.to_markdown(), quiet=quiet)
 
 

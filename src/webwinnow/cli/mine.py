@@ -204,6 +204,7 @@ def replicas(
     interval: Annotated[
         int, opt.setting("published: the number of words hashed is a multiple of this.")
     ] = _REPLICAS.interval,
+    stop_words: opt.StopWords = None,
     method: opt.Method = DEFAULT_METHOD,
     set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
@@ -221,14 +222,16 @@ def replicas(
 
         webwinnow replicas crawl.warc.gz -o replicas.jsonl
         webwinnow replicas clean.jsonl -o replicas.jsonl --threshold 0.8
-        webwinnow replicas crawl.parquet -o - --fingerprint published --method none
+        webwinnow replicas crawl.parquet -o - --fingerprint published --method docview
     """
+    cleaning = opt.cleaning_settings(set_, stop_words=stop_words)
+    known = {"method": fingerprint, "stop_words": cleaning.docview.stop_words}
     settings = RunSettings(
         method=method,
-        cleaning=opt.cleaning_settings(set_),
+        cleaning=cleaning,
         site_by=SiteKey.parse(site_by),
         jobs=jobs,
-        replicas=ReplicaSettings(**opt.fields_of(ReplicaSettings, locals()) | {"method": fingerprint}),
+        replicas=ReplicaSettings(**opt.fields_of(ReplicaSettings, locals()) | known),
     )
     with shown_progress(quiet=quiet) as progress:
         summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)

@@ -7,7 +7,7 @@ similarity, a threshold chosen on half of the original pages and tested on the o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -31,7 +31,7 @@ from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, published_fingerpr
 from webwinnow.report.templating import render_text
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
-from webwinnow.words import shingles, stop_words, words
+from webwinnow.words import StopList, shingles, words
 
 PERCENTAGES: Final = tuple(k / 10 for k in range(1, 11))
 INTERVALS: Final = tuple(range(1, 11))
@@ -157,12 +157,15 @@ class ReplicaResults:
         return render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
 
 
-def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> ReplicaResults:
+def replica_experiment(
+    pairs: Sequence[Pair], texts: Mapping[str, Texts], stops: StopList | None = None
+) -> ReplicaResults:
     """Measure every fingerprint on labelled pairs; `texts` are the pages' texts by cleaning method."""
+    stops = stops or StopList()
     table, published, default, trials = {}, {}, {}, []
     for cleaning, by_page in texts.items():
         tokens = {page: words(text) for page, (text, _) in by_page.items()}
-        features = {page: _without_stop_words(tokens[page], language) for page, (_, language) in by_page.items()}
+        features = {page: _features(tokens[page], stops.of(language)) for page, (_, language) in by_page.items()}
         table[cleaning] = [
             [_hits_and_errors(pairs, features, share, interval) for share in PERCENTAGES] for interval in INTERVALS
         ]
@@ -182,9 +185,8 @@ def replica_experiment(pairs: Sequence[Pair], texts: Mapping[str, Texts]) -> Rep
 # Fingerprints
 
 
-def _without_stop_words(tokens: list[str], language: str | None) -> list[str]:
+def _features(tokens: list[str], stops: Collection[str]) -> list[str]:
     """The words of a page's feature vector (DocView 3.2)."""
-    stops = stop_words(language or "en")
     return [word for word in tokens if word not in stops]
 
 

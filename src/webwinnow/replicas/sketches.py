@@ -34,7 +34,7 @@ from webwinnow.parsing import language_of
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
 from webwinnow.site.learned import LearnedSite
 from webwinnow.urls import canonical
-from webwinnow.words import stop_words, words
+from webwinnow.words import stop_list_of, words
 
 PERCENTAGE = 0.4
 """The share of a page's different words that is used (DocView 7.2)."""
@@ -58,7 +58,7 @@ class ReplicaSettings:
 
     - `method`: `modern` (MinHash over shingles) or `published` (MD5 of the most frequent words, DocView 5).
     - `threshold`, `titles_apart`, `shingle_words`, `least_words`: for `modern`.
-    - `percentage`, `interval`: for `published`.
+    - `percentage`, `interval`, `stop_words` (None for the list of a page's language): for `published`.
     """
 
     method: str = "modern"
@@ -68,8 +68,11 @@ class ReplicaSettings:
     least_words: int = LEAST_WORDS
     percentage: float = PERCENTAGE
     interval: int = INTERVAL
+    stop_words: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.stop_words is not None:
+            object.__setattr__(self, "stop_words", tuple(self.stop_words))  # plain values have lists
         if self.method not in REPLICA_METHODS:
             raise SettingsError(f"there is no fingerprint {self.method!r}; there are: {', '.join(REPLICA_METHODS)}")
         for name in ("threshold", "titles_apart", "percentage"):
@@ -174,7 +177,7 @@ def page_sketch(
 def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
     """The row of a page; 8 of the 16 bytes of the MD5 are kept, enough for 10^8 pages."""
     row = no_sketch(settings)
-    stops = stop_words(standing.language or language_of(text) or "en")
+    stops = stop_list_of(settings.stop_words).of(standing.language or language_of(text))
     digest = published_fingerprint(words(text), settings.percentage, settings.interval, stops)
     row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
     return _standing_in(row, standing)
