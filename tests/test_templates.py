@@ -9,6 +9,7 @@ import pytest
 
 from webwinnow import InputError, parse
 from webwinnow.pagetree import PageTree
+from webwinnow.site.pagelets import PageletSettings
 from webwinnow.templates import Collection, TemplateList, _connected
 
 BAR = "<div>" + "".join(f"<a href='http://shared.example/{k}'>item {k}</a> " for k in range(4)) + "</div>"
@@ -47,6 +48,33 @@ def test_links_through_pages_without_the_pagelet_do_not_count():
     """a and c are linked through b, which has another bar."""
     trees = page("a.example", ["b.example"]), page("b.example", ["c.example"], bar=""), page("c.example", [])
     assert collection(*trees).templates() == []
+
+
+def test_a_link_to_a_page_without_the_pagelet_joins_no_group():
+    """a and d are linked; c links to a page without the bar, not to the group."""
+    trees = [
+        page("a.example", ["d.example"]),
+        page("x.example", [], bar=""),
+        page("c.example", ["x.example"]),
+        page("d.example", []),
+    ]
+    assert [found.pages for found in collection(*trees).templates()] == [(0, 3)]
+
+
+def test_templates_of_fewer_pages_may_be_left_out():
+    trees = [
+        page("a.example", ["b.example", "c.example"]),
+        page("b.example", []),
+        page("c.example", []),
+        page("d.example", ["e.example"]),
+        page("e.example", []),
+    ]
+    found = collection(*trees)
+    assert [[one.pages for one in found.templates(pages=least)] for least in (2, 3, 4)] == [
+        [(0, 1, 2), (3, 4)],
+        [(0, 1, 2)],
+        [],
+    ]
 
 
 def test_copies_of_a_page_count_once():
@@ -102,7 +130,17 @@ def test_a_long_chain_of_links_is_one_component():
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", '{"template": "x", "members": []}', '{"template": "ff", "members": 3}', "{}"]
+    "line",
+    [
+        '{"template": "ff", "members": [], "pagelets": {"links": 0}}',
+        '{"template": "ff", "members": [], "pagelets": {"rings": 3}}',
+        '{"template": "ff", "members": [], "pagelets": {"links": "3"}}',
+        "{",
+        "[]",
+        '{"template": "x", "members": []}',
+        '{"template": "ff", "members": 3}',
+        "{}",
+    ],
 )
 def test_a_list_that_is_none_is_refused_with_its_line(tmp_path, line):
     (tmp_path / "t.jsonl").write_text('{"template": "ff", "members": ["http://a.example/"]}\n' + line)
@@ -113,6 +151,17 @@ def test_a_list_that_is_none_is_refused_with_its_line(tmp_path, line):
 def test_a_list_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         TemplateList.load(tmp_path / "nothing.jsonl")
+
+
+def test_a_list_has_the_settings_that_its_pagelets_were_found_with(tmp_path):
+    line = {"template": "ff", "members": ["http://a.example/"]}
+    (tmp_path / "t.jsonl").write_text(json.dumps(line | {"pagelets": {"links": 5, "shingle": 2, "hashes": 1}}))
+    assert TemplateList.load(tmp_path / "t.jsonl").settings == PageletSettings(links=5, shingle=2, hashes=1)
+    (tmp_path / "t.jsonl").write_text(json.dumps(line))
+    assert TemplateList.load(tmp_path / "t.jsonl").settings == PageletSettings()
+    (tmp_path / "t.jsonl").write_text(json.dumps(line) + "\n" + json.dumps(line | {"pagelets": {"links": 5}}))
+    with pytest.raises(InputError, match="different settings"):
+        TemplateList.load(tmp_path / "t.jsonl")
 
 
 def test_a_list_names_pagelets_by_page(tmp_path):

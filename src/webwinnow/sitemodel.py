@@ -101,7 +101,8 @@ class SiteCleaner:
         method = self.cleaner.method
         if not (method.learns and self.site_by.has_sites):
             return None
-        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts)))
+        pagelets = self.cleaner.settings.template.pagelets
+        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, pagelets)))
         key = page_fingerprint(tree)
         if key not in site.pages and len(site.pages) < self.learn_pages:
             site.pages.add(key)

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagetree import PageTree
-from webwinnow.site.pagelets import TEMPLATE_PAGES, pagelets_of
+from webwinnow.site.pagelets import PUBLISHED, TEMPLATE_PAGES, PageletSettings, pagelets_of
 from webwinnow.site.styletree import pair_key
 from webwinnow.site.sums import page_key
 
@@ -38,7 +38,8 @@ class Template:
 class Collection:
     """Pagelets and links of many pages. `known`: the `page_key`s of all pages; links to others are not stored."""
 
-    def __init__(self, known: Iterable[int] | None = None) -> None:
+    def __init__(self, known: Iterable[int] | None = None, settings: PageletSettings = PUBLISHED) -> None:
+        self.settings = settings
         self.known = None if known is None else np.unique(np.fromiter(known, np.uint64))
         self.pages: list[int] = []
         """The `page_key` of each page."""
@@ -55,13 +56,16 @@ class Collection:
             self.links.append(np.zeros(0, np.uint64))
             return
         self.seen.add(content)
-        self.pagelets.append(np.unique(pagelets_of(tree).fingerprint))
+        self.pagelets.append(np.unique(pagelets_of(tree, self.settings).fingerprint))
         linked = filter(None, tree.links(areas=True).targets(fragments=True))
         targets = np.unique(np.fromiter(map(page_key, linked), np.uint64))
         self.links.append(targets if self.known is None else targets[np.isin(targets, self.known)])
 
-    def templates(self, *, linked: bool = True) -> list[Template]:
-        """The templates, most pages first: the global algorithm where pages must be `linked`, else the local one."""
+    def templates(self, *, linked: bool = True, pages: int = TEMPLATE_PAGES) -> list[Template]:
+        """The templates, most pages first: the global algorithm where pages must be `linked`, else the local one.
+
+        A template is on at least so many `pages`, two as published.
+        """
         key, owner = _table(self.pagelets)
         order = np.argsort(key, kind="stable")
         key, owner = key[order], owner[order]
@@ -69,9 +73,9 @@ class Collection:
         graph = _Graph(self.pages, self.links) if linked else None
         found: list[Template] = []
         for a, b in zip(first.tolist(), [*first[1:].tolist(), len(key)], strict=False):
-            if b - a >= TEMPLATE_PAGES:
+            if b - a >= pages:
                 owners = owner[a:b]
-                groups = [owners] if graph is None else graph.components(owners)
+                groups = [owners] if graph is None else graph.components(owners, pages)
                 found += [Template(int(key[a]), tuple(group.tolist())) for group in groups]
         return sorted(found, key=lambda one: (-len(one.pages), one.fingerprint, one.pages))
 
@@ -91,8 +95,8 @@ class _Graph:
         self.first = np.searchsorted(near, np.arange(len(keys) + 1))
         self.place = np.full(len(keys), -1, np.int64)
 
-    def components(self, owners: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """The connected components, of two pages or more, of some pages (ascending)."""
+    def components(self, owners: NDArray[np.int64], least: int) -> list[NDArray[np.int64]]:
+        """The connected components, of `least` pages or more, of some pages (ascending)."""
         self.place[owners] = np.arange(len(owners))
         begin, size = self.first[owners], self.first[owners + 1] - self.first[owners]
         source = np.repeat(np.arange(len(owners)), size)
@@ -103,7 +107,7 @@ class _Graph:
         label = _connected(len(owners), source[inside], target[inside])
         order = np.argsort(label, kind="stable")
         groups = np.split(owners[order], np.flatnonzero(np.diff(label[order])) + 1)
-        return [group for group in groups if len(group) >= TEMPLATE_PAGES]
+        return [group for group in groups if len(group) >= least]
 
 
 def _connected(count: int, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -125,31 +129,39 @@ def _table(rows: list[Keys]) -> tuple[Keys, NDArray[np.int64]]:
     return np.concatenate(rows), np.repeat(np.arange(len(rows)), [len(row) for row in rows])
 
 
-def pagelet_text(tree: PageTree, fingerprint: int) -> str:
+def pagelet_text(tree: PageTree, fingerprint: int, settings: PageletSettings = PUBLISHED) -> str:
     """The text of a page's pagelet with this fingerprint, white space folded, cut to `SHOWN_CHARACTERS`."""
-    found = pagelets_of(tree)
+    found = pagelets_of(tree, settings)
     for node in found.node[found.fingerprint == np.uint64(fingerprint)].tolist():
         return " ".join(tree[node].text.split())[:SHOWN_CHARACTERS]
     return ""
 
 
 class TemplateList:
-    """Which pagelets of which pages are templates, from a file of `webwinnow lists templates`."""
+    """Which pagelets of which pages are templates, and how they were found: a file of `webwinnow lists templates`."""
 
-    def __init__(self, pairs: Keys) -> None:
+    def __init__(self, pairs: Keys, settings: PageletSettings = PUBLISHED) -> None:
         self.pairs = np.unique(pairs)
+        self.settings = settings
 
     @classmethod
     def load(cls, path: Path | str) -> TemplateList:
         """Read a list; each line is validated. Raises `InputError`."""
         pairs: list[Keys] = []
+        settings: set[PageletSettings] = set()
         try:
             with Path(path).open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, start=1):
-                    pairs.append(_pairs(line, f"line {number} of {path}"))
+                    found, how = _pairs(line, f"line {number} of {path}")
+                    pairs.append(found)
+                    settings.add(how)
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path} cannot be read as a list of templates: {error}") from None
-        return cls(np.concatenate(pairs) if pairs else np.zeros(0, np.uint64))
+        if len(settings) > 1:
+            raise InputError(
+                f"{path} has templates of different settings; make the list with: webwinnow lists templates"
+            )
+        return cls(np.concatenate(pairs) if pairs else np.zeros(0, np.uint64), *settings)
 
     def marked(self, url: str, fingerprint: Keys) -> NDArray[np.bool_]:
         """Which of these pagelets of a page are templates."""
@@ -157,15 +169,16 @@ class TemplateList:
         return np.isin(pair_key(fingerprint, page), self.pairs)
 
 
-def _pairs(line: str, where: str) -> Keys:
+def _pairs(line: str, where: str) -> tuple[Keys, PageletSettings]:
     try:
         row = json.loads(line)
         fingerprint, members = int(row["template"], 16), row["members"]
         if not 0 <= fingerprint < 1 << 64 or not isinstance(members, list):
             raise ValueError("no fingerprint of 64 bits, or no members")
         pages = np.fromiter((page_key(str(url)) for url in members), np.uint64, len(members))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        settings = PageletSettings(**row.get("pagelets", {}))
+    except (ValueError, KeyError, TypeError, RecursionError, SettingsError) as error:
         raise InputError(
             f"{where} is not a template ({error}); make the list with: webwinnow lists templates"
         ) from None
-    return pair_key(np.full(len(pages), fingerprint, np.uint64), pages)
+    return pair_key(np.full(len(pages), fingerprint, np.uint64), pages), settings

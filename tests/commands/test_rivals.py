@@ -92,6 +92,50 @@ def test_local_detection_needs_no_links(webwinnow, make_pages, write_crawl, tmp_
     assert {json.loads(line)["pages"] for line in shown} == {5}
 
 
+def few_links(count: int) -> list[dict[str, str]]:
+    """Pages with a menu of two links, in pairs that link to each other, and a story."""
+    menu = "<div><a href='/x'>Exhibits</a> <a href='/y'>Yearbook</a></div>"
+    return [
+        {
+            "url": f"http://a.example/{n}",
+            "html": f"{menu}<p>fish{n} bird{n} goat{n} <a href='/{n ^ 1}'>other of {n}</a></p>",
+        }
+        for n in range(count)
+    ]
+
+
+def test_parameters_of_template_are_set_from_the_command_line(webwinnow, write_crawl, records, tmp_path):
+    """With k = 3 a page of three links is one pagelet; with k = 2 the menu is one, on four pages."""
+    crawl, out = write_crawl(few_links(4)), tmp_path / "out.jsonl"
+    found = {}
+    for pairs in ([], ["template.links=2"], ["template.links=2", "template.pages=5"]):
+        options = [word for pair in pairs for word in ("--set", pair)]
+        done = webwinnow("clean", crawl, "-o", out, "--method", "template", *options, "-q")
+        assert done.returncode == 0, done.stderr
+        found[tuple(pairs)] = ["Exhibits" in record["text"] for record in records(out)]
+    assert list(found.values()) == [[True] * 4, [False] * 4, [True] * 4]
+
+
+def test_a_list_of_templates_is_applied_with_its_own_parameters(webwinnow, write_crawl, records, tmp_path):
+    """The list has the pagelets of k = 2; pairs of pages are linked, so that a template of three pages is global in
+    none.
+    """
+    crawl, listed, out = write_crawl(few_links(4)), tmp_path / "t.jsonl", tmp_path / "out.jsonl"
+    assert webwinnow("lists", "templates", crawl, "-o", listed, "-q").returncode == 0
+    assert records(listed) == []
+    assert webwinnow("lists", "templates", crawl, "-o", listed, "--set", "template.links=2", "-q").returncode == 0
+    assert [line["pages"] for line in records(listed)] == [2, 2]
+    assert records(listed)[0]["pagelets"] == {"links": 2, "shingle": 5, "hashes": 4}
+    done = webwinnow("clean", crawl, "-o", out, "--method", "template", "--set", f"template.found={listed}", "-q")
+    assert done.returncode == 0, done.stderr
+    assert not any("Exhibits" in record["text"] for record in records(out))
+    pairs = ["--set", "template.links=2", "--set", "template.pages=3"]
+    assert webwinnow("lists", "templates", crawl, "-o", listed, *pairs, "-q").returncode == 0
+    assert records(listed) == []
+    local = webwinnow("lists", "templates", crawl, "-o", "-", *pairs, "--detection", "local", "-q")
+    assert [json.loads(line)["pages"] for line in local.stdout.splitlines()] == [4]
+
+
 def test_a_page_that_cannot_be_read_is_counted_and_the_others_listed(webwinnow, make_pages, write_crawl, tmp_path):
     crawl = write_crawl([*linked(make_pages("a.example", 4)), {"url": "http://a.example/without-html"}])
     done = webwinnow("lists", "templates", crawl, "-o", tmp_path / "t.jsonl")

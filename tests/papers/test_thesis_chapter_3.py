@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webwinnow import SiteModel, parse
+from webwinnow import SiteCleaner, SiteModel, parse
 from webwinnow.cleaning.segments import SegmentSettings
+from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.methods import CleaningSettings
-from webwinnow.site.pagelets import pagelets_of
+from webwinnow.site.pagelets import PageletSettings, pagelets_of
 from webwinnow.site.segmenttable import (
     block_entropies,
     feature_entropies,
@@ -182,6 +183,70 @@ def names(page: str) -> list[str]:
 LINKS = "<a href=/1>one</a><a href=/2>two</a><a href=/3>three</a>"
 
 
+def cleaned(pages: list[str], **settings: object) -> list[str]:
+    """The text that method `template` keeps of the pages of a site, as `SiteCleaner` cleans them."""
+    cleaner = SiteCleaner("template", CleaningSettings(template=TemplateSettings(**settings)))
+    for page in pages:
+        cleaner.add(page)
+    return [" ".join(cleaner.add(page).text.split()) for page in pages]
+
+
+MENU = f"<div id=menu>{LINKS}</div>"
+
+
+def test_definition_of_a_template_cleaned():
+    """C(p_i) = C(p_j): the menu is on two pages and is removed from both; the stories, and a menu of one page, stay."""
+    own = "<div id=own><a href=/4>four</a><a href=/5>five</a><a href=/6>six</a></div>"
+    pages = [f"{MENU}<p>first story</p>", f"{MENU}<p>second story</p>", f"{own}<p>third story</p>"]
+    assert cleaned(pages) == ["first story", "second story", "fourfivesix third story"]
+
+
+def test_definition_of_a_pagelet_cleaned():
+    """(1) a child of k links splits its parent; (2) what is inside a pagelet is none: text that all pages share goes
+    only if it is a pagelet by itself.
+    """
+    shared, few = "<p>shared words</p>", "<p><a href=/1>one</a><a href=/2>two</a></p>"
+    assert cleaned([f"<div>{few}{shared}<p>story {n} of {n}</p></div>" for n in "ab"]) == [
+        f"onetwo shared words story {n} of {n}" for n in "ab"
+    ]
+    assert cleaned([f"<div>{MENU}{shared}<p>story {n} of {n}</p></div>" for n in "ab"]) == [
+        f"story {n} of {n}" for n in "ab"
+    ]
+
+
+def test_a_menu_is_one_pagelet_and_not_its_entries():
+    """Its children have fewer than k links each: two menus that share two of three entries are different pagelets."""
+    menus = [f"<div>{LINKS}</div>", f"<div>{LINKS.replace('/3>three', '/4>four')}</div>"]
+    pages = [f"{menu}<p>story {n} of {n}</p>" for n, menu in zip("ab", menus, strict=True)]
+    assert cleaned(pages) == ["onetwothree story a of a", "onetwofour story b of b"]
+
+
+def test_k_decides_what_is_a_pagelet():
+    pages = [f"<div><a href=/1>one</a><a href=/2>two</a></div><p>story {n} of {n}</p>" for n in "ab"]
+    assert [cleaned(pages, links=k)[0] for k in (2, 3)] == ["story a of a", "onetwo story a of a"]
+
+
+def test_a_shingle_is_a_sequence_of_so_many_features():
+    """The same words in another order are the same single words, but not the same pairs."""
+    pages = [f"{MENU}<p>{words}</p>" for words in ("fish bird goat wolf", "wolf goat bird fish")]
+    assert [cleaned(pages, shingle=size)[0] for size in (1, 2)] == ["", "fish bird goat wolf"]
+
+
+@pytest.mark.parametrize("hashes", [1, 2, 4])
+def test_pagelets_of_resemblance_r_are_equal_with_probability_r_to_the_number_of_hashes(hashes):
+    """Texts of 12 words that share the first 9: of 15 different words 9 are common, r = 0.6."""
+    settings = PageletSettings(shingle=1, hashes=hashes)
+    trials, equal = 400, 0
+    for n in range(trials):
+        common = [f"c{n}x{k}" for k in range(9)]
+        one, other = (
+            pagelets_of(parse(f"<p>{' '.join([*common, *(f'{side}{n}x{k}' for k in range(3))])}"), settings)
+            for side in "ab"
+        )
+        equal += int(one.fingerprint[0] == other.fingerprint[0])
+    assert equal / trials == pytest.approx(0.6**hashes, abs=0.07)
+
+
 def test_a_page_whose_children_have_few_links_is_one_pagelet():
     assert names("<div id=a><a href=/1>one</a><a href=/2>two</a></div><p>text") == ["body"]
 
@@ -209,4 +274,4 @@ def test_text_directly_inside_a_full_element_is_in_no_pagelet():
 @pytest.mark.parametrize("links", [2, 3, 4])
 def test_k_links_are_too_many(links):
     tree = parse(f"<div><div>{LINKS}</div></div>")
-    assert (pagelets_of(tree, links).node[0] > 2) == (links <= 3)
+    assert (pagelets_of(tree, PageletSettings(links=links)).node[0] > 2) == (links <= 3)

@@ -102,6 +102,8 @@ def test_sums_are_not_a_model_and_a_model_is_not_sums():
         {"cst_total.npy": b""},
         {"pagelets_pages.npy": column([9], np.int32)},
         {"pagelets_key.npy": column([2, 1], np.uint64), "pagelets_pages.npy": column([2, 2], np.int32)},
+        {"pagelets_how.npy": column([3, 5], np.int32)},
+        {"pagelets_how.npy": column([3, 5, 0], np.int32)},
         {"segments_entropy.npy": column([2.0], np.float64)},
         {"segments_entropy.npy": column([np.nan], np.float64)},
         {"segments_included.npy": column([5], np.int32)},

@@ -5,25 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.errors import InputError
 from webwinnow.pagemodel import PageContext
-from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.pagelets import TEMPLATE_PAGES, Pagelets, pagelets_of
+from webwinnow.site.pagelets import (
+    MOST,
+    PAGELET_LINKS,
+    SKETCH_HASHES,
+    TEMPLATE_PAGES,
+    PageletSettings,
+    pagelets_of,
+)
 from webwinnow.templates import TemplateList
+from webwinnow.words import SHINGLE_SIZE
+
+
+def _count(default: int, about: str) -> Any:
+    return setting(default, f"{about}; read when a site is learned", f"from 1 to {MOST}", int, lambda v: 1 <= v <= MOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateSettings(MethodSettings):
-    """Settings of method `template`."""
+    """Settings of method `template`. `links`, `shingle` and `hashes` are read when a site is learned."""
 
+    links: int = _count(PAGELET_LINKS, "k: an element with a child of so many links is not a pagelet")
+    shingle: int = _count(SHINGLE_SIZE, "words, links or images in a row that are hashed together")
+    hashes: int = _count(SKETCH_HASHES, "smallest hashes that two pagelets must share to be equal")
     pages: int = setting(
         TEMPLATE_PAGES,
         "a pagelet on at least this many learned pages of the site is a template",
@@ -35,6 +49,11 @@ class TemplateSettings(MethodSettings):
         None, "a list that `webwinnow lists templates` wrote; it decides instead of the site", "a file", absolute_path
     )
 
+    @property
+    def pagelets(self) -> PageletSettings:
+        """How pages are split into pagelets."""
+        return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
+
 
 def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
@@ -42,24 +61,21 @@ def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettin
     note = without_site(model, settings.pages) if settings.found is None else None
     if note is not None:
         return keep_visible(tree, "template", note)
-    pagelets = pagelets_of(tree)
-    dropped = pagelets.marked(_templates(tree, pagelets, model, settings))
+    if settings.found is not None:
+        listed = _list(settings.found)
+        pagelets = pagelets_of(tree, listed.settings)
+        is_template = listed.marked(tree.url, pagelets.fingerprint)
+    else:
+        assert model is not None
+        counts = model.pagelet_counts
+        pagelets = pagelets_of(tree, counts.settings)
+        is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
+    dropped = pagelets.marked(is_template)
     reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
     score = (~dropped).astype(np.float32)
     return keep_by_reason(
         tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
     )
-
-
-def _templates(
-    tree: PageTree, pagelets: Pagelets, model: LearnedSite | None, settings: TemplateSettings
-) -> NDArray[np.bool_]:
-    """Which pagelets of a page are templates."""
-    if settings.found is not None:
-        return _list(settings.found).marked(tree.url, pagelets.fingerprint)
-    assert model is not None
-    is_template: NDArray[np.bool_] = model.pagelet_counts.pages_with(pagelets.fingerprint) >= settings.pages
-    return is_template
 
 
 def _list(path: str) -> TemplateList:

@@ -30,6 +30,7 @@ def templates(
     detection: Annotated[
         Literal["global", "local"], opt.setting("Whether pages of a template must be linked (global) or not.")
     ] = "global",
+    set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
@@ -44,10 +45,21 @@ def templates(
 
         webwinnow lists templates crawl.warc.gz -o templates.jsonl
         webwinnow clean crawl.warc.gz --method template --set template.found=templates.jsonl -o clean.jsonl
+        webwinnow lists templates crawl.warc.gz -o templates.jsonl --set template.links=5 --set template.pages=10
     """
+    wanted = opt.cleaning_settings(set_).template
     with shown_progress(quiet=quiet) as progress:
         settings = opt.parsing_settings(site_by, jobs)
-        listed = list_templates(inputs, out, settings, linked=detection == "global", tmp=tmp, **progress.callbacks)
+        listed = list_templates(
+            inputs,
+            out,
+            settings,
+            linked=detection == "global",
+            least=wanted.pages,
+            pagelets=wanted.pagelets,
+            tmp=tmp,
+            **progress.callbacks,
+        )
     summary = (
         f"{listed.templates:,} templates on {listed.with_templates:,} of {listed.pages:,} pages; "
         f"{listed.failed:,} pages failed"

@@ -192,7 +192,7 @@ class PageWorker:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.scores:
             return self._learned_from_evidence(chosen)
-        sums = SiteSums(parts=self.method.parts | {TEXTS})
+        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=self.cleaner.settings.template.pagelets)
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)

@@ -6,12 +6,13 @@ sketch of shingles (Broder 1997), which small differences do not change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import topmost
+from webwinnow.errors import check_range
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import lookup
 from webwinnow.site.styletree import page_features, pair_key
@@ -27,9 +28,43 @@ recall on ten sites of sites-swde 0.78; with 4 0.93, with 8 0.95); with more, me
 (word F1 on sites-news 0.820, 0.795, 0.783)."""
 TEMPLATE_PAGES = 2
 """Pages that must have a pagelet before it is a template: the authors take every group of more than one."""
+MOST = 1000
+"""Largest value of a setting: a model file must not make cleaning endless."""
 
 Keys = NDArray[np.uint64]
-_SEEDS = np.arange(1, SKETCH_HASHES + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+_SEED = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageletSettings:
+    """How pages are split into pagelets, and when two pagelets count as equal.
+
+    - `links`: k; an element with a child of so many links is not a pagelet.
+    - `shingle`: features (words, links, images) in a row that are hashed together.
+    - `hashes`: smallest hashes that two pagelets must share.
+    """
+
+    links: int = PAGELET_LINKS
+    shingle: int = SHINGLE_SIZE
+    hashes: int = SKETCH_HASHES
+
+    def __post_init__(self) -> None:
+        check_range(self, "links", "shingle", "hashes", least=1, most=MOST)
+
+    def to_array(self) -> NDArray[np.int32]:
+        """The settings as an array for files."""
+        return np.array([self.links, self.shingle, self.hashes], np.int32)
+
+    @classmethod
+    def from_array(cls, array: NDArray[np.int32]) -> PageletSettings:
+        """Read the result of `to_array`; `ValueError` if it is none."""
+        if array.shape != (3,) or not ((array > 0) & (array <= MOST)).all():
+            raise ValueError("pagelets without the settings that they were found with")
+        links, shingle, hashes = array.tolist()
+        return cls(links=links, shingle=shingle, hashes=hashes)
+
+
+PUBLISHED = PageletSettings()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +86,10 @@ class Pagelets:
         return found
 
 
-def pagelets_of(tree: PageTree, links: int = PAGELET_LINKS) -> Pagelets:
+def pagelets_of(tree: PageTree, settings: PageletSettings = PUBLISHED) -> Pagelets:
     """Split a page into pagelets. Text directly inside an element with too many links belongs to none."""
-    around = topmost(tree.parent, _small(tree, links))
-    node, fingerprint = _fingerprints(tree, around)
+    around = topmost(tree.parent, _small(tree, settings.links))
+    node, fingerprint = _fingerprints(tree, around, settings)
     return Pagelets(around, node, fingerprint)
 
 
@@ -70,7 +105,9 @@ def _small(tree: PageTree, links: int) -> NDArray[np.bool_]:
     return small
 
 
-def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np.int32], Keys]:
+def _fingerprints(
+    tree: PageTree, around: NDArray[np.int32], settings: PageletSettings
+) -> tuple[NDArray[np.int32], Keys]:
     """The pagelets with words, links or images, and the sketch of each: words in page order, then the others."""
     found = page_features(tree)
     of = around[found.owner]
@@ -83,15 +120,15 @@ def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np
     last = np.repeat(np.append(first[1:], len(of)), np.diff(np.append(first, len(of))))
     shingle = feature.copy()
     at = np.arange(len(of))
-    for ahead in range(1, SHINGLE_SIZE):
+    for ahead in range(1, settings.shingle):
         inside = at + ahead < last
         shingle[inside] = pair_key(shingle[inside], feature[at[inside] + ahead])
-    is_whole = at + SHINGLE_SIZE <= last
+    is_whole = at + settings.shingle <= last
     is_whole[first] = True
     starts = np.cumsum(np.concatenate(([0], is_whole)))[first]
     shingle = shingle[is_whole]
     sketch = np.zeros(len(first), np.uint64)
-    for seed in _SEEDS:
+    for seed in np.arange(1, settings.hashes + 1, dtype=np.uint64) * np.uint64(_SEED):
         hashed = pair_key(shingle, np.full(len(shingle), seed))
         sketch = pair_key(sketch, np.minimum.reduceat(hashed, starts))
     return of[first].astype(np.int32), sketch
@@ -99,10 +136,16 @@ def _fingerprints(tree: PageTree, around: NDArray[np.int32]) -> tuple[NDArray[np
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageletCounts(ArrayTable):
-    """On how many pages of a site each pagelet occurs, by fingerprint, ascending."""
+    """On how many pages of a site each pagelet occurs, by fingerprint, ascending; `how` are the `PageletSettings`."""
 
     key: Keys
     pages: NDArray[np.int32]
+    how: NDArray[np.int32]
+
+    @property
+    def settings(self) -> PageletSettings:
+        """How the pagelets were found."""
+        return PageletSettings.from_array(self.how)
 
     @classmethod
     def of_columns(cls, columns: dict[str, Array], pages: int) -> PageletCounts:
@@ -112,12 +155,13 @@ class PageletCounts(ArrayTable):
             raise ValueError("pagelets out of order or without counts")
         if not np.all((counts > 0) & (counts <= pages)):
             raise ValueError("pagelets counted on more pages than there are")
-        return cls(key=key, pages=counts)
+        PageletSettings.from_array(columns["how"])
+        return cls(key=key, pages=counts, how=columns["how"])
 
     def repeated(self) -> PageletCounts:
         """Only those of more than one page."""
         often = self.pages > 1
-        return PageletCounts(key=self.key[often], pages=self.pages[often])
+        return replace(self, key=self.key[often], pages=self.pages[often])
 
     def pages_with(self, fingerprint: Keys) -> NDArray[np.int32]:
         """On how many pages each pagelet occurs; 0 for one that is not counted."""

@@ -24,7 +24,7 @@ from webwinnow.markup import STYLE_VERSION, canonical_class
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import BlockRows
-from webwinnow.site.pagelets import PageletCounts, pagelets_of
+from webwinnow.site.pagelets import PageletCounts, PageletSettings, pagelets_of
 from webwinnow.site.segmenttable import SegmentRows
 from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
@@ -75,7 +75,9 @@ def block_keys(blocks: Blocks) -> NDArray[np.uint64]:
 class SiteSums:
     """Sums over the pages of one site, for the requested `parts`; add each page once."""
 
-    def __init__(self, site: str = "", parts: frozenset[str] = ALL_PARTS) -> None:
+    def __init__(
+        self, site: str = "", parts: frozenset[str] = ALL_PARTS, pagelets: PageletSettings | None = None
+    ) -> None:
         if unknown := parts - ALL_PARTS:
             raise ModelError(
                 f"no part {', '.join(sorted(unknown))} of a site; there are: {', '.join(sorted(ALL_PARTS))}"
@@ -88,6 +90,7 @@ class SiteSums:
         self.known: dict[str, StyleTree] = {}
         """Trees over pages that were merged or read rather than added here."""
         self.rows: list[BlockRows] = []
+        self.pagelet_settings = pagelets or PageletSettings()
         self.pagelet_pages: Counter[int] = Counter()
         self.segments: list[SegmentRows] = []
         self.labels: dict[int, str] = {}
@@ -107,7 +110,8 @@ class SiteSums:
         if TEXTS in self.parts:
             self.text_pages.update(np.unique(block_keys(page.blocks)).tolist())
         if PAGELETS in self.parts:
-            self.pagelet_pages.update(np.unique(pagelets_of(tree).fingerprint).tolist())
+            found = pagelets_of(tree, self.pagelet_settings)
+            self.pagelet_pages.update(np.unique(found.fingerprint).tolist())
         if SEGMENTS in self.parts:
             self.segments.append(SegmentRows.of_page(self.keys[-1], tree))
         if LABELS in self.parts:
@@ -135,7 +139,7 @@ class SiteSums:
     def pagelets(self) -> PageletCounts:
         """On how many pages each pagelet occurs."""
         key, pages = _sorted_counts(self.pagelet_pages)
-        return PageletCounts(key=key, pages=pages)
+        return PageletCounts(key=key, pages=pages, how=self.pagelet_settings.to_array())
 
     def blocks(self) -> BlockRows:
         """The blocks of all pages."""
@@ -155,9 +159,9 @@ class SiteSums:
     def merge(cls, several: Iterable[SiteSums]) -> SiteSums:
         """Add up sums over disjoint pages of one site. Raises `ModelError` where they overlap."""
         given = list(several)
-        if len({one.site for one in given}) != 1 or len({one.parts for one in given}) != 1:
-            raise ModelError("only sums of one site with the same parts can be merged")
-        merged = cls(given[0].site, given[0].parts)
+        if len({(one.site, one.parts, one.pagelet_settings) for one in given}) != 1:
+            raise ModelError("only sums of one site with the same parts and pagelets can be merged")
+        merged = cls(given[0].site, given[0].parts, given[0].pagelet_settings)
         merged.keys = [key for one in given for key in one.keys]
         if shared := len(merged.keys) - len(set(merged.keys)):
             raise ModelError(
@@ -206,6 +210,7 @@ class SiteSums:
                 sums.rows = [BlockRows.of_columns(columns)]
             if PAGELETS in parts and (columns := file.table(PageletCounts, "pagelets_")):
                 counts = PageletCounts.of_columns(columns, len(page_keys))
+                sums.pagelet_settings = counts.settings
                 sums.pagelet_pages = Counter(dict(zip(counts.key.tolist(), counts.pages.tolist(), strict=True)))
             if SEGMENTS in parts and (columns := file.table(SegmentRows, "segments_")):
                 sums.segments = [SegmentRows.of_columns(columns)]
