@@ -15,6 +15,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
+from webwinnow.experiments.judgedqueries import JudgedQueries
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import cleaned_texts, read_pairs, replica_experiment
 from webwinnow.io.tablefiles import read_records
@@ -63,24 +64,46 @@ def replicas(
 def search(
     records: Annotated[list[Path], typer.Argument(metavar="RECORDS...", help="Records of clean, with abstracts.")],
     out: Annotated[Path, opt.out("a folder for search.json and search.md")],
-    queries: Annotated[int, opt.running("Titles to search for, at most.", min=1)] = 1000,
+    before: Annotated[
+        list[Path] | None,
+        opt.reading("Records of the same pages without cleaning (clean --method none), to compare; repeatable."),
+    ] = None,
+    queries: Annotated[Path | None, opt.reading("Queries: TSV (id, query) or JSONL; with --judgements.")] = None,
+    judgements: Annotated[
+        Path | None, opt.reading("Judgements as in TREC: id of a query, 0, page_id or URL, grade.")
+    ] = None,
+    titles: Annotated[int, opt.running("Titles to search for, at most; 0 for none.", min=0)] = 1000,
+    disk_groups: Annotated[
+        int, opt.running("Groups of 100 query terms whose disk reads are measured; 0 for none.", min=0)
+    ] = 10,
+    stop_words: Annotated[Path | None, opt.stop_words("none, all words are indexed")] = None,
     seed: opt.Seed = 0,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Known-item search in the abstract index, the full-text index and both (DocView 7.3, Table 3).
+    """Search in the abstract index, the full-text index and both (DocView 7.3, Table 3 and Figure 6).
 
-    Each query is the title of exactly one page; that page is the expected result.
+    Known items: each query is the title of exactly one page, which is the expected result. With --queries and
+    --judgements: precision at 10, mean average precision and nDCG. Disk reads: the bytes that groups of query terms
+    read from disk with nothing cached, as the kernel counts them.
 
-    Example:
+    Examples:
 
         webwinnow experiment search clean.jsonl -o results
+        webwinnow experiment search clean.jsonl --before none.jsonl --queries q.tsv --judgements qrels.txt -o results
     """
+    if (queries is None) != (judgements is None):
+        raise SettingsError("--queries and --judgements belong together; give both, or none")
+    judged = None if queries is None or judgements is None else JudgedQueries.read(queries, judgements)
     out.mkdir(parents=True, exist_ok=True)
     with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
         results = search_experiment(
             lambda: read_records(records, on_problem=progress.note),
             Path(folder) / "index",
-            most=queries,
+            before=None if before is None else lambda: read_records(before, on_problem=progress.note),
+            judged=judged,
+            most=titles,
+            groups=disk_groups,
+            stop_list=opt.stop_list(stop_words),
             seed=seed,
             on_progress=progress.update,
         )

@@ -29,13 +29,22 @@ _STAGES = {
     "write": "writing",
     "index": "indexing",
     "search": "searching",
+    "disk": "measuring disk reads",
     "choose": "choosing the number of clusters",
     "cluster": "clustering, run by run",
     "map": "plotting the map",
     "mine": "mining",
     "rank": "ranking",
 }
-_UNITS = {"write": "parts/s", "choose": "tried/s", "cluster": "runs/s", "map": "", "mine": "trials/s", "rank": ""}
+_UNITS = {
+    "write": "parts/s",
+    "choose": "tried/s",
+    "cluster": "runs/s",
+    "map": "",
+    "mine": "trials/s",
+    "rank": "",
+    "disk": "",
+}
 
 
 class Callbacks(TypedDict):

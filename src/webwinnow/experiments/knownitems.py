@@ -1,4 +1,4 @@
-"""Known-item search in the three indexes (DocView 7.3): the title of a page is the query, the page is the answer."""
+"""Search in the indexes of DocView 7.3: known items (the title of a page is the query), judged queries, disk reads."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from webwinnow.errors import InputError
+from webwinnow.experiments.diskreads import disk_reads
+from webwinnow.experiments.judgedqueries import DEPTH, JudgedQueries
 from webwinnow.io.rows import Record
 from webwinnow.progress import Progress, no_progress
 from webwinnow.report.templating import render_text
 from webwinnow.search import IndexFolder, SearchSettings, search
 from webwinnow.search.index import ABSTRACT, FULL, TEXTS, key_of
 from webwinnow.search.query import Within
-from webwinnow.words import words
+from webwinnow.words import StopList, words
 
 SUCCESS_AT = 10
+BEFORE = "before cleaning"
 LEAST_WORDS = 2
 """Words of a title that may identify a page."""
 SEARCHED: dict[str, tuple[str, ...]] = {"body": ("body",), "title, keywords, body": TEXTS}
@@ -48,33 +51,66 @@ def search_experiment(
     records: Callable[[], Iterator[Record]],
     folder: Path,
     *,
+    before: Callable[[], Iterator[Record]] | None = None,
+    judged: JudgedQueries | None = None,
     most: int = 1000,
+    groups: int = 0,
+    stop_list: StopList | None = None,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Index the kept records in `folder`, search for pages by their titles, and compare the indexes."""
+    """Index the kept records in `folder` and compare the indexes (DocView 7.3): abstracts, full texts, two levels.
+
+    `before` are the records of the same pages without cleaning, as one more index of full texts. `most` pages are
+    searched for by their titles, `judged` queries are measured by their judgements, and `groups` groups of query terms
+    by the bytes that they read from disk.
+    """
     progress = on_progress or no_progress
-    with IndexFolder(folder, create=True).writing() as index:
-        index.put_all(records(), on_progress=on_progress)
-    index = IndexFolder(folder)
-    kept = (record for record in records() if record.get("outcome") == "kept" and not record.get("replica_of"))
-    items = known_items(kept, most, seed)
+    sources = {"after": records} | ({} if before is None else {BEFORE: before})
+    for name, source in sources.items():
+        with IndexFolder(folder / name, create=True, stop_list=stop_list).writing() as index:
+            index.put_all(source(), on_progress=on_progress)
+    kept = [record for record in records() if record.get("outcome") == "kept" and not record.get("replica_of")]
+    items = known_items(kept, most, seed) if most else []
+    found: dict[str, Any] = {
+        "queries": len(items),
+        "judged_queries": 0 if judged is None else len(judged.queries),
+        "seed": seed,
+        "disk": None,
+    } | _compared(folder, items, judged, progress)
+    abstract, full = _terms(records())
+    found["terms"] = {ABSTRACT: abstract, FULL: full, "ratio": abstract / max(full, 1)}
+    if groups:
+        queries = () if judged is None else judged.queries.values()
+        said = [*queries, *(str(record.get("title") or "") for record in kept)]
+        stops = frozenset(stop_list.own or ()) if stop_list is not None else frozenset()
+        asked = sorted({word for text in said for word in words(text)} - stops)
+        levels = {name: folder / "after" / name for name in (ABSTRACT, FULL)}
+        levels |= {} if before is None else {BEFORE: folder / BEFORE / FULL}
+        found["disk"] = disk_reads(levels, asked, FULL, groups=groups, seed=seed, on_progress=progress)
+    return found
+
+
+def _compared(folder: Path, items: list[KnownItem], judged: JudgedQueries | None, progress: Progress) -> dict[str, Any]:
+    """The measures of each index. None of them is open afterwards, so that its files can leave the page cache."""
+    index = IndexFolder(folder / "after")
+    compared: list[tuple[str, IndexFolder, Within]] = [(within, index, within) for within in get_args(Within)]
+    if (folder / BEFORE).exists():
+        compared.append((BEFORE, IndexFolder(folder / BEFORE), "full"))
     rows: list[dict[str, Any]] = []
     for searched, texts in SEARCHED.items():
-        for within in get_args(Within):
-            settings = SearchSettings(within=within, limit=SUCCESS_AT, texts=texts)
-            rows.append({"index": within, "searched": searched} | _measured(index, items, settings))
-            progress("search", len(rows), len(SEARCHED) * len(get_args(Within)))
-    abstract, full = _terms(records())
-    return {
-        "pages": index.pages,
-        "queries": len(items),
-        "seed": seed,
-        "terms": {ABSTRACT: abstract, FULL: full, "ratio": abstract / max(full, 1)},
-        "bytes": {name: index.levels[name].bytes for name in (ABSTRACT, FULL)}
-        | {"ratio": index.levels[ABSTRACT].bytes / max(index.levels[FULL].bytes, 1)},
-        "indexes": rows,
-    }
+        for name, searched_index, within in compared:
+            row: dict[str, Any] = {"index": name, "searched": searched}
+            if items:
+                row |= _measured(searched_index, items, SearchSettings(within=within, limit=SUCCESS_AT, texts=texts))
+            if judged is not None:
+                settings = SearchSettings(within=within, limit=DEPTH, texts=texts)
+                row["judged"] = judged.measured(searched_index, settings)
+            rows.append(row)
+            progress("search", len(rows), len(SEARCHED) * len(compared))
+    sizes = {name: index.levels[name].bytes for name in (ABSTRACT, FULL)}
+    ratio = sizes[ABSTRACT] / max(sizes[FULL], 1)
+    return {"pages": index.pages, "bytes": sizes | {"ratio": ratio}, "indexes": rows}
 
 
 def _measured(index: IndexFolder, items: list[KnownItem], settings: SearchSettings) -> dict[str, float]:

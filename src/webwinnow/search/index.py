@@ -297,16 +297,27 @@ class Level:
         self, clauses: Iterable[Clause], filters: dict[str, str], limit: int, texts: Sequence[str] = TEXTS
     ) -> tuple[int, list[tuple[float, str, dict[str, Any]]]]:
         """Return how many pages match in one of `texts`, and the best of them: score, key, stored fields."""
+        count, matches = self.match(clauses, filters, limit, texts)
+        return count, self.stored(matches)
+
+    def match(
+        self, clauses: Iterable[Clause], filters: dict[str, str], limit: int, texts: Sequence[str] = TEXTS
+    ) -> tuple[int, list[tuple[float, Any]]]:
+        """As `find`, from the inverted index alone: the score and the place of each page."""
         query = self._query(list(clauses), filters, texts)
+        found: Any = self._reading().search(query, limit=limit, count=True)  # the stubs lack `count`
+        return int(found.count or 0), list(found.hits)
+
+    def stored(self, matches: Iterable[tuple[float, Any]]) -> list[tuple[float, str, dict[str, Any]]]:
+        """Score, key and stored fields of pages that `match` found, the best first."""
         searcher = self._reading()
-        found: Any = searcher.search(query, limit=limit, count=True)  # the stubs lack `count`
         hits = []
-        for score, address in found.hits:
+        for score, address in matches:
             page = searcher.doc(address)
             shown = json.loads(bytes(page.get_first(SHOWN) or b"{}"))
             hits.append((round(float(score), 6), str(page.get_first(KEY)), shown))
         hits.sort(key=lambda hit: (-hit[0], hit[1]))
-        return int(found.count or 0), hits
+        return hits
 
     def _reading(self) -> tantivy.Searcher:
         if self._searcher is None:
