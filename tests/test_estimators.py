@@ -18,6 +18,7 @@ from sklearn.utils import estimator_checks  # noqa: E402
 from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
 
 from webwinnow.estimators import SiteFeatureWeighter, SiteTextCleaner  # noqa: E402
+from webwinnow.site.featureweights import CstWeightSettings  # noqa: E402
 
 TOPICS = {"cats": "cat purrs whiskers kitten", "cars": "engine wheel gearbox motor"}
 
@@ -131,3 +132,37 @@ def test_one_page_instead_of_a_list_is_refused():
 def test_an_estimator_that_may_learn_nothing_is_refused():
     with pytest.raises(SettingsError, match="learn_pages is 0"):
         SiteFeatureWeighter(learn_pages=0).fit(PAGES)
+
+
+def bare(number: int) -> PageRecord:
+    """A page whose sequence of children no other page has."""
+    menu, story = (
+        f"<div class={name}><p><b>{said}</b></p></div>"
+        for name, said in (("menu", "menu contact"), ("story", f"tale cat{'abcdefgh'[number % 8]}"))
+    )
+    return PageRecord(url=f"http://a.example/{number}", body=f"<body>{menu}{'<hr>' * number}{story}".encode())
+
+
+def test_transform_gives_unseen_pages_the_weights_of_learned_ones():
+    pages = [bare(number) for number in range(6)]
+    weighter = SiteFeatureWeighter(learn_pages=3)  # the other three are unseen, in `fit` too
+    weighter.fit(pages)
+    assert not {"menu", "contact"} & set(weighter.get_feature_names_out().tolist())
+    all_learned = SiteFeatureWeighter().fit(pages)
+    row = all_learned.transform([bare(9)]).toarray()[0]
+    assert all_learned.get_feature_names_out()[row > 0].tolist() == ["catb", "tale"]
+
+
+def test_settings_of_the_weights_can_be_given():
+    pages = [bare(number) for number in range(6)]
+    fitted = [
+        SiteFeatureWeighter(**given).fit(pages)
+        for given in (
+            {"mapped": False},
+            {"weights": CstWeightSettings()},
+            {"weights": CstWeightSettings(mapped=True, informative=0.0, meaningless=0.0)},
+        )
+    ]
+    names = [one.get_feature_names_out().tolist() for one in fitted]
+    assert names[0] == names[1]
+    assert set(names[2]) - set(names[0]) == {"menu", "contact"}  # with u = m = 0 every weight is 1

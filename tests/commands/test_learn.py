@@ -24,6 +24,20 @@ def test_models_clean_as_learning_from_the_same_pages_does(webwinnow, make_pages
     assert "section" not in records(tmp_path / "2.jsonl")[0]["text"]
 
 
+def test_cst_with_models_removes_the_menu_of_unseen_pages(webwinnow, write_crawl, records, tmp_path):
+    def pages(first: int, last: int) -> list[dict[str, str]]:
+        """Pages that differ in the number of rules: no sequence of children occurs twice."""
+        menu = "<div class=menu><p><b>home about contact</b></p></div>"
+        texts = [f"{'<hr>' * k}<div class=story><p><b>story{k} tale{k}</b></p></div>" for k in range(first, last)]
+        return [{"url": f"http://a.example/{first + k}", "html": menu + text} for k, text in enumerate(texts)]
+
+    assert webwinnow("learn", write_crawl(pages(0, 6)), "-o", tmp_path / "models", "-q").returncode == 0
+    out, unseen = tmp_path / "out.jsonl", write_crawl(pages(6, 12), "unseen.jsonl")
+    done = webwinnow("clean", unseen, "-o", out, "--method", "cst", "--models", tmp_path / "models")
+    assert done.returncode == 0, done.stderr
+    assert [record["text"].split() for record in records(out)] == [[f"story{k}", f"tale{k}"] for k in range(6, 12)]
+
+
 def test_a_site_without_a_model_says_so(webwinnow, make_pages, write_crawl, records, tmp_path):
     webwinnow("learn", write_crawl(make_pages("a.example", 5)), "-o", tmp_path / "models")
     other = write_crawl(make_pages("b.example", 5), "other.jsonl")

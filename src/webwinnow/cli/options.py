@@ -92,7 +92,7 @@ Settings = Annotated[
 WeightSettings = Annotated[
     list[str] | None,
     setting(
-        "Setting of the weights, as in cst.informative=0.2; repeatable. `webwinnow methods` lists those of cst.",
+        "Setting of a method, as in cst.informative=0.2; repeatable. Only those of the weights apply.",
         "--set",
         metavar="NAME=VALUE",
     ),
