@@ -36,6 +36,7 @@ import site_topics
 import speed
 import stages
 import styletree
+import unseen
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
@@ -92,6 +93,13 @@ BENCHMARKS = (
         "`sst` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
         styletree.news,
     ),
+    Benchmark(
+        "unseen",
+        "half of each site learned: repeated lines left by `cst` on unseen pages at most 1.2 times as on learned ones",
+        unseen.unseen,
+        unseen.COLUMNS,
+    ),
+    Benchmark("css", "cost of the cascade of style sheets (`--css`), one core", speed.css),
     Benchmark(
         "rivals", "the rival cleaners of thesis chapter 3 on sites-news, mean over sites", rivals.news, rivals.COLUMNS
     ),

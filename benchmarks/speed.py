@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,20 @@ def parse(data: Path) -> list[tuple[str, str]]:
         ("webwinnow.parse (PageTree), pages/s", f"{len(bodies) / min(trees):,.0f}"),
         ("ratio, median of rounds", f"**{ratio:.2f}**"),
     ]
+
+
+def css(data: Path) -> list[tuple[str, str]]:
+    """Parsing with and without the rules of style sheets as display properties."""
+    import webwinnow
+
+    rows = []
+    for name, step in (("sites-swde", 20), ("pages-wcxb", 4)):
+        bodies = pq.read_table(data / f"{name}.parquet", columns=["html"])["html"].to_pylist()[::step]
+        plain = _seconds(webwinnow.parse, bodies)
+        cascaded = _seconds(partial(webwinnow.parse, limits=webwinnow.ParseLimits(css=True)), bodies)
+        numbers = f"{len(bodies) / plain:,.0f}, **{len(bodies) / cascaded:,.0f}**"
+        rows.append((f"{name}, {len(bodies)} pages: pages/s without, with --css", numbers))
+    return rows
 
 
 def command_seconds(crawl: Path, *options: str, cores: set[int] | None = None) -> float:

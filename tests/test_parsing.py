@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.errors import InputError, PageRefused
+from webwinnow.markup import style_hash
 from webwinnow.pagetree import Node, PageTree
 from webwinnow.parsing import ParseLimits, decode, parse
 
@@ -33,6 +34,54 @@ def only(tree: PageTree, tag: str) -> Node:
 
 def visible_text(tree: PageTree) -> str:
     return "".join(tree.run(r) for r in range(tree.run_count) if tree.visible[tree.run_owner[r]])
+
+
+# Style sheets of the page
+
+CSS = ParseLimits(css=True)
+
+
+def test_rules_of_style_sheets_are_display_properties_on_request():
+    sheet = "<style>.x { color: red } p#q { color: green }</style>"
+    page = f"{sheet}<body><p>a<p id=q>b<p id=q class=x>c<p style='color:blue' id=q>d"
+    plain, found = parse(page), parse(page, limits=CSS)
+    assert found.text == plain.text
+    changed = (found.style != plain.style)[found.tagged("p")]
+    assert changed.tolist() == [False, True, True, True]
+    by_hand = [
+        style_hash("p", [("ww-css", "color:green")]),
+        style_hash("p", [("ww-css", "color:green"), ("class", "x")]),
+    ]
+    assert found.style[found.tagged("p")][1:3].tolist() == by_hand
+
+
+def test_the_cascade_decides_between_rules():
+    page = "<style>p { color: red } #q { color: %s } p { color: blue }</style><body><p id=q>b"
+    green = parse(page % "green", limits=CSS)
+    assert green.style[green.tagged("p")].tolist() == [style_hash("p", [("ww-css", "color:green")])]
+    assert green.style.tolist() != parse(page % "black", limits=CSS).style.tolist()
+
+
+def test_shorthands_stand_for_their_properties():
+    one, other = (parse(f"<style>p {{ margin: {m} }}</style><body><p>a", limits=CSS) for m in ("1px 2px", "3px"))
+    assert one.style.tolist() != other.style.tolist()
+
+
+def test_a_style_sheet_hides_nothing():
+    tree = parse("<style>p { display: none }</style><body><p>a", limits=CSS)
+    assert tree.visible.all()
+
+
+@pytest.mark.parametrize("sheet", ["p {", ":::x { color: red }", "@media print { p { color: red } }", "}{", "<!--"])
+def test_broken_rules_and_at_rules_are_skipped(sheet):
+    page = f"<style>{sheet}</style><body><p>a"
+    assert parse(page, limits=CSS).style.tolist() == parse(page).style.tolist()
+
+
+def test_style_sheets_with_too_many_rules_are_clipped():
+    rules = "".join(f".c{k} {{ color: red }}" for k in range(6_000))
+    assert parse(f"<style>{rules}</style><body><p>a", limits=CSS).clipped == ("css",)
+    assert parse(f"<style>{rules}</style><body><p>a").clipped == ()
 
 
 # Charset: sources of the label

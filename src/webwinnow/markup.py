@@ -42,10 +42,12 @@ ATTRIBUTE_CODE: dict[str, int] = {name: code for code, name in enumerate(ATTRIBU
 
 DISPLAY_ATTRIBUTES: frozenset[str] = frozenset(
     "class role style align valign bgcolor background border cellpadding cellspacing color face size nowrap "
-    "hspace vspace clear noshade width height text link vlink alink frame rules compact".split()
+    "hspace vspace clear noshade width height text link vlink alink frame rules compact ww-css".split()
 )
 """Attributes of the presentation style (`Attr` in thesis 4.2.1), with `class`, `role` and inline `style` for today's
-pages."""
+pages, and `CSS_ATTRIBUTE`."""
+CSS_ATTRIBUTE = "ww-css"
+"""Attribute in which `parse` notes what the page's style sheets say of an element, where it is asked to."""
 
 DROPPED_TAGS: frozenset[str] = frozenset(
     "script style template noembed noframes datalist meta link base title head param annotation annotation-xml".split()

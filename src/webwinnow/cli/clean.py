@@ -44,6 +44,7 @@ def clean(
     models: opt.Models = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
+    css: opt.Css = False,
     site_by: opt.SiteBy = "host",
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     view: Annotated[
@@ -99,7 +100,7 @@ def clean(
         task=task_of(task),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(filter(None, renderings))),
-        limits=ParseLimits(max_bytes=max_bytes),
+        limits=ParseLimits(max_bytes=max_bytes, css=css),
         jobs=jobs,
         page_seconds=page_seconds,
         worker_memory=worker_memory << 20,

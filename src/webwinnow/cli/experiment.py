@@ -137,6 +137,7 @@ def mining(
     ] = "raw",
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
+    css: opt.Css = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,

@@ -18,6 +18,7 @@ from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_output
 from webwinnow.pagetree import PageTree
+from webwinnow.parsing import ParseLimits
 from webwinnow.site.description import SHOWN_DEPTH, describe_model
 from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import LearnedSite
@@ -34,6 +35,7 @@ def learn(
     out: Annotated[Path, opt.out("a folder, one model for each site")],
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages(", to learn from")] = LEARNED_PAGES,
+    css: opt.Css = False,
     set_: opt.Settings = None,
     try_thresholds: Annotated[
         bool, opt.writing("Show what several thresholds keep of 20 pages per site.", "--try-thresholds")
@@ -61,7 +63,9 @@ def learn(
         raise SettingsError("--try-thresholds needs the pages, which a cluster does not return; leave out --engine")
     if update and not sums:
         raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
-    settings = CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs, learn_pages=pages)
+    settings = CollectionSettings(
+        site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs, learn_pages=pages
+    )
     threshold = opt.cleaning_settings(set_).sst.threshold
 
     def show(site: str, trees: list[PageTree]) -> None:

@@ -48,6 +48,7 @@ def features(
     stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     site_by: opt.SiteBy = "host",
+    css: opt.Css = False,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
@@ -68,7 +69,7 @@ def features(
         weighting=weighting,
         weights=opt.weight_settings(set_, mapped=mapped),
     )
-    settings = opt.parsing_settings(site_by, jobs)
+    settings = opt.parsing_settings(site_by, jobs, css=css)
     with shown_progress(quiet=quiet) as progress:
         pages, columns, failed = write_features(inputs, out, settings, vectors, tmp=tmp, **progress.callbacks)
     finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)

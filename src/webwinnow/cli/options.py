@@ -76,6 +76,9 @@ Labels = Annotated[
     Path | None, reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet.")
 ]
 SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
+Css = Annotated[
+    bool, reading("Rules of <style> count as display properties of elements, as in Yi and Liu (slower).", "--css")
+]
 MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)]
 
 # Cleaning
@@ -208,9 +211,9 @@ def is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def parsing_settings(site_by: str, jobs: int) -> CollectionSettings:
+def parsing_settings(site_by: str, jobs: int, *, css: bool = False) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
-    return CollectionSettings(site_by=SiteKey.parse(site_by), jobs=jobs)
+    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs)
 
 
 def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:

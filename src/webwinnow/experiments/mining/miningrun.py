@@ -23,6 +23,7 @@ from webwinnow.experiments.mining.minetasks import LabelledTask, TaskSettings
 from webwinnow.experiments.resulttables import Notes
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import CleaningSettings
+from webwinnow.parsing import ParseLimits
 from webwinnow.progress import Progress, no_progress
 from webwinnow.urls import SiteKey
 from webwinnow.words import StopList
@@ -46,8 +47,8 @@ class MiningSettings:
     - `runs`: of k-means; 0 for none. `configurations`: of the SVM, of 1, 2, 3; none for no SVM.
     - `neighbours`: whether to run chi-square with k-NN.
     - `rows`: of the SVM: `raw`, as in the papers, `unit`, of length 1, or `both`.
-    - `cleaning`: settings of the methods and of the weights.
     - `stop_list`: the words that are left out.
+    - `cleaning`: settings of the methods and of the weights; `css`: of the parser (`ParseLimits`).
     - `jobs`: worker processes, 0 for one per core; no result depends on it.
     """
 
@@ -60,6 +61,7 @@ class MiningSettings:
     rows: str = RAW
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     stop_list: StopList = field(default_factory=StopList)
+    css: bool = False
     seed: int = 0
     jobs: int = 0
 
@@ -180,7 +182,9 @@ def _parsed(
         for number, (page, site) in enumerate(zip(file.pages(note), rows.sites, strict=False))
         if site in wanted
     )
-    collecting = CollectionSettings(site_by=SiteKey(by="column"), jobs=settings.jobs)
+    collecting = CollectionSettings(
+        site_by=SiteKey(by="column"), limits=ParseLimits(css=settings.css), jobs=settings.jobs
+    )
     with ParsedCollection.of_pages(
         pages, collecting, tmp=tmp, on_progress=lambda stage, done, _: progress(stage, done, total)
     ) as collection:
