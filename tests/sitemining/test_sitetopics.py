@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 from webwinnow import parse
 from webwinnow.errors import InputError, ModelError, SettingsError
 from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.hmt import TreeParameters
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
-from webwinnow.sitemining.topics.treescale import TreeScale
+from webwinnow.sitemining.topics.treescale import Observed, TreeScale, shown_symbols
 from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
 
@@ -142,9 +144,11 @@ def test_a_site_alone_with_its_topic_is_not_held_out():
 
 
 def test_the_slope_is_where_the_expected_score_is_the_true_one():
-    # scores 1 and 0; the true class has 1 in three rows of four: P = 3/4, so exp(slope) = 3
+    # scores 1 and 0; the true class has 1 in three rows of four. One site: it counts as true with 2/3 (Platt), so that
+    # P = 3/4 * 2/3 + 1/4 * 1/3 = 7/12 and exp(slope) = 7/5
     scores = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]])
-    assert slope_of([(scores, None, 0)]) == pytest.approx(np.log(3), abs=1e-3)
+    assert slope_of([(scores, None, 0)]) == pytest.approx(np.log(7 / 5), abs=1e-3)
+    assert slope_of([(scores, None, 0)] * 98) == pytest.approx(np.log(0.745 / 0.255), abs=1e-3)
     assert slope_of([]) is None
     assert slope_of([(scores, None, 1)]) == pytest.approx(0.0, abs=1e-3)
     np.testing.assert_allclose(probabilities(np.array([[np.log(3), 0.0]])), [[0.75, 0.25]])
@@ -152,7 +156,8 @@ def test_the_slope_is_where_the_expected_score_is_the_true_one():
 
 def test_no_row_of_a_site_counts_more_for_being_many():
     scores = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]])
-    assert slope_of([(np.repeat(scores, 5, axis=0), None, 0), (scores, None, 0)]) == pytest.approx(np.log(3), abs=1e-3)
+    both = slope_of([(scores, None, 0)] * 2)
+    assert slope_of([(np.repeat(scores, 5, axis=0), None, 0), (scores, None, 0)]) == pytest.approx(both, abs=1e-3)
 
 
 # Trees
@@ -162,24 +167,53 @@ def test_staying_is_learned_from_trees_that_stay():
     parent = np.array([-1, 0, 0, 0], np.int32)
     sure, other = [0.99, 0.01], [0.01, 0.99]
     stays = [
-        (parent, np.array([[np.nan] * 2, sure, sure, sure])),
-        (parent, np.array([[np.nan] * 2, other, other, other])),
+        Observed(parent, np.array([[np.nan] * 2, sure, sure, sure])),
+        Observed(parent, np.array([[np.nan] * 2, other, other, other])),
     ]
     leaves = [
-        (parent, np.array([[np.nan] * 2, sure, other, sure])),
-        (parent, np.array([[np.nan] * 2, other, sure, other])),
+        Observed(parent, np.array([[np.nan] * 2, sure, other, sure])),
+        Observed(parent, np.array([[np.nan] * 2, other, sure, other])),
     ]
-    assert TreeScale.learn(stays, [0, 1], 2).stay > 0.85
-    assert 0.5 < TreeScale.learn(leaves, [0, 1], 2).stay < 0.75
-    assert TreeScale.learn([], [], 2) == TreeScale(2, stay=0.75)  # at 0.5 a node would be no evidence of its parent
+    staying, leaving = (TreeScale.learn(trees, [0, 1], 2).parameters for trees in (stays, leaves))
+    assert staying.transition[0, 0] > leaving.transition[0, 0]
+    assert staying.emission[0, 2] > leaving.emission[0, 2]  # topic 0, with a probability above 0.8
+    np.testing.assert_allclose(TreeScale.learn([], [], 2).parameters.transition, [[0.75, 0.25], [0.25, 0.75]])
+
+
+def test_a_text_shows_its_topic_and_how_certain_it_is():
+    shown = shown_symbols(np.array([[0.4, 0.6], [0.9, 0.1], [np.nan, np.nan], [0.49, 0.51]]))
+    assert shown.tolist() == [4, 2, -1, 4]  # three levels each: topic 1 between 0.5 and 0.8, topic 0 above, nothing
 
 
 def test_what_a_root_shows_by_itself_counts_in_full_and_the_tree_by_its_slope():
-    parent, shown = np.array([-1, 0], np.int32), np.array([[np.nan, np.nan], [0.9, 0.1]])
-    scale = TreeScale(2, 1.0, 0.0)
-    np.testing.assert_allclose(scale.roots(parent, shown, np.array([[0.2, 0.8]])), [[0.2, 0.8]])
-    np.testing.assert_allclose(TreeScale(2, 1.0, 1.0).roots(parent, shown), [[0.9, 0.1]])
-    np.testing.assert_allclose(TreeScale(2, 1.0, 0.5).roots(parent, shown), [[0.75, 0.25]])
+    parent, evidence = np.array([-1, 0], np.int32), np.log(np.array([[1.0, 1.0], [0.9, 0.1]]))
+    stay = replace(TreeScale.learn([], [], 2), parameters=TreeParameters(root=[0.5, 0.5], transition=np.eye(2)))
+    own = np.array([[0.2, 0.8]])
+    np.testing.assert_allclose(replace(stay, slope=0.0).roots(parent, evidence, own), own)
+    np.testing.assert_allclose(stay.roots(parent, evidence), [[0.9, 0.1]])
+    np.testing.assert_allclose(replace(stay, slope=0.5).roots(parent, evidence), [[0.75, 0.25]])
+
+
+def texts_site(name: str, *texts: str) -> SitePages:
+    return SitePages.of([parse(f"<p>{text}", url=f"http://{name}.test/{k}") for k, text in enumerate(texts)], name)
+
+
+def test_a_topic_that_is_near_to_every_site_gets_no_more_sites_for_it():
+    """All sites use the words of topic 0 on most pages: a site must be nearer to it than the sites of topic 1 are."""
+    everyday = ["alpha beta", "beta gamma", "gamma delta", "delta alpha"]
+    hubs = [texts_site(f"hub{k}", *everyday, "epsilon") for k in range(2)]
+    others = [texts_site(f"other{k}", *everyday[k : k + 3], "violin") for k in range(2)]
+    words = learn_words([*hubs, *others], np.array([0, 0, 1, 1]), 2)[0]
+    means = np.stack([words.rows(one.page_words).mean(len(words.key)) for one in (*hubs, *others)])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    near = means @ words.direction
+    np.testing.assert_allclose(words.offset, [near[2:, 0].mean(), near[:2, 1].mean()])
+    assert (words.offset > 0.5).all()
+    mean = words.rows(others[0].page_words).mean(len(words.key))
+    nearer = mean @ words.direction / np.linalg.norm(mean) - words.offset
+    np.testing.assert_allclose(
+        words.of_site(others[0].page_words)[0], probabilities(words.site_slope * nearer[None])[0]
+    )
 
 
 # The six methods
@@ -265,11 +299,11 @@ def test_a_growing_page_tree_ends_where_the_whole_one_does(learned: Training):
     model = SiteTopics("hmt").learn(learned).method_
     new = site("new", "music")
     growing = GrowingTree(model.pages.parameters)
-    shown = np.log(model.words.of_pages(new.page_words))
+    shown = model.pages.evidence(model.words.of_pages(new.page_words))
     place = {-1: -1}
     for node, (number, above) in enumerate(zip(new.page_tree.page, new.page_tree.parent, strict=True)):
         place[node] = growing.offer(place[int(above)], shown[number], Everything())
-    whole = TreeScale(3, model.pages.stay).roots(new.page_tree.parent, np.exp(shown)[new.page_tree.page])[0]
+    whole = model.pages.nodes(new.page_tree.parent, shown[new.page_tree.page])[0]
     np.testing.assert_allclose(growing.posterior, whole, atol=1e-9)
 
 

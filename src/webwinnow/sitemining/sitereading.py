@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import check_range
-from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
-from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages
+from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
 from webwinnow.sitemining.topics.topicmethod import Training
-from webwinnow.sitemining.topics.treemethods import HmtMethod
-from webwinnow.sitemining.topics.treescale import FLOOR
+from webwinnow.sitemining.topics.treemethods import TwoPhase
 from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.urls import canonical
 
@@ -55,18 +53,30 @@ class ReadDecision(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadingModel:
-    """The model of a reader: the words of topics, and the hidden Markov tree over pages (method `hmt`)."""
+    """The model of a reader: the classifiers of steps 3.5.1 to 3.5.3, of blocks, pages and sites (`twophase`)."""
 
-    tree: HmtMethod
+    tree: TwoPhase
 
     @classmethod
     def learn(cls, training: Training) -> Self:
         """Learn from sites; methods that are trained on the same `Training` share the work."""
-        return cls(training.learned(HmtMethod))
+        return cls(training.learned(TwoPhase))
 
     @property
     def words(self) -> TopicWords:
         return self.tree.words
+
+    def evidence(self, words: WordCounts, page: PageWords) -> Floats:
+        """Log P(what a page shows | topic), from its own text and its blocks; 0 where nothing is known.
+
+        `words` are those of its nodes that count.
+        """
+        of_page = self.words.of_pages(words.by(np.zeros(len(page), np.int64), 1))
+        if np.isnan(of_page).all():
+            return np.zeros(self.words.topics)
+        blocks = self.tree.blocks
+        found = blocks.roots(page.parent, blocks.evidence(self.words.of_blocks(words)), of_page)
+        return self.tree.pages.evidence(found)[0]
 
     def distinctness(self, site: SitePages) -> Floats:
         """How much nearer a site's words are to each topic than to the others: c / (c + mean of the others' c), c the
@@ -146,11 +156,9 @@ class SiteReading:
         return place is not None
 
     def _evidence(self, page: PageWords) -> Floats:
-        """Log P(topic | text) of the blocks that the site does not repeat; 0 where nothing is known."""
+        """The evidence of a page by the DOM tree classifier (3.5.1, 3.5.2), without blocks that the site repeats."""
         assert self.model is not None
         pages = len(self.pages)
         often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in page.said.tolist()]
         kept = page.words.at(~np.array(often, np.bool_))
-        posterior = self.model.words.of_pages(kept.by(np.zeros(len(page), np.int64), 1))
-        found: Floats = soft_evidence(posterior, floor=FLOOR)[0]
-        return found
+        return self.model.evidence(kept, page)

@@ -1,8 +1,9 @@
 """`TopicWords`: the words of each topic; the keyword-based text classifier of Sites (step 1 of Figure 7).
 
 A topic is the mean direction of its training sites' pages, with equal weight per site, and a text belongs to the
-nearest topic. Sites are few and each has its own vocabulary, so few numbers are fitted: the directions, and slopes that
-turn cosines into probabilities, which are fitted on held-out sites.
+nearest topic. Topics of everyday words are near to every text: what counts is how much nearer a text is to a topic than
+the sites of other topics are. Sites are few and each has its own vocabulary, so few numbers are fitted: the directions,
+and slopes that turn cosines into probabilities, which are fitted on held-out sites.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ USUAL_SLOPE = 50.0
 """The slope if no site can be held out, because every topic has only one."""
 
 ROUNDING = 1e-9
+SMALLEST = 1e-12
 BLOCKS, PAGES = 0, 1
 
 Floats = NDArray[np.float64]
@@ -41,14 +43,18 @@ Keys = NDArray[np.uint64]
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicWords:
     """Words by ascending `key`, the `weight` of each, and the `direction` of each topic over them (one column per
-    topic, of length 1). `slopes` turn cosines into probabilities by the length of a text: a row for blocks, one for
-    pages.
+    topic, of length 1). `offset` is the mean cosine of the sites of other topics with each topic. The others depend on
+    the length of a text and have a row for blocks and one for pages: `usual` is the cosine of such a text in multiples
+    of that of whole sites, `slopes` turn differences of cosines into probabilities. `site_slope` does so for a site.
     """
 
     key: Keys
     weight: Floats
     direction: Floats
+    offset: Floats
+    usual: Floats
     slopes: Floats
+    site_slope: float
 
     @property
     def topics(self) -> int:
@@ -60,14 +66,26 @@ class TopicWords:
 
     def of_pages(self, words: WordCounts) -> Floats:
         """P(topic | text) of whole pages, one row each; NaN where no word is known."""
-        return _posteriors(self.rows(words).cosines(self.direction), self.slopes[PAGES])
+        return self._posteriors(words, PAGES)
 
     def of_blocks(self, words: WordCounts) -> Floats:
         """P(topic | text) of single blocks, one row each; NaN where no word is known."""
-        return _posteriors(self.rows(words).cosines(self.direction), self.slopes[BLOCKS])
+        return self._posteriors(words, BLOCKS)
+
+    def of_site(self, words: WordCounts) -> Floats:
+        """P(topic | text) of a whole site, the mean of its pages, as one row; NaN where no word is known."""
+        mean = self.rows(words).mean(len(self.key))
+        if not mean.any():
+            return np.full((1, self.topics), np.nan)
+        return probabilities(self.site_slope * (_unit(mean[:, None]).T @ self.direction - self.offset))
+
+    def _posteriors(self, words: WordCounts, scale: int) -> Floats:
+        cosines = self.rows(words).cosines(self.direction).less(self.offset, self.usual[scale])
+        return _posteriors(cosines, self.slopes[scale])
 
     def to_arrays(self) -> Arrays:
-        return {"key": self.key, "weight": self.weight, "direction": self.direction, "slopes": self.slopes}
+        named = {name: getattr(self, name) for name in ("key", "weight", "direction", "offset", "usual", "slopes")}
+        return named | {"site_slope": np.array([self.site_slope])}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
@@ -77,13 +95,17 @@ class TopicWords:
             key,
             floats(arrays, "weight", (len(key),)),
             floats(arrays, "direction", (len(key), topics), high=1.0 + ROUNDING),
+            floats(arrays, "offset", (topics,), high=1.0 + ROUNDING),
+            floats(arrays, "usual", (2, LENGTHS)),
             floats(arrays, "slopes", (2, LENGTHS), high=STEEPEST),
+            float(floats(arrays, "site_slope", (1,), high=STEEPEST)[0]),
         )
 
 
 class HeldOut(NamedTuple):
-    """P(topic | text) of a training site's pages and blocks, predicted from the other sites."""
+    """P(topic | text) of a training site, its pages and its blocks, predicted from the other sites."""
 
+    site: Floats
     pages: Floats
     blocks: Floats
 
@@ -93,6 +115,10 @@ class Cosines(NamedTuple):
 
     value: Floats
     length: NDArray[np.int64]
+
+    def less(self, offset: Floats, usual: Floats) -> Cosines:
+        """The cosines less those that texts of this length of other topics have: `usual[length]` times `offset`."""
+        return Cosines(self.value - usual[self.length][:, None] * offset, self.length)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,26 +196,74 @@ def learn_words(
     key = np.unique(np.concatenate([site.page_words.key for site in sites]))
     pages = [WordRows.of(site.page_words, key) for site in sites]
     sites_with, weight = _weights(pages, len(key))
-    means = [rows.weighted(weight).mean(len(key)) for rows in pages]
-    sums = np.zeros((len(key), topics))
-    for number, mean in zip(topic.tolist(), means, strict=True):
-        sums[:, number] += mean
+    means = _unit(np.stack([rows.weighted(weight).mean(len(key)) for rows in pages], axis=1)).T
+    products = means @ means.T
+    sums = np.stack([means[topic == number].sum(axis=0) for number in range(topics)], axis=1)
     direction = _unit(sums)
+    every = np.arange(len(sites))
     alone = np.bincount(topic, minlength=topics)[topic] == 1
-    cosines: dict[int, tuple[Cosines, Cosines]] = {}  # of blocks and of pages, by site
+    found: dict[int, _LeftOut] = {}
     for s in np.flatnonzero(~alone).tolist():
         others = direction.copy()
         others[:, topic[s]] = _unit((sums[:, topic[s]] - means[s])[:, None])[:, 0]
         own = np.zeros(len(key), np.bool_)
         own[pages[s].column] = True
         elsewhere = sites_with > own
-        blocks = WordRows.of(sites[s].node_words, key).at(elsewhere).weighted(weight)
-        cosines[s] = blocks.cosines(others), pages[s].at(elsewhere).weighted(weight).cosines(others)
-    slopes = np.stack([_slopes([(both[scale], int(topic[s])) for s, both in cosines.items()]) for scale in (0, 1)])
+        shown = pages[s].at(elsewhere).weighted(weight)
+        found[s] = _LeftOut(
+            int(topic[s]),
+            _offsets(products, topic, topics, every[every != s]),
+            _unit(shown.mean(len(key))[:, None]).T @ others,
+            (
+                WordRows.of(sites[s].node_words, key).at(elsewhere).weighted(weight).cosines(others),
+                shown.cosines(others),
+            ),
+        )
+    usual = np.stack([_usual([(one.texts[scale], one.offset) for one in found.values()]) for scale in (BLOCKS, PAGES)])
+    scored = {s: [one.texts[k].less(one.offset, usual[k]) for k in (BLOCKS, PAGES)] for s, one in found.items()}
+    slopes = np.stack([_slopes([(scored[s][k], found[s].topic) for s in found]) for k in (BLOCKS, PAGES)])
+    of_sites = {s: one.site - one.offset for s, one in found.items()}
+    slope = slope_of([(of_sites[s], None, found[s].topic) for s in found])
+    site_slope = USUAL_SLOPE if slope is None else slope
     held_out: list[HeldOut | None] = [None] * len(sites)
-    for s, both in cosines.items():
-        held_out[s] = HeldOut(_posteriors(both[PAGES], slopes[PAGES]), _posteriors(both[BLOCKS], slopes[BLOCKS]))
-    return TopicWords(key, weight, direction, slopes), held_out
+    for s, both in scored.items():
+        of_texts = [_posteriors(both[scale], slopes[scale]) for scale in (BLOCKS, PAGES)]
+        held_out[s] = HeldOut(probabilities(site_slope * of_sites[s]), of_texts[PAGES], of_texts[BLOCKS])
+    offset = _offsets(products, topic, topics, every)
+    return TopicWords(key, weight, direction, offset, usual, slopes, site_slope), held_out
+
+
+class _LeftOut(NamedTuple):
+    """A site that is left out: its topic, the offsets and the cosines of the site, its blocks and its pages."""
+
+    topic: int
+    offset: Floats
+    site: Floats
+    texts: tuple[Cosines, Cosines]
+
+
+def _offsets(products: Floats, topic: NDArray[np.int64], topics: int, sites: NDArray[np.int64]) -> Floats:
+    """The mean cosine of the other topics' sites with each topic; `products` are those of the means of all sites."""
+    found = np.zeros(topics)
+    for number in range(topics):
+        inside, outside = sites[topic[sites] == number], sites[topic[sites] != number]
+        if len(inside) and len(outside):
+            length = np.sqrt(products[np.ix_(inside, inside)].sum())
+            found[number] = products[np.ix_(outside, inside)].sum() / max(length * len(outside), SMALLEST)
+    return found
+
+
+def _usual(held_out: Sequence[tuple[Cosines, Floats]]) -> Floats:
+    """The mean cosine of held-out texts of each length, in multiples of the mean offset; 1 for a length without any."""
+    total, texts = np.zeros(LENGTHS), np.zeros(LENGTHS)
+    for cosines, offset in held_out:
+        known = ~np.isnan(cosines.value[:, 0])
+        length = cosines.length[known]
+        share = cosines.value[known].mean(axis=1) / max(offset.mean(), SMALLEST)
+        count = np.bincount(length, minlength=LENGTHS)
+        total += np.bincount(length, share, LENGTHS) / np.maximum(count, 1)  # every site has the same weight
+        texts += count > 0
+    return np.where(texts > 0, total / np.maximum(texts, 1), 1.0)
 
 
 def _posteriors(cosines: Cosines, slopes: Floats) -> Floats:
@@ -224,15 +298,18 @@ def slope_of(held_out: Sequence[Scored], most: float = STEEPEST) -> float | None
     """The slope, from 0 to `most`, of the highest likelihood for the topics of held-out sites; None without any row.
 
     Each site has the same weight. The mean of log P is concave in the slope: bisection finds the zero of its
-    derivative, the score of the true topic less the expected score.
+    derivative, the score of the true topic less the expected score. As in Platt's method the true topic of n sites has
+    a probability of (n + 1) / (n + 2), the others share the rest: a few sites that are all right prove no certainty.
     """
+    right = (len(held_out) + 1) / (len(held_out) + 2)
     scores, before, truth, weight = [], [], [], []
     for rows, added, topic in held_out:
         known = np.flatnonzero(~np.isnan(rows[:, 0]))
         known = known[:: max(1, len(known) // SLOPE_ROWS)]
         scores.append(rows[known])
         before.append(np.zeros_like(rows[known]) if added is None else np.nan_to_num(added[known]))
-        truth.append(rows[known, topic])
+        others = (rows[known].sum(axis=1) - rows[known, topic]) / max(rows.shape[1] - 1, 1)
+        truth.append(right * rows[known, topic] + (1.0 - right) * others)
         weight.append(np.full(len(known), 1.0 / max(len(known), 1)))
     if not sum(map(len, scores)):
         return None
@@ -246,10 +323,9 @@ def slope_of(held_out: Sequence[Scored], most: float = STEEPEST) -> float | None
 
 
 def _weights(pages: Sequence[WordRows], columns: int) -> tuple[NDArray[np.int64], Floats]:
-    """The number of sites with each word, and its weight: log (1 / share of pages) log ((1 + sites) / sites with it).
+    """The number of sites with each word, and its weight, log (1 / share of pages).
 
-    The first factor is the usual one; the share is a mean over sites, so that large sites do not decide. The second
-    lowers the weight of words that many sites use.
+    The share is a mean over sites, so that large sites do not decide.
     """
     sites_with = np.zeros(columns, np.int64)
     share = np.zeros(columns)
@@ -258,7 +334,7 @@ def _weights(pages: Sequence[WordRows], columns: int) -> tuple[NDArray[np.int64]
         sites_with += pages_with > 0
         share += pages_with / max(rows.rows, 1)
     share /= len(pages)
-    return sites_with, -np.log(share) * np.log((1 + len(pages)) / sites_with)
+    return sites_with, -np.log(share)
 
 
 def _unit(columns: Floats) -> Floats:

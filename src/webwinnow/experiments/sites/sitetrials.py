@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
-from webwinnow.sitemining.hmt.treemodel import Forest, soft_evidence
+from webwinnow.sitemining.hmt.treemodel import Forest
 from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.thesaurus import Thesaurus
@@ -31,7 +31,6 @@ FIRST_PAGES = (5, 10, 20, 50)
 DELTAS = (1e-6, 1e-4, 1e-3, 1e-2)
 """For the KL rule: the convergence parameter of our training, and larger ones (the paper names none)."""
 OMEGAS = (1.0, 2.0, 4.0)
-FLOOR = 1e-12
 
 Mask = NDArray[np.bool_]
 Split = tuple[tuple[int, ...], tuple[int, ...]]
@@ -185,7 +184,7 @@ def read_by_rules(site: LabelledSite, model: SiteTopics, pages: HmtMethod) -> li
     """
     tree = site.site.page_tree
     parent, shown = page_observations(tree, pages.words.of_pages(site.everything.page_words))
-    forest = Forest(parent, evidence=soft_evidence(shown, floor=FLOOR))
+    forest = Forest(parent, evidence=pages.pages.evidence(shown))
     pruning: list[Rule] = [*(KlRule(delta=delta) for delta in DELTAS), *(VarianceRule(omega=omega) for omega in OMEGAS)]
     chosen = [(mask, mask) for mask in _fixed(tree)]
     for rule in pruning:

@@ -81,6 +81,10 @@ class ExpectedCounts:
     def __add__(self, other: ExpectedCounts) -> Self:
         return type(self)(self.root + other.root, self.transition + other.transition, self.emission + other.emission)
 
+    def times(self, weight: float) -> Self:
+        """All counts multiplied by a weight."""
+        return type(self)(self.root * weight, self.transition * weight, self.emission * weight)
+
     @classmethod
     def constant(cls, count: float, states: int, symbols: int) -> Self:
         """The same count everywhere, for smoothing."""
@@ -120,25 +124,36 @@ def estimate(counts: ExpectedCounts, before: TreeParameters) -> TreeParameters:
 
 
 def learn(
-    parts: Sequence[Part], start: TreeParameters, held: ExpectedCounts, convergence: Convergence
+    parts: Sequence[Part],
+    start: TreeParameters,
+    held: ExpectedCounts,
+    convergence: Convergence,
+    weights: Sequence[float] | None = None,
 ) -> tuple[TreeParameters, ExpectedCounts]:
     """EM over one part, incremental EM over several; the parameters and the expected counts of all parts.
 
     Incremental EM (Gotoh, Hochberg and Silverman [11]; 3.1): after the E-step of each part, its new counts replace its
     old ones in the sum, and an M-step follows at once. Ours: the first pass counts every part under the start, so that
     nothing has probability 0 only because its part was not yet read. `held` is counted in every M-step and never
-    changes: smoothing, and the counts of earlier learning. The objective is log P(W | lambda) plus the log probability
-    of `held`; with one part no pass lowers it.
+    changes: smoothing, and the counts of earlier learning. `weights` of the parts, 1 by default, multiply their counts
+    and log-likelihoods. The objective is log P(W | lambda) plus the log probability of `held`; with one part no pass
+    lowers it.
     """
+
+    def counted_part(number: int) -> tuple[ExpectedCounts, float]:
+        counts, likelihood = expectation(parts[number], parameters)
+        weight = 1.0 if weights is None else weights[number]
+        return counts.times(weight), likelihood * weight
+
     parameters = start
-    counted = [expectation(part, parameters) for part in parts]
+    counted = [counted_part(number) for number in range(len(parts))]
     convergence.report(sum(found for _, found in counted) + held.log_probability(parameters))
     parameters = estimate(_sum(counted, held), parameters)
     while not convergence.done:
         likelihood = 0.0
         weight = held.log_probability(parameters)
-        for number, part in enumerate(parts):
-            counted[number] = expectation(part, parameters)
+        for number in range(len(parts)):
+            counted[number] = counted_part(number)
             likelihood += counted[number][1]
             parameters = estimate(_sum(counted, held), parameters)
         convergence.report(likelihood + weight)

@@ -16,8 +16,8 @@ UNSEEN = -1
 """The symbol of a node without observation."""
 HIDDEN = -1
 """The known state of a node whose state is not known."""
-SUM_TOLERANCE = 1e-6
-"""Rows of probabilities may differ from a sum of 1 by this much; they are then divided by their sum."""
+SUM_TOLERANCE, ROUNDING = 1e-6, 1e-12
+"""Rows of probabilities may differ from a sum of 1 by the first; beyond the second they are divided by their sum."""
 
 Floats = NDArray[np.float64]
 Known = ArrayLike | None
@@ -153,7 +153,8 @@ class TreeParameters:
             total = found.sum(axis=-1, keepdims=True)
             if found.size and not ((found >= 0).all() and (abs(total - 1.0) <= SUM_TOLERANCE).all()):
                 raise SettingsError(f"{name} has rows that are no probabilities: expected 0 or more with the sum 1")
-            object.__setattr__(self, name, frozen(found / total if found.size else found))
+            is_rounded = found.size and (abs(total - 1.0) > ROUNDING).any()  # else a file would not come back the same
+            object.__setattr__(self, name, frozen(found / total if is_rounded else found))
 
     @property
     def states(self) -> int:

@@ -66,7 +66,7 @@ class SiteTopics(SavedModel):
     `linking_`, the topics of the training sites that link to other hosts.
     """
 
-    file_format = ModelFormat("model of site topics", 2, "train it again")
+    file_format = ModelFormat("model of site topics", 3, "train it again")
 
     def __init__(
         self, method: str = DEFAULT_METHOD, *, site_by: str = "host", stop_list: StopList | None = None

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from webwinnow.sitemining.arraychecks import Arrays, floats
 from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
+from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import topic_counts
 from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
-from webwinnow.sitemining.topics.treescale import SITE_DAMPING, TreeScale, at_nodes, page_observations
+from webwinnow.sitemining.topics.treescale import FLOOR, SITE_DAMPING, Observed, TreeScale, at_nodes, page_observations
 from webwinnow.sitemining.topicwords import TopicWords, probabilities
 
 SMOOTHING = 1.0
@@ -86,15 +87,16 @@ class HmtMethod(TopicMethod):
         observed = page_observations(tree, texts)
         pages = np.full((len(site), self.words.topics), np.nan)
         there = tree.page >= 0
-        pages[tree.page[there]] = self.pages.nodes(*observed)[there]
-        return TopicPrediction(self.pages.roots(*observed)[0], pages, texts)
+        evidence = self.pages.evidence(observed.posteriors)
+        pages[tree.page[there]] = self.pages.nodes(tree.parent, evidence)[there]
+        return TopicPrediction(self.pages.roots(tree.parent, evidence)[0], pages, texts)
 
     def to_arrays(self) -> Arrays:
-        return self.words.to_arrays() | {"page_scale": self.pages.to_array()}
+        return self.words.to_arrays() | self.pages.to_arrays("page")
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        return cls(TopicWords.from_arrays(arrays, topics), TreeScale.from_array(arrays, "page_scale", topics))
+        return cls(TopicWords.from_arrays(arrays, topics), TreeScale.from_arrays(arrays, "page", topics))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,32 +118,34 @@ class TwoPhase(TopicMethod):
         held = training.held_out_sites()
         topic = [number for *_, number in held]
         blocks = TreeScale.learn([_some_pages(site, found.blocks) for site, found, _ in held], topic, training.topics)
-        observed = [(site.parent, found.blocks) for site, found, _ in held]
+        observed = [Observed(site.parent, found.blocks) for site, found, _ in held]
         blocks = blocks.sloped(observed, topic, [found.pages for _, found, _ in held])
-        pages = [blocks.roots(site.parent, found.blocks, found.pages) for site, found, _ in held]
-        return cls(training.words, blocks, _page_scale(held, pages, training.topics))
+        pages = [blocks.roots(site.parent, blocks.evidence(found.blocks), found.pages) for site, found, _ in held]
+        of_sites = [found.site for _, found, _ in held]
+        return cls(training.words, blocks, _page_scale(held, pages, training.topics, of_sites))
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Steps 1 and 2 of Figure 7."""
         return self.classified(site, *self.preclassified(site))
 
-    def preclassified(self, site: SitePages) -> tuple[Floats, Floats]:
-        """Step 1: P(topic | text) of each page and of each of its nodes; NaN where no word is known."""
-        return self.words.of_pages(site.page_words), self.words.of_blocks(site.node_words)
+    def preclassified(self, site: SitePages) -> tuple[Floats, Floats, Floats]:
+        """Step 1: P(topic | text) of the site, of each page and of each of its nodes; NaN where no word is known."""
+        words, of_pages = self.words, site.page_words
+        return words.of_site(of_pages), words.of_pages(of_pages), words.of_blocks(site.node_words)
 
-    def classified(self, site: SitePages, pages: Floats, blocks: Floats) -> TopicPrediction:
-        """Step 2: pages from their own text and their blocks, the site from its pages."""
-        found = self.blocks.roots(site.parent, blocks, pages)
-        of_site = self.pages.roots(*page_observations(site.page_tree, found))[0]
+    def classified(self, site: SitePages, text: Floats, pages: Floats, blocks: Floats) -> TopicPrediction:
+        """Step 2: pages from their own text and their blocks, the site from its own text and its pages."""
+        found = self.blocks.roots(site.parent, self.blocks.evidence(blocks), pages)
+        parent, shown = page_observations(site.page_tree, found)
+        of_site = self.pages.roots(parent, self.pages.evidence(shown), text)[0]
         return TopicPrediction(of_site, found, pages, blocks)
 
     def to_arrays(self) -> Arrays:
-        scales = {"block_scale": self.blocks.to_array(), "page_scale": self.pages.to_array()}
-        return self.words.to_arrays() | scales
+        return self.words.to_arrays() | self.blocks.to_arrays("block") | self.pages.to_arrays("page")
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        scales = (TreeScale.from_array(arrays, name, topics) for name in ("block_scale", "page_scale"))
+        scales = (TreeScale.from_arrays(arrays, name, topics) for name in ("block", "page"))
         return cls(TopicWords.from_arrays(arrays, topics), *scales)
 
 
@@ -168,48 +172,61 @@ class Multiscale(TopicMethod):
         first = cls(raw, raw.pages, links)
         held = training.held_out_sites()
         held = held[:: max(1, -(-len(held) // CALIBRATED_SITES))]
+        refined = [first._refined(site, found.site, found.pages, found.blocks, None) for site, found, _ in held]
         observed = [
-            page_observations(site.page_tree, first._pages(site, found.pages, found.blocks, None))
-            for site, found, _ in held
+            page_observations(site.page_tree, pages) for (site, *_), (_, pages) in zip(held, refined, strict=True)
         ]
-        return cls(raw, raw.pages.sloped(observed, [number for *_, number in held]), links)
+        final = raw.pages.sloped(observed, [number for *_, number in held], [text for text, _ in refined])
+        return cls(raw, final, links)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
         """The four steps of Figure 7."""
-        pages, blocks = self.raw.preclassified(site)  # step 1
-        found = self._pages(site, pages, blocks, neighbours)
-        of_site = self.final.roots(*page_observations(site.page_tree, found))[0]
+        text, pages, blocks = self.raw.preclassified(site)  # step 1
+        refined, found = self._refined(site, text, pages, blocks, neighbours)
+        parent, shown = page_observations(site.page_tree, found)
+        of_site = self.final.roots(parent, self.final.evidence(shown), refined)[0]
         return TopicPrediction(of_site, found, pages, blocks)
 
-    def _pages(self, site: SitePages, pages: Floats, blocks: Floats, neighbours: Neighbours | None) -> Floats:
-        """P(topic) of each page after steps 2, 3 and the first half of 4."""
-        prior = np.full(pages.shape[1], 1 / pages.shape[1])
-        raw = self.raw.classified(site, pages, blocks)  # step 2
+    def _refined(
+        self, site: SitePages, text: Floats, pages: Floats, blocks: Floats, neighbours: Neighbours | None
+    ) -> tuple[Floats, Floats]:
+        """P(topic | text) of the site with its context, and P(topic) of each page after steps 2, 3 and half of 4."""
+        scales, topics = (self.raw.pages, self.raw.blocks), pages.shape[1]
+        priors = [np.full(topics, 1 / topics), *(scale.prior for scale in scales)]
+        raw = self.raw.classified(site, text, pages, blocks)  # step 2
         assert raw.pages is not None
-        context = site_context(neighbours or Neighbours(), self.links, prior)
-        fused = fuse_scales(raw.site, raw.pages, blocks, site.page_of_node, context, [prior] * 3)  # step 3
-        seen = np.where(np.isnan(blocks), np.nan, fused.blocks)
-        return self.raw.blocks.roots(site.parent, seen, fuse(pages, fused.site, prior))  # step 4
+        context = site_context(neighbours or Neighbours(), self.links, priors[0])
+        seen = self.raw.blocks.evidence(blocks)
+        said = np.where(np.isnan(blocks), np.nan, probabilities(seen + np.log(priors[2])))
+        fused = fuse_scales(raw.site, raw.pages, said, site.page_of_node, context, priors)  # step 3
+        evidence = soft_evidence(np.where(np.isnan(blocks), np.nan, fused.blocks), priors[2], floor=FLOOR)
+        found = self.raw.blocks.roots(site.parent, evidence, fuse(pages, fused.site, priors[1]))  # step 4
+        return fuse(text, context, priors[0]), found
 
     def to_arrays(self) -> Arrays:
         links = {"linking": self.links.linking, "linked": self.links.linked}
-        return self.raw.to_arrays() | links | {"final_scale": self.final.to_array()}
+        return self.raw.to_arrays() | links | self.final.to_arrays("final")
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         links = [floats(arrays, name, (topics, topics), high=1.0) for name in ("linking", "linked")]
-        final = TreeScale.from_array(arrays, "final_scale", topics)
+        final = TreeScale.from_arrays(arrays, "final", topics)
         return cls(TwoPhase.from_arrays(arrays, topics), final, LinkTopics(*links))
 
 
-def _page_scale(held: Sequence[tuple[SitePages, object, int]], pages: Sequence[Floats], topics: int) -> TreeScale:
-    """The scale of page trees, learned from P(topic) of the pages of held-out sites."""
+def _page_scale(
+    held: Sequence[tuple[SitePages, object, int]],
+    pages: Sequence[Floats],
+    topics: int,
+    own: Sequence[Floats] = (),
+) -> TreeScale:
+    """The scale of page trees, learned from P(topic) of the pages of held-out sites; `own` is that of their text."""
     observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(held, pages, strict=True)]
     topic = [number for *_, number in held]
-    return TreeScale.learn(observed, topic, topics, SITE_DAMPING).sloped(observed, topic)
+    return TreeScale.learn(observed, topic, topics, SITE_DAMPING).sloped(observed, topic, own)
 
 
-def _some_pages(site: SitePages, posteriors: Floats) -> tuple[NDArray[np.int32], Floats]:
+def _some_pages(site: SitePages, posteriors: Floats) -> Observed:
     """The block trees of evenly spaced pages of a site."""
     pages = np.unique(np.linspace(0, len(site) - 1, LEARNED_PAGES).round().astype(np.int64))
     nodes = np.concatenate([np.arange(site.first[p], site.first[p + 1]) for p in pages.tolist()])

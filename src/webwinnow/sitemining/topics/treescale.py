@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.sitemining.arraychecks import Arrays, floats
-from webwinnow.sitemining.hmt.em import MOST_PASSES, expectation
-from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, likelihoods
-from webwinnow.sitemining.hmt.treemodel import HIDDEN, Forest, TreeParameters, soft_evidence
+from webwinnow.sitemining.hmt.em import Convergence, ExpectedCounts, estimate, expectation, learn
+from webwinnow.sitemining.hmt.inference import beliefs, likelihoods
+from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
-USUAL_STAY = 0.5
-"""P(a node has its parent's topic) before learning."""
+LEVELS = (0.5, 0.8)
+"""A text shows its most probable topic and how probable that is: below, between or above these (ours)."""
+PRIOR_SITES = 10.0
+"""Sites that the prior of each topic counts as: what all topics have in common, before its own sites (ours)."""
 SITE_DAMPING = 0.5
 """Exponent of the evidence of pages for their site (ours): n pages of one site count as much as sqrt(n) independent
 ones. With a slope alone, deep trees, whose branches bound the sum, were less certain than flat ones."""
-ENOUGH = 1e-3
-"""Learning stops when the probability of staying changes by less."""
+TOLERANCE = 1e-4
+"""Learning stops when a pass gains less, in nats per site."""
+MOST_PASSES = 50
 STEEPEST_TREE = 1.0
 """No tree is more certain of its root than equation 8."""
 FLOOR = 1e-12
@@ -30,116 +33,199 @@ FLOOR = 1e-12
 
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int32]
-Observed = tuple[Indexes, Floats]
-"""Parents of the nodes of a forest, and P(topic | text) at each, NaN where nothing is observed."""
 
 
-@dataclass(frozen=True, slots=True)
+class Observed(NamedTuple):
+    """Parents of the nodes of a forest, and P(topic | text) at each, NaN where nothing is observed."""
+
+    parent: Indexes
+    posteriors: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TreeScale:
-    """A node has the topic of its parent with probability `stay`, and every other topic with equal probability.
+    """The model lambda of one scale: pi, A and B (`parameters`), learned by EM from the trees of sites of known topics.
 
-    Ours: the paper learns a matrix. One number per scale is what few sites can support, and it needs no sites of every
-    topic. Nodes of one tree are less independent, given their topics, than equation 5 assumes: hundreds of nodes would
-    make any result certain. So the log odds of the root are raised to the power `damping` and multiplied by `slope`.
+    A text shows a symbol: the topic that its words predict, and in which range of `LEVELS` its probability is. B is
+    thus how often texts of each topic are taken for which, and how often with certainty. `counts` are the expected
+    counts of all sites learned, for incremental EM. Every site counts as one, whatever its size, and each topic has a
+    prior of `PRIOR_SITES` sites: A and B of all topics together, with one probability of staying and one of being right
+    (ours: a topic of one or two sites could not estimate its rows).
+
+    Nodes of one tree are less independent, given their topics, than equation 5 assumes: hundreds of nodes would make
+    any result certain. So the log odds of the root are raised to the power `damping` and multiplied by `slope`.
     """
 
-    topics: int
-    stay: float = USUAL_STAY
+    parameters: TreeParameters
+    counts: ExpectedCounts
     slope: float = 1.0
     damping: float = 1.0
 
     @property
-    def parameters(self) -> TreeParameters:
-        """The model lambda, with equal probabilities at the root."""
-        leave = (1.0 - self.stay) / max(self.topics - 1, 1)
-        transition = np.full((self.topics, self.topics), leave)
-        np.fill_diagonal(transition, self.stay if self.topics > 1 else 1.0)
-        return TreeParameters(root=np.full(self.topics, 1 / self.topics), transition=transition)
+    def topics(self) -> int:
+        return self.parameters.states
+
+    @property
+    def prior(self) -> Floats:
+        """P(C) of the nodes of this scale, the relative frequency of each topic (4.1), with the prior of `learn`."""
+        counts = self.counts.emission.sum(axis=1) + PRIOR_SITES / self.topics
+        shares: Floats = counts / counts.sum()
+        return shares
 
     @classmethod
     def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int, damping: float = 1.0) -> Self:
-        """Learn `stay` by EM from the observations and the topics of held-out sites. All roots have their site's topic.
-
-        Without trees `stay` is halfway between 1 and equal probabilities, at which nodes would not depend on parents.
+        """Learn by EM from the observations and the topics of held-out sites, a forest each. All roots have their
+        site's topic. Without trees the parameters are the usual ones.
         """
-        scale = cls(topics, damping=damping)
+        common = _tied(ExpectedCounts.constant(0.0, topics, _symbols(topics)), topics)
+        nothing = ExpectedCounts.constant(0.0, topics, _symbols(topics))
+        scale = cls(common, nothing, damping=damping)
         if not trees:
-            return replace(scale, stay=(1.0 + 1.0 / topics) / 2)
-        trees = [_observed_branches(*observed) for observed in trees]
-        forest = Forest.join([_forest(*observed) for observed in trees])
-        of_tree = np.repeat(np.array(topic, np.int64), [len(parent) for parent, _ in trees])
-        known = np.where(forest.parent < 0, of_tree, HIDDEN)
+            return scale
+        parts = [_part(observed, number) for observed, number in zip(trees, topic, strict=True)]
+        weights = [1.0 / max(len(forest), 1) for forest, _ in parts]
         for _ in range(MOST_PASSES):
-            pairs = expectation((forest, known), scale.parameters)[0].transition
-            stay = float((np.trace(pairs) + USUAL_STAY) / (pairs.sum() + 1.0))
-            change, scale = abs(stay - scale.stay), replace(scale, stay=stay)
-            if change < ENOUGH:
+            counts = sum((expectation(p, common)[0].times(w) for p, w in zip(parts, weights, strict=True)), nothing)
+            before, common = common, _tied(counts, topics)
+            if np.abs(common.transition - before.transition).max() < TOLERANCE:
                 break
-        return scale
+        held = _prior(common)
+        parameters, counts = learn(parts, common, held, Convergence(TOLERANCE, MOST_PASSES, len(parts)), weights)
+        counts = replace(counts, root=np.bincount(topic, minlength=topics).astype(np.float64))
+        return replace(scale, parameters=estimate(held + counts, parameters), counts=counts)
 
     def sloped(self, trees: Sequence[Observed], topic: Sequence[int], own: Sequence[Floats | None] = ()) -> Self:
         """A copy with the slope of the highest likelihood for the roots of held-out sites; `own` as in `roots`."""
         shown = [
-            (self._roots(*observed), None if before is None else _logarithms(before), number)
-            for observed, before, number in zip(trees, own or [None] * len(trees), topic, strict=True)
+            (self._roots(parent, self.evidence(posteriors)), None if before is None else _logarithms(before), number)
+            for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True)
         ]
         slope = slope_of(shown, STEEPEST_TREE)
         return replace(self, slope=1.0 if slope is None else slope)
 
-    def roots(self, parent: Indexes, posteriors: Floats, own: Floats | None = None) -> Floats:
-        """P(topic | W) of each root, given all observations in its tree (8), with the slope.
+    def evidence(self, posteriors: Floats) -> Floats:
+        """Log P(symbol | topic) of what each node shows (B); 0 where nothing is observed."""
+        symbols = shown_symbols(posteriors)
+        with np.errstate(divide="ignore"):
+            rows = np.maximum(np.log(self.parameters.emission.T), np.log(FLOOR))
+        found: Floats = np.where((symbols == UNSEEN)[:, None], 0.0, rows[symbols])
+        return found
+
+    def roots(self, parent: Indexes, evidence: Floats, own: Floats | None = None) -> Floats:
+        """P(topic | W) of each root, given all evidence in its tree (8), with the slope.
 
         `own` is P(topic | text) of the roots' own text, NaN where there is none; the slope does not apply to it.
         """
-        found = self.slope * self._roots(parent, posteriors)
+        found = self.slope * self._roots(parent, evidence)
         return probabilities(found if own is None else found + np.nan_to_num(_logarithms(own)))
 
-    def nodes(self, parent: Indexes, posteriors: Floats) -> Floats:
-        """P(topic | W) of each node, given all observations in its tree (8)."""
-        forest, parameters = _forest(parent, posteriors), self.parameters
-        return beliefs(forest, evidence_of(forest, None, parameters), parameters).posterior
+    def nodes(self, parent: Indexes, evidence: Floats) -> Floats:
+        """P(topic | W) of each node, given all evidence in its tree (8)."""
+        return beliefs(Forest(parent, evidence=evidence), evidence, self.parameters).posterior
 
-    def _roots(self, parent: Indexes, posteriors: Floats) -> Floats:
+    def _roots(self, parent: Indexes, evidence: Floats) -> Floats:
         """Damped log P(topic | W) of the roots under equal priors, up to a constant: log beta."""
-        forest, parameters = _forest(*_observed_branches(parent, posteriors)), self.parameters
-        beta = likelihoods(forest, evidence_of(forest, None, parameters), parameters)[1][forest.roots]
+        parent, evidence = _observed_branches(parent, evidence)
+        forest = Forest(parent, evidence=evidence)
+        beta = likelihoods(forest, evidence, self.parameters)[1][forest.roots]
         damped: Floats = -np.power(beta.max(axis=1, keepdims=True) - beta, self.damping)
         return damped
 
-    def to_array(self) -> Floats:
-        return np.array([self.stay, self.slope, self.damping])
+    def to_arrays(self, name: str) -> Arrays:
+        rows = {f"{name}_{row}": getattr(self.parameters, row) for row in ("root", "transition", "emission")}
+        counts = {f"{name}_{row}_counts": getattr(self.counts, row) for row in ("root", "transition", "emission")}
+        return rows | counts | {f"{name}_scale": np.array([self.slope, self.damping])}
 
     @classmethod
-    def from_array(cls, arrays: Arrays, name: str, topics: int) -> Self:
-        """Read the result of `to_array`; `ValueError` if it does not fit."""
-        return cls(topics, *floats(arrays, name, (3,), high=1.0).tolist())
+    def from_arrays(cls, arrays: Arrays, name: str, topics: int) -> Self:
+        """Read the result of `to_arrays`; `ValueError` if it does not fit."""
+        shapes = {"root": (topics,), "transition": (topics, topics), "emission": (topics, _symbols(topics))}
+        rows = {row: floats(arrays, f"{name}_{row}", shape, high=1.0) for row, shape in shapes.items()}
+        counts = {row: floats(arrays, f"{name}_{row}_counts", shape) for row, shape in shapes.items()}
+        slope, damping = floats(arrays, f"{name}_scale", (2,), high=1.0).tolist()
+        return cls(TreeParameters(**rows), ExpectedCounts(**counts), slope, damping)
+
+
+def shown_symbols(posteriors: Floats) -> Indexes:
+    """What a text shows: its most probable topic, and the range of `LEVELS` of that probability; UNSEEN for NaN."""
+    known = ~np.isnan(posteriors[:, 0])
+    most = np.nan_to_num(posteriors)
+    level = np.digitize(most.max(axis=1), LEVELS)
+    symbol = most.argmax(axis=1) * (len(LEVELS) + 1) + level
+    return np.where(known, symbol, UNSEEN).astype(np.int32)
+
+
+def _symbols(topics: int) -> int:
+    return topics * (len(LEVELS) + 1)
+
+
+def _tied(counts: ExpectedCounts, topics: int) -> TreeParameters:
+    """The parameters that all topics have in common: one probability of staying, and those of being right and wrong
+    at each level. One count is added, by which staying and being right are halfway between chance and certainty.
+    """
+    levels = len(LEVELS) + 1
+    usual = (1.0 + 1.0 / topics) / 2
+    own = np.eye(topics, dtype=np.bool_)
+    others = max(topics - 1, 1)
+    stay = (counts.transition[own].sum() + usual) / (counts.transition.sum() + 1.0)
+    transition = np.where(own, stay, (1.0 - stay) / others) if topics > 1 else np.ones((1, 1))
+    shown = counts.emission.reshape(topics, topics, levels)
+    right, wrong = shown[own].sum(axis=0) + usual / levels, shown[~own].sum(axis=0) + (1 - usual) / levels
+    emission = np.where(own[:, :, None], right, wrong / others).reshape(topics, -1)
+    return TreeParameters(
+        root=np.full(topics, 1 / topics),
+        transition=transition,
+        emission=emission / emission.sum(axis=1, keepdims=True),
+    )
+
+
+def _prior(common: TreeParameters) -> ExpectedCounts:
+    return ExpectedCounts(common.root * common.states, common.transition, common.emission).times(PRIOR_SITES)
+
+
+def _part(observed: Observed, topic: int) -> tuple[Forest, NDArray[np.int64]]:
+    """The forest of a site with the known topic of its roots."""
+    parent, posteriors = observed
+    parent, symbols = _observed_symbols(parent, shown_symbols(posteriors))
+    forest = Forest(parent, symbols)
+    return forest, np.where(forest.parent < 0, topic, HIDDEN)
 
 
 def page_observations(tree: LinkTree, posteriors: Floats) -> Observed:
     """P(topic) of pages as observations of their page tree: NaN at a virtual root."""
-    return tree.parent, np.where((tree.page < 0)[:, None], np.nan, posteriors[tree.page])
+    return Observed(tree.parent, np.where((tree.page < 0)[:, None], np.nan, posteriors[tree.page]))
 
 
 def at_nodes(parent: Indexes, posteriors: Floats, nodes: NDArray[np.int64]) -> Observed:
     """The trees of some nodes, given in ascending order."""
+    return Observed(_moved(parent, nodes), posteriors[nodes])
+
+
+def _moved(parent: Indexes, nodes: NDArray[np.int64]) -> Indexes:
     place = np.full(len(parent) + 1, -1, np.int32)
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
-    return place[parent[nodes]], posteriors[nodes]
+    return place[parent[nodes]]
 
 
-def _observed_branches(parent: Indexes, posteriors: Floats) -> Observed:
-    """The trees without branches that have no observation: faster, with the same result at the roots."""
+def _branches(parent: Indexes, seen: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The nodes on the way to an observation, and the roots: faster, with the same result at the roots."""
     kept = parent < 0
-    frontier = np.flatnonzero(~np.isnan(posteriors[:, 0]))
+    frontier = np.flatnonzero(seen)
     while len(frontier):
         kept[frontier] = True
         above = parent[frontier]
         frontier = np.unique(above[~kept[above]])
-    return at_nodes(parent, posteriors, np.flatnonzero(kept))
+    return np.flatnonzero(kept)
 
 
-def _forest(parent: Indexes, posteriors: Floats) -> Forest:
-    return Forest(parent, evidence=soft_evidence(posteriors, floor=FLOOR))
+def _observed_branches(parent: Indexes, evidence: Floats) -> tuple[Indexes, Floats]:
+    nodes = _branches(parent, (evidence != 0).any(axis=1))
+    return _moved(parent, nodes), evidence[nodes]
+
+
+def _observed_symbols(parent: Indexes, symbols: Indexes) -> tuple[Indexes, Indexes]:
+    nodes = _branches(parent, symbols != UNSEEN)
+    return _moved(parent, nodes), symbols[nodes]
 
 
 def _logarithms(posteriors: Floats) -> Floats:
