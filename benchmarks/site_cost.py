@@ -16,7 +16,7 @@ from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.noisemap import NoiseMap
 from webwinnow.site.sitetree import finish
-from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
+from webwinnow.site.styletree import ALIGNED_CUT, CST_CUT, Grower, StyleTree
 
 SITE_PAGES = 100
 """Pages of each site."""
@@ -40,14 +40,14 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
     for bodies in _sites(data).values():
         trees = [parse(body) for body in bodies]
         weights = FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)))
-        grown = StyleTree.grow(trees, SST_CUT)
+        grown = StyleTree.grow(trees, ALIGNED_CUT)
         noise = NoiseMap(finish_aligned(grown))
         noise.marked(THRESHOLD)
         seconds = _in_turn(
             lambda bodies=bodies: [parse(body) for body in bodies],
-            lambda trees=trees: _grow(trees, SST_CUT),
+            lambda trees=trees: _grow(trees, ALIGNED_CUT),
             lambda trees=trees: _grow(trees, CST_CUT),
-            lambda trees=trees: _grow(trees, SST_CUT, CST_CUT),
+            lambda trees=trees: _grow(trees, ALIGNED_CUT, CST_CUT),
             lambda trees=trees, weights=weights: [weights.weigh(tree) for tree in trees],
             lambda grown=grown: finish_aligned(grown),
             lambda trees=trees, noise=noise: [noise.lay(tree, THRESHOLD) for tree in trees],
@@ -75,11 +75,11 @@ def growth(data: Path) -> list[tuple[str, str]]:
     trees = [parse(bodies[k]) for k in sample]
     parts = [trees[k : k + FEW] for k in range(0, MANY, FEW)]
     few, many = _in_turn(
-        lambda: [_grow(part, SST_CUT, CST_CUT) for part in parts],
-        lambda: _grow(trees, SST_CUT, CST_CUT),
+        lambda: [_grow(part, ALIGNED_CUT, CST_CUT) for part in parts],
+        lambda: _grow(trees, ALIGNED_CUT, CST_CUT),
     )
-    finished_few = sum(_seconds(lambda part=part: finish_aligned(StyleTree.grow(part, SST_CUT))) for part in parts)
-    finished_many = _seconds(lambda: finish_aligned(StyleTree.grow(trees, SST_CUT)))
+    finished_few = sum(_seconds(lambda part=part: finish_aligned(StyleTree.grow(part, ALIGNED_CUT))) for part in parts)
+    finished_many = _seconds(lambda: finish_aligned(StyleTree.grow(trees, ALIGNED_CUT)))
     return [
         (f"learning (both), ms per page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
         (f"learning (both), ms per page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),

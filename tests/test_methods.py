@@ -28,7 +28,7 @@ def test_a_known_value_is_kept_unless_a_pair_sets_it() -> None:
 
 @pytest.mark.parametrize("pair", ["sst.nothing=1", "sst.threshold", "threshold=1", "=", ""])
 def test_an_unknown_setting_is_refused_with_the_known_ones(pair: str) -> None:
-    with pytest.raises(SettingsError, match=r"expected one of cst.alone=..., .*sst.threshold=..."):
+    with pytest.raises(SettingsError, match=r"expected one of aligned.attenuation=..., .*sst.threshold=..."):
         CleaningSettings.from_pairs([pair])
 
 

@@ -83,7 +83,7 @@ def test_a_part_that_there_is_not_is_refused():
 
 def test_a_threshold_chosen_by_hand_is_kept():
     model = webwinnow.learn([page("a.example", n) for n in range(5)]).with_threshold(0.25)
-    assert webwinnow.SiteModel.from_bytes(model.to_bytes()).threshold == 0.25
+    assert webwinnow.SiteModel.from_bytes(model.to_bytes()).thresholds["sst"] == 0.25
     with pytest.raises(SettingsError, match="between 0 and 1"):
         model.with_threshold(1.5)
 

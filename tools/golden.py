@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CRAWL = "samples/docs.warc.gz"
 PAGE = "samples/pages/sqlite-whentouse.html"
-METHODS = ("combined", "none", "repeated", "sst", "cst", "page", "template", "segments", "items", "docview")
+METHODS = ("combined", "none", "repeated", "sst", "aligned", "cst", "page", "template", "segments", "items", "docview")
 
 LABELLED = "{shared}/labelled.jsonl"
 LABELS = "{shared}/labels.tsv"

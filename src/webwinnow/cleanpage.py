@@ -46,6 +46,7 @@ class CleanPage:
     """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
 
     `blocks` are the page's blocks, if cleaning needed them; `view_settings` are for its `view` and `record`.
+    `kept_tree` is the page without the words that the verdict removes from kept runs, with the same nodes and runs.
     """
 
     tree: PageTree
@@ -53,21 +54,25 @@ class CleanPage:
     model: LearnedSite | None = None
     blocks: Blocks | None = None
     view_settings: ViewSettings = field(default_factory=ViewSettings)
+    kept_tree: PageTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept_tree", self.verdict.reduced(self.tree))
 
     @property
     def text(self) -> str:
         """The kept parts as plain text."""
-        return to_text(self.tree, self.verdict.keep, self.verdict.keep_runs)
+        return to_text(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
 
     @property
     def markdown(self) -> str:
         """The kept parts as Markdown."""
-        return to_markdown(self.tree, self.verdict.keep, self.verdict.keep_runs)
+        return to_markdown(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
 
     @property
     def html(self) -> str:
         """The kept parts as sanitised HTML."""
-        return to_html(self.tree, self.verdict.keep, self.verdict.keep_runs)
+        return to_html(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
 
     def render(self, output: str) -> str:
         """The kept parts as `text`, `markdown` or `html`."""
@@ -148,7 +153,8 @@ class CleanPage:
         if categories is not None:
             categories.check_method(self.verdict.method)
         language = about.language or language_of(text)
-        return view_of(self.tree, self.verdict, about, text, language, settings or self.view_settings, categories)
+        settings = settings or self.view_settings
+        return view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
 
     def record(
         self,
@@ -208,14 +214,14 @@ class CleanPage:
         if posts is None:
             return self.text, None
         masks = (self.verdict.keep_runs & ~posts, posts)
-        content, comments = (to_text(self.tree, keep_around(self.tree, runs), runs) for runs in masks)
+        content, comments = (to_text(self.kept_tree, keep_around(self.tree, runs), runs) for runs in masks)
         return content, comments
 
     @property
     def kept_words(self) -> int:
         """Number of kept words."""
-        kept = self.verdict.keep_runs & self.verdict.keep[self.tree.run_owner]
-        return count_words(self.tree.text, self.tree.run_start, kept)
+        tree = self.kept_tree
+        return count_words(tree.text, tree.run_start, self.verdict.keep_runs & self.verdict.keep[tree.run_owner])
 
     @property
     def all_words(self) -> int:

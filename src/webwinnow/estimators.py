@@ -7,7 +7,7 @@ pages that were not learned, and pages of unknown sites.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -21,6 +21,8 @@ from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
+from webwinnow.site.learned import NO_JOINS
+from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 from webwinnow.sitemodel import SiteModel, tree_of
 from webwinnow.urls import SiteKey
@@ -66,7 +68,9 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found.append((key.of(record), tree))
         return found
 
-    def _models(self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str]) -> dict[str, SiteModel]:
+    def _models(
+        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], joins: Mapping[str, JoinSettings] = NO_JOINS
+    ) -> dict[str, SiteModel]:
         if not SiteKey.parse(self.site_by).has_sites:
             return {}
         trees: dict[str, list[PageTree]] = defaultdict(list)
@@ -77,6 +81,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in own), self.learn_pages),
                 site,
                 parts,
+                joins,
             )
             for site, own in trees.items()
         }
@@ -189,7 +194,8 @@ class SiteTextCleaner(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages."""
-        self.models_ = self._models(self._sites(X), Cleaner.of(self.method).method.parts | {TEXTS})
+        cleaner = Cleaner.of(self.method, self.settings)
+        self.models_ = self._models(self._sites(X), cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803

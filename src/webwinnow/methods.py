@@ -13,7 +13,7 @@ from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.settings import MethodSettings, Setting
-from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.sst import AlignedSettings, SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.docview.contentblocks import clean as clean_by_page_type
@@ -21,7 +21,8 @@ from webwinnow.docview.settings import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS
+from webwinnow.site.sitetree import JoinSettings
+from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,7 @@ class CleaningSettings:
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
     sst: SstSettings = field(default_factory=SstSettings)
+    aligned: AlignedSettings = field(default_factory=AlignedSettings)
     cst: CstSettings = field(default_factory=CstSettings)
     page: PageSettings = field(default_factory=PageSettings)
     template: TemplateSettings = field(default_factory=TemplateSettings)
@@ -44,6 +46,20 @@ class CleaningSettings:
     def groups(cls) -> dict[str, type[MethodSettings]]:
         """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
         return {one.name: one.default_factory for one in fields(cls)}  # type: ignore[misc]
+
+    @property
+    def joins(self) -> dict[str, JoinSettings]:
+        """How the trees of a site are finished when it is learned (`LearnedSite.of`)."""
+        trees = {"sst": self.sst, "aligned": self.aligned, "cst": self.cst}
+        return {name: JoinSettings(gamma=own.gamma, overlap=own.overlap) for name, own in trees.items()}
+
+    def learned(self, sums: SiteSums) -> LearnedSite:
+        """The model of a site from its sums, with the thresholds of these settings where they have some."""
+        model = LearnedSite.of(sums, self.joins)
+        for own in (self.sst, self.aligned):
+            if own.threshold is not None and own.TREE in model.noise_trees:
+                model = model.with_threshold(own.threshold, own.TREE)
+        return model
 
     @classmethod
     def listed(cls) -> tuple[Setting, ...]:
@@ -106,7 +122,8 @@ class Method:
 
 _NOTHING: frozenset[str] = frozenset()
 _JOIN = "combine evidence from the page with evidence from its site"
-_SST = "remove what is noise in the site style tree (thesis 4.2)"
+_SST = "remove what is noise in the site style tree, as published (thesis 4.2)"
+_ALIGNED = "remove what is noise in our variant of the site style tree, whose pages are aligned by tag and role"
 _CST = "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)"
 _PAGE = "keep the main content, judged by the page alone"
 _TEMPLATE = "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
@@ -121,6 +138,7 @@ METHODS: dict[str, Method] = {
         Method("none", "keep everything visible", _NOTHING, lambda given, *_: keep_visible(given.tree)),
         Method("repeated", "remove only what the site repeats", frozenset({TEXTS}), repeated.clean, "repeated"),
         Method("sst", _SST, frozenset({"sst"}), sst.clean, "sst"),
+        Method("aligned", _ALIGNED, frozenset({"aligned"}), sst.clean, "aligned"),
         Method("cst", _CST, frozenset({"cst"}), cst.clean, "cst"),
         Method("page", _PAGE, _NOTHING, page.clean, "page", explanations.of_page),
         Method("template", _TEMPLATE, frozenset({PAGELETS}), template.clean, "template"),

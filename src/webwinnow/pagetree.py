@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -122,6 +122,21 @@ class PageTree:
     """Why the tree of a page that was read is empty: `frameset` or `empty`."""
     clipped: tuple[str, ...] = ()
     """Limits that were exceeded: `depth` (deeper elements became part of their ancestor), `attributes`."""
+
+    def without_text(self, spans: list[tuple[int, int]]) -> PageTree:
+        """The page without some spans of text, each within one run, ascending; a space remains between two words."""
+        pieces, shift, at = [], np.zeros(len(self.text) + 1, np.int32), 0
+        for start, end in spans:
+            around = self.text[start - 1 : start] + self.text[end : end + 1]
+            space = " " if len(around) == 2 and not any(map(str.isspace, around)) else ""
+            pieces += [self.text[at:start], space]
+            shift[end] += end - start - len(space)
+            at = end
+        moved = np.arange(len(shift), dtype=np.int32) - np.cumsum(shift, dtype=np.int32)
+        columns = {name: moved[getattr(self, name)] for name in ("run_start", "text_start", "text_end")}
+        for column in columns.values():
+            column.setflags(write=False)
+        return replace(self, text="".join([*pieces, self.text[at:]]), **columns)
 
     def __len__(self) -> int:
         return len(self.tag)

@@ -45,13 +45,19 @@ class SiteModel(LearnedSite):
 
 
 def learn(
-    pages: Iterable[PageRecord | PageTree | bytes | str], site: str = "", parts: frozenset[str] = ALL_PARTS
+    pages: Iterable[PageRecord | PageTree | bytes | str],
+    site: str = "",
+    parts: frozenset[str] = ALL_PARTS,
+    settings: CleaningSettings | None = None,
 ) -> SiteModel:
-    """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest."""
+    """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest.
+
+    Of the settings, those that are read when a site is learned matter: `gamma` and `overlap` of its trees.
+    """
     if isinstance(pages, str | bytes):
         raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
-    return SiteModel.learn(choose_pages(keyed), site, parts)
+    return SiteModel.learn(choose_pages(keyed), site, parts, (settings or CleaningSettings()).joins)
 
 
 @dataclass(slots=True)
@@ -95,7 +101,7 @@ class SiteCleaner:
     def model(self, site: str) -> SiteModel | None:
         """The model of a site from all its pages so far; None for an unknown site."""
         known = self.sites.get(site)
-        return None if known is None else SiteModel.of(known.sums)
+        return None if known is None else SiteModel.of(known.sums, self.cleaner.settings.joins)
 
     def _learned(self, name: str, tree: PageTree, evidence: PageEvidence | None) -> SiteModel | None:
         method = self.cleaner.method
@@ -108,5 +114,5 @@ class SiteCleaner:
             site.pages.add(key)
             site.sums.add(tree, evidence)
         if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
-            site.model = SiteModel.of(site.sums)
+            site.model = SiteModel.of(site.sums, self.cleaner.settings.joins)
         return site.model

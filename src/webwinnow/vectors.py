@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._words import name_hash
+from webwinnow.cleaning import Verdict
 from webwinnow.errors import SettingsError
 from webwinnow.pagetree import PageTree
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -104,14 +105,25 @@ class VectorBuilder:
         self.rows: list[tuple[Keys, NDArray[np.float64]]] = []
         self.names: dict[int, str] = {}
 
-    def add(self, page_id: str, tree: PageTree | None, weights: FeatureWeights | None, *, site: str = "") -> None:
-        """Add a page: weighted by its site, by counts without weights, as an empty row without a tree."""
+    def add(
+        self,
+        page_id: str,
+        tree: PageTree | None,
+        weights: FeatureWeights | None,
+        *,
+        site: str = "",
+        verdict: Verdict | None = None,
+    ) -> None:
+        """Add a page: weighted by its site, by counts without weights, as an empty row without a tree.
+
+        With a verdict, only features that it keeps are counted.
+        """
         self.page_ids.append(page_id)
         self.sites.append(site)
         if tree is None:
             self.rows.append((np.zeros(0, np.uint64), np.zeros(0)))
             return
-        found = weights.weigh(tree) if weights is not None else _counted(tree)
+        found = weights.weigh(tree) if weights is not None else _counted(tree, verdict)
         names = feature_names(tree)
         stops = self.settings.stop_list.of(tree.head.language) if self.settings.stop_words else frozenset()
         wanted = np.array([self._is_wanted(names[feature], stops) for feature in found[0].tolist()], np.bool_)
@@ -195,6 +207,8 @@ def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
     return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
 
 
-def _counted(tree: PageTree) -> tuple[Keys, NDArray[np.float64]]:
-    features, counts = np.unique(page_features(tree).feature, return_counts=True)
+def _counted(tree: PageTree, verdict: Verdict | None) -> tuple[Keys, NDArray[np.float64]]:
+    found = page_features(tree)
+    kept = found.feature if verdict is None else found.feature[verdict.keeps_features(tree, found)]
+    features, counts = np.unique(kept, return_counts=True)
     return features, counts.astype(np.float64)

@@ -1,4 +1,4 @@
-"""`sst`: uniform parts of a site are removed, varying ones are kept, unknown ones may be meaningful."""
+"""`sst` and `aligned`: uniform parts of a site are removed, varying ones are kept, unknown ones may be meaningful."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from webwinnow import SettingsError, SiteModel, clean_page, parse
-from webwinnow.cleaning.sst import SstSettings, shown_trials, try_thresholds
+from webwinnow import ModelError, SettingsError, SiteModel, clean_page, parse
+from webwinnow.cleaning.sst import AlignedSettings, SstSettings, shown_trials, try_thresholds
 from webwinnow.methods import CleaningSettings
 
 STORIES = [
@@ -28,50 +28,65 @@ def page(n: int, extra: str = "", body: str = "") -> str:
 SITE = SiteModel.learn([parse(page(n)) for n in range(6)], "a.example")
 
 
-def reasons(html: str, **settings: float) -> dict[str, str]:
-    clean = clean_page(parse(html), "sst", SITE, CleaningSettings(sst=SstSettings(**settings)))
+BOTH = pytest.mark.parametrize("method", ["sst", "aligned"])
+
+
+def settings_of(threshold: float) -> CleaningSettings:
+    return CleaningSettings(sst=SstSettings(threshold=threshold), aligned=AlignedSettings(threshold=threshold))
+
+
+def reasons(html: str, method: str) -> dict[str, str]:
+    clean = clean_page(parse(html), method, SITE)
     return {decision.text: decision.reason.partition(",")[0] for decision in clean.decisions()}
 
 
-def test_menu_and_footer_are_noise_and_the_story_is_meaningful():
-    found = reasons(page(2))
+@BOTH
+def test_menu_and_footer_are_noise_and_the_story_is_meaningful(method):
+    found = reasons(page(2), method)
     assert found["Home"].startswith("noisy")
     assert found["All rights reserved"].startswith("noisy")
     assert found["Title2"] == "kept: meaningful"
     assert found[STORIES[2]] == "kept: meaningful"
 
 
-def test_text_of_a_learned_page_is_its_story():
-    assert SITE.clean(page(1), "sst").text == f"Title1\n\n{STORIES[1]}\n"
+@BOTH
+def test_text_of_a_learned_page_is_its_story(method):
+    assert SITE.clean(page(1), method).text == f"Title1\n\n{STORIES[1]}\n"
 
 
-def test_words_of_every_page_are_removed_run_by_run():
-    clean = SITE.clean(page(3), "sst", settings=CleaningSettings(sst=SstSettings(threshold=0.5)))
+@BOTH
+def test_words_of_every_page_are_removed_run_by_run(method):
+    clean = SITE.clean(page(3), method, settings_of(0.5))
     tree, verdict = clean.tree, clean.verdict
     kept = {tree.run(r).strip(): bool(verdict.keep_runs[r]) for r in range(tree.run_count)}
     assert not kept["By"]
     assert kept["author3"]
 
 
-def test_a_page_that_was_not_learned_is_mapped():
-    assert SITE.clean(page(4).replace("Title4", "Unheard"), "sst").text.startswith("Unheard")
-    assert "Home" not in SITE.clean(page(4).replace("Title4", "Unheard"), "sst").text
+@BOTH
+def test_a_page_that_was_not_learned_is_mapped(method):
+    assert SITE.clean(page(4).replace("Title4", "Unheard"), method).text.startswith("Unheard")
+    assert "Home" not in SITE.clean(page(4).replace("Title4", "Unheard"), method).text
 
 
-def test_another_class_on_body_and_one_more_box_do_not_bring_the_menu_back():
-    text = SITE.clean(page(4, extra="<section><p>Breaking <b>now</b></p></section>", body=" class=special"), "sst").text
-    assert "Home" not in text
+@pytest.mark.parametrize(("method", "aligns"), [("sst", False), ("aligned", True)])
+def test_only_aligned_finds_the_menu_under_another_body_and_beside_one_more_box(method, aligns):
+    new = page(4, extra="<section><p>Breaking <b>now</b></p></section>", body=" class=special")
+    text = SITE.clean(new, method).text
+    assert ("Home" not in text) == aligns
     assert "Breaking now" in text
 
 
-def test_what_the_tree_does_not_have_is_possibly_meaningful():
-    found = reasons(page(4, extra="<section><p>Breaking <b>now</b></p></section>"))
+@BOTH
+def test_what_the_tree_does_not_have_is_possibly_meaningful(method):
+    found = reasons(page(4, extra="<section><p>Breaking <b>now</b></p></section>"), method)
     assert found["Breaking now"] == "kept: possibly meaningful"
 
 
-def test_threshold_0_removes_only_what_never_varies_and_1_nearly_all():
-    assert STORIES[0] in SITE.clean(page(0), "sst", settings=CleaningSettings(sst=SstSettings(threshold=0.0))).text
-    assert SITE.clean(page(0), "sst", settings=CleaningSettings(sst=SstSettings(threshold=1.0))).text == ""
+@BOTH
+def test_threshold_0_removes_only_what_never_varies_and_1_nearly_all(method):
+    assert STORIES[0] in SITE.clean(page(0), method, settings_of(0.0)).text
+    assert SITE.clean(page(0), method, settings_of(1.0)).text == ""
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1])
@@ -84,25 +99,38 @@ def test_senseless_threshold_is_refused(threshold):
     ("model", "note"),
     [(None, "nothing is known of this site"), (SiteModel.learn([parse(page(0)), parse(page(1))]), "too few pages")],
 )
-def test_unknown_site_and_too_few_pages_keep_all_and_say_so(model, note):
-    clean = clean_page(parse(page(0)), "sst", model)
+@BOTH
+def test_unknown_site_and_too_few_pages_keep_all_and_say_so(method, model, note):
+    clean = clean_page(parse(page(0)), method, model)
     assert "Home" in clean.text
     assert clean.record()["reason"].startswith(note)
 
 
-def test_hidden_text_stays_hidden():
-    assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>"), "sst").text
+@BOTH
+def test_hidden_text_stays_hidden(method):
+    assert "secret" not in SITE.clean(page(2).replace("</h1>", "</h1><p hidden>secret</p>"), method).text
 
 
-def test_trials_show_what_is_removed_at_each_threshold():
+@pytest.mark.parametrize("settings", [SstSettings(), AlignedSettings()])
+def test_trials_show_what_is_removed_at_each_threshold(settings):
     trees = [parse(page(n), url=f"http://a.example/{n}") for n in range(3)]
-    trials = try_thresholds(SITE, trees, (0.0, 0.5, 1.0))
-    assert [trial.threshold for trial in trials] == sorted({0.0, 0.5, 1.0, SITE.threshold})
+    trials = try_thresholds(SITE, trees, (0.0, 0.5, 1.0), settings)
+    assert [trial.threshold for trial in trials] == sorted({0.0, 0.5, 1.0, SITE.thresholds[settings.TREE]})
     assert all(
         one >= other
         for before, after in pairwise(trials)
         for one, other in zip(before.kept_words, after.kept_words, strict=True)
     )
-    lines = list(shown_trials(SITE, trees, trials))
+    lines = list(shown_trials(SITE, trees, trials, settings.TREE))
     assert any("removed: All rights reserved" in line for line in lines)
     assert any("http://a.example/2" in line for line in lines)
+
+
+@pytest.mark.parametrize("part", ["sst", "aligned"])
+def test_a_model_with_one_of_the_trees_cleans_with_its_method_only(part):
+    model = SiteModel.learn([parse(page(n)) for n in range(6)], "a.example", frozenset({part}))
+    assert model.noise_trees == (part,)
+    assert model.clean(page(1), part).text == SITE.clean(page(1), part).text
+    other = "aligned" if part == "sst" else "sst"
+    with pytest.raises(ModelError, match=f"site style tree of method {other}"):
+        model.clean(page(1), other)

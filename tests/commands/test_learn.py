@@ -115,12 +115,15 @@ def test_thresholds_are_shown_for_a_person_and_one_can_be_set(webwinnow, make_pa
     tried = webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--try-thresholds")
     assert tried.returncode == 0, tried.stderr
     assert tried.stdout.startswith("a.example: 20 pages")
-    assert tried.stdout.count("http://a.example/p/") == 20
+    assert tried.stdout.count("http://a.example/p/") == 2 * 20
+    assert "threshold of sst" in tried.stdout
+    assert "threshold of aligned" in tried.stdout
     assert "removed: a.example section" in tried.stdout
     webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--set", "sst.threshold=0.4")
     model = ModelFolder(tmp_path / "m").find("a.example")
     assert model is not None
-    assert model.threshold == 0.4
+    assert model.thresholds["sst"] == 0.4
+    assert model.thresholds["aligned"] != 0.4
 
 
 def test_names_of_sites_are_no_paths(tmp_path):

@@ -22,13 +22,18 @@ OUTSIDE, INTERNAL, LEAF = range(3)
 
 
 def element_keys(
-    parent: NDArray[np.int32], style: NDArray[np.uint64], alive: NDArray[np.bool_], cut: int
+    parent: NDArray[np.int32],
+    style: NDArray[np.uint64],
+    alive: NDArray[np.bool_],
+    leaf_height: int,
+    least_height: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]:
     """The place of each node in a style tree: key, child sequence, position, kind.
 
     The key of a node is a hash of the path to it: the presentation style (`sequence`, a hash of the children's styles)
     and the position at each level above. Nodes of different pages with one key are one element of the style tree. A
-    node whose subtree is at most `cut` levels high is a virtual leaf; nodes that are not alive are ignored.
+    node whose subtree is at most `leaf_height` levels high is a virtual leaf, one of less than `least_height` is no
+    element; nodes that are not alive are ignored.
     """
     size = len(parent)
     height, sequence, position, children = [0] * size, [0] * size, [0] * size, [0] * size
@@ -47,8 +52,8 @@ def element_keys(
     key, kind = [1] + [0] * (size - 1), [INTERNAL] + [OUTSIDE] * (size - 1)
     for i in range(1, size):
         p = int(parent[i])
-        if alive[i] and kind[p] == INTERNAL:
-            kind[i] = LEAF if height[i] <= cut else INTERNAL
+        if alive[i] and kind[p] == INTERNAL and height[i] >= least_height:
+            kind[i] = LEAF if height[i] <= leaf_height else INTERNAL
             key[i] = mixed(mixed(key[p] ^ sequence[p]) + position[i] * 4 + kind[i] & _ALL_BITS)
     return (
         np.array(key, np.uint64),

@@ -1,4 +1,4 @@
-"""The worked examples of thesis chapter 4: its figures and numbers, and a site of five nodes computed by hand."""
+"""Equations and worked examples of thesis chapter 4; `test_thesis_4_2` has those of the site style tree."""
 
 from __future__ import annotations
 
@@ -20,43 +20,17 @@ from webwinnow.site.importance import (
     path_importance,
     style_importance,
 )
-from webwinnow.site.noisemap import importance_of, mark
 from webwinnow.site.sitetree import SiteTree, finish
-from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, StyleTree, feature_names
+from webwinnow.site.styletree import CST_CUT, INTERNAL, LEAF, SST_CUT, Cut, StyleTree, feature_names
 
-ACTUAL_LEAVES = 0
+ACTUAL_LEAVES = Cut(0, one_per_page=False)
 """No virtual leaves: the small trees of the figures are too flat for them."""
-
-# Figure 4-3. HTML moves text directly inside a TABLE out of it, so a DIV with a width replaces each.
-D1 = "<body bgcolor=white><div width=800>menu</div><img src=i.gif><div bgcolor=red><p>a</p><img><p>b</p><a>c</a></div>"
-D2 = "<body bgcolor=white><div width=800>menu</div><img src=i.gif><div bgcolor=red><p>d</p><br><p>e</p></div>"
 
 
 def element(site: SiteTree, tag: str, *display: tuple[str, str]) -> int:
     """The only element of a tag and display attributes."""
     (found,) = np.flatnonzero(site.style == np.uint64(style_hash(tag, display)))
     return int(found)
-
-
-def style_counts(site: SiteTree, i: int) -> list[int]:
-    return sorted(site.style_count[site.style_element == i].tolist())
-
-
-def test_figure_4_3_two_pages_share_one_style_below_body_and_part_below_the_last_table():
-    site = finish(StyleTree.grow([parse(D1), parse(D2)], ACTUAL_LEAVES))
-    body = element(site, "body", ("bgcolor", "white"))
-    last = element(site, "div", ("bgcolor", "red"))
-    assert site.m[body] == 2
-    assert style_counts(site, body) == [2]
-    assert style_counts(site, last) == [1, 1]
-    assert np.count_nonzero(site.parent == last) == 4 + 3
-
-
-def test_figure_4_4_node_importance_of_the_double_lined_table_is_0_292():
-    counts = np.array([35, 25, 25, 15, 100])
-    found = node_importance(counts, np.array([0, 0, 0, 0, 1]), np.array([100, 100]), alone=1.0)
-    assert found[0] == pytest.approx(0.292, abs=5e-4)
-    assert found[1] == 0
 
 
 def test_element_seen_once_has_importance_1_in_the_sst_and_0_in_the_cst():
@@ -137,14 +111,17 @@ def test_page_that_leaves_the_tree_counts_in_full():
     assert found.tolist() == [1.0, 1.0]
 
 
-def test_alike_menus_in_different_styles_become_one_element():
-    # Enhancement 1: the menu is before one or two stories, so in two style nodes; its words are the same.
-    entries = "".join(f"<li><a><b>entry {word}</b></a>" for word in "one two three four five six".split())
-    menu, story = f"<ul class=menu>{entries}</ul>", "<div><p><i><b>{}</b></i></p></div>"
-    pages = [menu + story.format("a1"), menu + story.format("b1") + story.format("b2")]
-    for cut in (SST_CUT, CST_CUT):
-        site = finish(StyleTree.grow([parse(page) for page in pages], cut))
-        assert site.m[element(site, "ul", ("class", "menu"))] == 2
+@pytest.mark.parametrize(("other", "joined"), [("one two three four five six", True), ("one 2 3 4 5 6", False)])
+def test_step_3_of_the_cst_joins_menus_of_similar_words_only(other, joined):
+    # The menu is before one or two stories, so in two styles.
+    def menu(words: str) -> str:
+        return "<ul class=menu>" + "".join(f"<li><a><b>{word}</b></a>" for word in words.split()) + "</ul>"
+
+    story = "<div><p><i><b>{}</b></i></p></div>"
+    pages = [menu("one two three four five six") + story.format("a1"), menu(other) + 2 * story.format("b1")]
+    site = finish(StyleTree.grow([parse(page) for page in pages], CST_CUT))
+    menus = site.m[site.style == np.uint64(style_hash("ul", [("class", "menu")]))]
+    assert menus.tolist() == ([2] if joined else [1, 1])
 
 
 def test_sst_never_joins_two_tag_nodes_of_one_page():
@@ -153,22 +130,6 @@ def test_sst_never_joins_two_tag_nodes_of_one_page():
     assert np.count_nonzero(finish(raw).style == np.uint64(style_hash("div", [("class", "x")]))) == 2
     joined = finish(StyleTree.grow([parse(page)], CST_CUT))
     assert np.count_nonzero(joined.style == np.uint64(style_hash("div", [("class", "x")]))) == 1
-
-
-def test_what_every_page_repeats_is_noisy_and_what_differs_is_meaningful():
-    pages = [f"<div class=menu><p>home about</p></div><div class=story><p>word{n} text{n}</p></div>" for n in range(4)]
-    site = finish(StyleTree.grow([parse(page) for page in pages], SST_CUT))
-    marks = mark(site, importance_of(site), 0.3)
-    menu, story = element(site, "div", ("class", "menu")), element(site, "div", ("class", "story"))
-    assert marks.noisy[menu]
-    assert not marks.meaningful[menu]
-    assert marks.meaningful[story]
-    assert not marks.noisy[story]
-    assert not marks.noisy[0]
-    assert not marks.meaningful[0]
-    maximal = marks.maximal(site.parent)
-    assert maximal.noisy[menu]
-    assert maximal.meaningful[story]
 
 
 def test_text_directly_inside_an_internal_element_is_a_leaf_of_its_own():

@@ -9,11 +9,12 @@ from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
-from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.sst import AlignedSettings, SstSettings
 from webwinnow.methods import METHODS, CleaningSettings
 from webwinnow.parsing import parse
 from webwinnow.report.dials import MILLION, read_dial
 from webwinnow.report.sitereport import _Page
+from webwinnow.site.learned import NOISE_TREES
 from webwinnow.sitemodel import learn
 
 TURNS = (0.001, 0.2, 0.5, 0.7, 0.85, 0.9, 0.95, 0.999, 1.0)
@@ -22,6 +23,7 @@ TURNS = (0.001, 0.2, 0.5, 0.7, 0.85, 0.9, 0.95, 0.999, 1.0)
 def turned_settings(name: str, turn: float) -> CleaningSettings:
     return {
         "sst": lambda: CleaningSettings(sst=SstSettings(threshold=turn)),
+        "aligned": lambda: CleaningSettings(aligned=AlignedSettings(threshold=turn)),
         "cst": lambda: CleaningSettings(cst=CstSettings(weight=turn)),
         "repeated": lambda: CleaningSettings(repeated=RepeatedSettings(share=turn)),
     }[name]()
@@ -34,14 +36,17 @@ def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
         np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 
-@pytest.mark.parametrize("name", ["sst", "cst", "repeated"])
+@pytest.mark.parametrize("name", ["sst", "aligned", "cst", "repeated"])
 def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
     unseen = parse(page(99).replace("class=main", "class=other"), url="http://news.example/99.html")
     for tree in [*trees, unseen]:
         reading = read_dial(name, tree, model)
         for turn in TURNS:
-            kept = clean_page(tree, name, model, turned_settings(name, turn)).verdict.keep_runs
-            np.testing.assert_array_equal(reading.keeps(round(turn * MILLION)), kept, err_msg=f"{name} at {turn}")
+            clean = clean_page(tree, name, model, turned_settings(name, turn))
+            kept = reading.keeps(round(turn * MILLION))
+            np.testing.assert_array_equal(kept, clean.verdict.keep_runs, err_msg=f"{name} at {turn}")
+            sample = _Page(tree, model, [name], None)
+            assert sample.kept(sample.readings[name], round(turn * MILLION)) == clean.kept_words
 
 
 @pytest.mark.parametrize("name", ["combined", "page"])
@@ -63,7 +68,7 @@ def test_reasons_on_the_side_that_was_taken_are_those_of_the_verdict(name, model
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_curve_counts_the_words_kept_at_each_step(name, model, trees):
-    sample = _Page(trees[0], model, [name])
+    sample = _Page(trees[0], model, [name], None)
     reading = sample.readings[name]
     curve = sample.curve(reading)
     for step in (0, 1, 250, 611, 883, 999, 1000):
@@ -77,13 +82,18 @@ def test_one_page_alone_is_read_like_any_other(name, trees):
     np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 
-def test_a_trace_says_what_laying_a_page_over_the_tree_says_at_every_threshold(model, trees):
+@pytest.mark.parametrize("name", NOISE_TREES)
+def test_a_trace_says_what_laying_a_page_over_the_tree_says_at_every_threshold(name, model, trees):
+    noise = model.noise_map(name)
     for tree in trees:
-        traced = model.noise.trace(tree)
-        for threshold in (0.0, *TURNS, model.threshold):
-            np.testing.assert_array_equal(traced.noisy_from <= threshold, model.noise.lay(tree, threshold).noisy)
+        traced = noise.trace(tree)
+        for threshold in (0.0, *TURNS, model.thresholds[name]):
+            noisy = noise.lay(tree, threshold).noisy[tree.run_owner]
+            np.testing.assert_array_equal(traced.noisy_from <= threshold, noisy)
 
 
-def test_an_element_is_noisy_from_its_threshold_on(model):
+@pytest.mark.parametrize("name", NOISE_TREES)
+def test_an_element_is_noisy_from_its_threshold_on(name, model):
+    noise = model.noise_map(name)
     for threshold in (0.0, *TURNS):
-        np.testing.assert_array_equal(model.noise.noisy_from <= threshold, model.noise.marked(threshold).noisy)
+        np.testing.assert_array_equal(noise.noisy_from <= threshold, noise.marked(threshold).noisy)

@@ -45,14 +45,16 @@ def in_preorder(parent: np.ndarray) -> np.ndarray:
     return np.array([-1 if parent[i] < 0 else place[int(parent[i])] for i in order], np.int32)
 
 
-@given(st.data(), st.integers(0, 3))
-def test_twins_give_elements_the_same_keys(data: st.DataObject, cut: int):
+@given(st.data(), st.integers(0, 3), st.integers(0, 2))
+def test_twins_give_elements_the_same_keys(data: st.DataObject, cut: int, least: int):
     parent = in_preorder(a_tree(data))
     size = len(parent)
     style = np.array([data.draw(st.integers(0, 3)) * (2**62 + 1) for _ in range(size)], np.uint64)
     alive = np.array([data.draw(st.booleans()) or i == 0 for i in range(size)])
     for mine, theirs in zip(
-        compiled.element_keys(parent, style, alive, cut), plain.element_keys(parent, style, alive, cut), strict=True
+        compiled.element_keys(parent, style, alive, cut, least),
+        plain.element_keys(parent, style, alive, cut, least),
+        strict=True,
     ):
         assert mine.dtype == theirs.dtype
         assert mine.tolist() == theirs.tolist()
@@ -67,7 +69,14 @@ def a_page(data: st.DataObject, cut: int) -> tuple[np.ndarray, ...]:
     owner = np.array([data.draw(st.integers(0, size - 1)) for _ in range(count)], np.int32)
     feature = np.array([data.draw(st.integers(0, 4)) * (2**61 + 1) for _ in range(count)], np.uint64)
     shape = style // np.uint64(2)
-    return parent, style, shape, *plain.element_keys(parent, style, alive, cut), owner, feature
+    return (
+        parent,
+        style,
+        shape,
+        *plain.element_keys(parent, style, alive, cut, data.draw(st.integers(0, 1))),
+        owner,
+        feature,
+    )
 
 
 @given(st.data(), st.integers(0, 3))
@@ -132,7 +141,7 @@ def test_features_of_a_deep_page_are_counted_up_to_the_top():
     parent = np.arange(-1, size - 1, dtype=np.int32)
     style = np.zeros(size, np.uint64)
     sums = compiled.StyleSums()
-    columns = compiled.element_keys(parent, style, np.ones(size, np.bool_), 0)
+    columns = compiled.element_keys(parent, style, np.ones(size, np.bool_), 0, 0)
     sums.add(parent, style, style, *columns, np.full(len(features), size - 1, np.int32), features)
     _, _, df, _, _ = sums.feature_columns()
     assert df.tolist() == [1] * (size * len(features))

@@ -19,11 +19,13 @@ from webwinnow.site.importance import feature_entropy
 from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import (
+    ALIGNED_CUT,
     CST_CUT,
     INTERNAL,
     L_SCALE,
     LEAF,
     SST_CUT,
+    Cut,
     Grower,
     StyleTree,
     elements_of_page,
@@ -48,7 +50,7 @@ def pages(draw: st.DrawFn) -> str:
 sites = st.lists(pages(), min_size=1, max_size=5, unique=True)
 
 
-def grown_by_sorting(trees: list[PageTree], cut: int) -> StyleTree:
+def grown_by_sorting(trees: list[PageTree], cut: Cut) -> StyleTree:
     """The slow and obvious version: all rows of all pages, sorted by key, equal ones added."""
     elements, styles, features = [], [], []
     for tree in trees:
@@ -90,7 +92,7 @@ def summed(rows: list[tuple[int, ...]], keys: int) -> list[np.ndarray]:
     return [np.array(column) for column in zip(*ordered, strict=True)]
 
 
-@given(sites, st.sampled_from([SST_CUT, CST_CUT]))
+@given(sites, st.sampled_from([SST_CUT, ALIGNED_CUT, CST_CUT]))
 def test_a_tree_is_what_sorting_all_rows_gives(site, cut):
     trees = [parse(page) for page in site]
     assert StyleTree.grow(trees, cut) == grown_by_sorting(trees, cut)
@@ -99,17 +101,19 @@ def test_a_tree_is_what_sorting_all_rows_gives(site, cut):
 @given(sites)
 def test_cuts_grown_together_are_those_grown_alone(site):
     trees = [parse(page) for page in site]
-    grower = Grower(SST_CUT, CST_CUT)
+    grower = Grower(SST_CUT, ALIGNED_CUT, CST_CUT)
     for tree in trees:
         grower.add(tree)
         grower.tree(SST_CUT)
-    for cut in (SST_CUT, CST_CUT):
+    for cut in (SST_CUT, ALIGNED_CUT, CST_CUT):
         assert grower.tree(cut) == StyleTree.grow(trees, cut)
 
 
-@given(sites, pages(), st.sampled_from([SST_CUT, CST_CUT]))
+@given(sites, pages(), st.sampled_from([SST_CUT, ALIGNED_CUT, CST_CUT]))
 def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
-    finished = (finish if cut == CST_CUT else finish_aligned)(StyleTree.grow([parse(learned) for learned in site], cut))
+    finished = (finish_aligned if cut == ALIGNED_CUT else finish)(
+        StyleTree.grow([parse(learned) for learned in site], cut)
+    )
     tree = parse(page)
     cutting = elements_of_page(tree, cut)
     places = zip(
@@ -126,8 +130,8 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
         by_hand[i] = ways.get(
             (by_hand[p], int(cutting.sequence[p]), int(cutting.position[i]), int(cutting.kind[i])), NOWHERE
         )
-    found = (SiteMap if cut == CST_CUT else AlignedMap)(finished).locate(tree, cutting).tolist()
-    if cut == CST_CUT:
+    found = (AlignedMap if cut == ALIGNED_CUT else SiteMap)(finished).locate(tree, cutting).tolist()
+    if cut != ALIGNED_CUT:
         assert found == by_hand
     else:  # an unseen row is aligned with the known ones: elements reached by a path do not move
         assert [found[i] for i, element in enumerate(by_hand) if element != NOWHERE] == [
@@ -137,9 +141,9 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
 
 @given(sites, pages())
 def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, page):
-    finished = finish_aligned(StyleTree.grow([parse(learned) for learned in site], SST_CUT))
+    finished = finish_aligned(StyleTree.grow([parse(learned) for learned in site], ALIGNED_CUT))
     tree = parse(page)
-    found = AlignedMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    found = AlignedMap(finished).locate(tree, elements_of_page(tree, ALIGNED_CUT))
     known = np.flatnonzero(found != NOWHERE)[1:]
     assert (finished.parent[found[known]] == found[tree.parent[known]]).all()
     assert len(set(found[known].tolist())) == len(known)
@@ -147,14 +151,14 @@ def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, p
 
 def test_one_more_box_does_not_part_a_page_from_its_site():
     pages = [f"<body><div class=menu><b>Home</b></div><div class=text><b>story {n}</b></div>" for n in range(4)]
-    finished = finish_aligned(StyleTree.grow(map(parse, pages), SST_CUT))
+    finished = finish_aligned(StyleTree.grow(map(parse, pages), ALIGNED_CUT))
     tree = parse(f"<body class=special><p><b>Breaking</b></p>{pages[0][6:]}")
-    found = AlignedMap(finished).locate(tree, elements_of_page(tree, SST_CUT))
+    found = AlignedMap(finished).locate(tree, elements_of_page(tree, ALIGNED_CUT))
     assert found[tree.tagged("p")].tolist() == [NOWHERE]
     assert (found[tree.tagged("div")] != NOWHERE).all()
 
 
-@given(sites, st.sampled_from([SST_CUT, CST_CUT]))
+@given(sites, st.sampled_from([SST_CUT, ALIGNED_CUT, CST_CUT]))
 def test_sums_agree_with_an_oracle_of_per_page_counts(site, cut):
     trees = [parse(page) for page in site]
     per_page: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -188,7 +192,7 @@ def test_sums_agree_with_an_oracle_of_per_page_counts(site, cut):
     assert seen == len(per_page)
 
 
-@given(sites, st.sampled_from([SST_CUT, CST_CUT]), st.randoms(), st.data())
+@given(sites, st.sampled_from([SST_CUT, ALIGNED_CUT, CST_CUT]), st.randoms(), st.data())
 def test_merging_any_split_in_any_order_gives_the_same_tree(site, cut, chance, data):
     trees = [parse(page) for page in site]
     whole = StyleTree.grow(trees, cut)
@@ -222,7 +226,7 @@ def test_trees_of_different_cuts_are_not_merged():
 def test_leaf_on_one_page_and_internal_on_another_are_two_elements():
     rest = "<ul><li><b>z</b></ul>"
     flat, deep = f"<body><div>x</div>{rest}", f"<body><div><p><i><b>y</b></i></p></div>{rest}"
-    grown = StyleTree.grow([parse(flat), parse(deep)], SST_CUT)
+    grown = StyleTree.grow([parse(flat), parse(deep)], ALIGNED_CUT)
     div = grown.style == np.uint64(style_hash("div", []))
     assert sorted(grown.kind[div].tolist()) == [INTERNAL, LEAF]
     assert grown.m[div].tolist() == [1, 1]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webwinnow.blocks import Blocks
 from webwinnow.cleaning import verdict as reasons
-from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share, yes_or_no
+from webwinnow.cleaning.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -24,6 +24,8 @@ class CstSettings(MethodSettings):
 
     weight: float = share(0.5, "keep a block whose words have at least this mean weight")
     min_pages: int = min_pages()
+    gamma: float = gamma()
+    overlap: float = overlap()
     mapped: bool = setting(
         _WEIGHTS.mapped, "weight as MapCST does (4.3.3) rather than exactly (5-10)", "yes or no", yes_or_no
     )

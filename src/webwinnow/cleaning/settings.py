@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webwinnow.errors import SettingsError
+from webwinnow.site.sitetree import JoinSettings
 from webwinnow.words import StopList
 
 
@@ -85,6 +86,18 @@ def stop_words() -> Any:
 def share(default: float | None, help: str) -> Any:
     """A setting that is a number from 0 to 1."""
     return setting(default, help, "a number from 0 to 1", float, lambda v: 0.0 <= v <= 1.0)
+
+
+def gamma() -> Any:
+    """The setting of trees that join elements: gamma of thesis 4.2.5 and 4.3.1."""
+    about = "gamma: a feature on this share of an element's pages is characteristic; read when a site is learned"
+    return share(JoinSettings().gamma, about)
+
+
+def overlap() -> Any:
+    """The setting of trees that join elements: lambda of thesis 4.2.5 and 4.3.1."""
+    about = "lambda: join elements whose characteristic features overlap by this share; read when a site is learned"
+    return setting(JoinSettings().overlap, about, "a number above 0, 1 at most", float, lambda v: 0.0 < v <= 1.0)
 
 
 def min_pages() -> Any:

@@ -1,47 +1,96 @@
-"""Method `sst`: pages mapped onto the simplified site style tree (thesis 4.2.3 to 4.2.5)."""
+"""Methods `sst` and `aligned`: pages mapped onto a simplified site style tree (thesis 4.2.3 to 4.2.5).
+
+`sst` uses the published tree, `aligned` our variant (`site.alignedtree`). The thesis lets the user choose the
+threshold; the learned one is ours (`choose_threshold`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from webwinnow._words import count_words
+from webwinnow._words import count_words, word_spans
 from webwinnow.blocks import cut
 from webwinnow.cleaning import verdict as reasons
-from webwinnow.cleaning.settings import MethodSettings, min_pages, share
+from webwinnow.cleaning.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.markup import TAG_CODE
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.noisemap import Mapped, NoiseSettings
+
+
+def _whole_runs(default: bool) -> Any:
+    about = "remove locally noisy words (1 - H below epsilon) only where all words of a run are"
+    return setting(default, about, "true or false", yes_or_no)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SstSettings(MethodSettings):
-    """Settings of method `sst`."""
+    """Settings of method `sst`, by default those of the thesis; it has no value for the threshold."""
+
+    TREE: ClassVar[str] = "sst"
 
     threshold: float | None = share(None, "remove elements up to this importance; none for the site's own")
     min_pages: int = min_pages()
+    gamma: float = gamma()
+    overlap: float = overlap()
+    attenuation: float = share(NoiseSettings().attenuation, "weight of the styles below an element (5-2)")
+    epsilon: float = share(NoiseSettings().epsilon, "a word with 1 - H below this is locally noisy (4.2.5)")
+    whole_runs: bool = _whole_runs(False)
+
+    @property
+    def noise(self) -> NoiseSettings:
+        """The settings of the tree's importance."""
+        return NoiseSettings(attenuation=self.attenuation, epsilon=self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignedSettings(SstSettings):
+    """Settings of method `aligned`."""
+
+    TREE: ClassVar[str] = "aligned"
+
+    whole_runs: bool = _whole_runs(True)
 
 
 def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
-    tree = page.tree
+    tree, name = page.tree, settings.TREE
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
-        return keep_visible(tree, "sst", note)
-    threshold = model.threshold if settings.threshold is None else settings.threshold
-    mapped = model.noise.lay(tree, threshold)
+        return keep_visible(tree, name, note)
+    noise = model.noise_map(name, settings.noise)
+    mapped = noise.lay(tree, model.thresholds[name] if settings.threshold is None else settings.threshold)
+    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    noisy, unmatched = mapped.noisy[tree.run_owner], mapped.unmatched[tree.run_owner]
     reason = np.select(
-        [mapped.noisy, mapped.unmatched, mapped.dull],
+        [noisy, unmatched, mapped.dull_runs(runs, tree.run_count)],
         [reasons.NOISY_REASON, reasons.POSSIBLY_REASON, reasons.LOCALLY_NOISY_REASON],
         reasons.MEANINGFUL_REASON,
     )
-    importance = np.where(mapped.element == NOWHERE, 1.0, model.noise.importance.composite[mapped.element])
+    importance = np.where(mapped.element == NOWHERE, 1.0, noise.importance.composite[mapped.element])
     kept = (reasons.MEANINGFUL_REASON, reasons.POSSIBLY_REASON)
-    return keep_by_reason(tree, "sst", reason, kept, reasons.NOISY_REASON, importance.astype(np.float32))
+    drop = None if name == AlignedSettings.TREE else _noisy_images(tree, mapped)
+    verdict = keep_by_reason(tree, name, reason, kept, reasons.NOISY_REASON, importance.astype(np.float32), drop=drop)
+    if settings.whole_runs:
+        return verdict
+    kept = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
+    return replace(verdict, removed_features=mapped.dull & kept)
+
+
+def _noisy_images(tree: PageTree, mapped: Mapped) -> NDArray[np.bool_]:
+    """The images of noisy elements, and those that are locally noisy features."""
+    noisy = mapped.noisy.copy()
+    noisy[mapped.owner[mapped.dull]] = True
+    images: NDArray[np.bool_] = noisy & (tree.tag == TAG_CODE["img"])
+    return images
 
 
 # Which threshold to choose (thesis 5.3)
@@ -61,17 +110,21 @@ class ThresholdTrial:
 
 
 def try_thresholds(
-    model: LearnedSite, trees: Sequence[PageTree], tried: Sequence[float] = TRIED
+    model: LearnedSite,
+    trees: Sequence[PageTree],
+    tried: Sequence[float] = TRIED,
+    settings: SstSettings | None = None,
 ) -> list[ThresholdTrial]:
-    """Clean some pages at each threshold and at the model's own."""
+    """Clean some pages at each threshold and at the model's own, with the other settings of `sst` or `aligned`."""
+    settings = replace(settings or SstSettings(), min_pages=1)
     blocks = [cut(tree) for tree in trees]
     kept_before = [tree.visible[tree.run_owner] for tree in trees]
     trials = []
-    for threshold in sorted({*tried, model.threshold}):
-        masks = [
-            clean(PageContext(tree), model, SstSettings(threshold=threshold, min_pages=1)).keep_runs for tree in trees
-        ]
-        words = tuple(count_words(tree.text, tree.run_start, mask) for tree, mask in zip(trees, masks, strict=True))
+    for threshold in sorted({*tried, model.thresholds[settings.TREE]}):
+        verdicts = [clean(PageContext(tree), model, replace(settings, threshold=threshold)) for tree in trees]
+        masks = [verdict.keep_runs for verdict in verdicts]
+        reduced = [verdict.reduced(tree) for tree, verdict in zip(trees, verdicts, strict=True)]
+        words = tuple(count_words(tree.text, tree.run_start, mask) for tree, mask in zip(reduced, masks, strict=True))
         gone: set[str] = set()
         for page, before, mask in zip(blocks, kept_before, masks, strict=True):
             texts = page.texts()
@@ -83,12 +136,15 @@ def try_thresholds(
     return trials
 
 
-def shown_trials(model: LearnedSite, trees: Sequence[PageTree], trials: Sequence[ThresholdTrial]) -> Iterator[str]:
-    """The trials as lines of text."""
+def shown_trials(
+    model: LearnedSite, trees: Sequence[PageTree], trials: Sequence[ThresholdTrial], name: str = SstSettings.TREE
+) -> Iterator[str]:
+    """The trials of a tree as lines of text."""
+    own = model.thresholds[name]
     every = [count_words(tree.text, tree.run_start, tree.visible[tree.run_owner]) for tree in trees]
-    yield f"{model.shown_name}: {len(trees)} pages, {sum(every):,} words; threshold {model.threshold:.3f}"
+    yield f"{model.shown_name}: {len(trees)} pages, {sum(every):,} words; threshold of {name} {own:.3f}"
     for trial in trials:
-        sign = "*" if trial.threshold == model.threshold else " "
+        sign = "*" if trial.threshold == own else " "
         share = sum(trial.kept_words) / max(sum(every), 1)
         yield f"{sign} {trial.threshold:.3f}  keeps {share:6.1%}"
         for text in trial.removed:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import kept_around
-from webwinnow._words import blank_runs
+from webwinnow._words import blank_runs, word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
+from webwinnow.site.styletree import PageFeatures
 
 REASONS: tuple[str, ...] = (
     "kept: visible",
@@ -79,7 +80,8 @@ class Verdict:
     1 where a method has no degrees). `kind` is a code of `kinds.KINDS`: posts, or content until kinds are recognised
     (`kinds.with_kinds`); `kind_score` is the probability of that kind. `note` is a remark on the whole page for the
     record's `reason`. `genre` and `confidence`, the expected word F1, are set by methods that know them. `post_runs`
-    are readers' posts that are kept beside the main content; a record contains them separately.
+    are readers' posts that are kept beside the main content; a record contains them separately. `removed_features`
+    marks features that are removed although their node or run is kept, of all visible ones (`page_features`).
     """
 
     method: str
@@ -95,6 +97,57 @@ class Verdict:
     confidence: float | None = None
     post_runs: NDArray[np.bool_] | None = None
     kind_score: NDArray[np.float32] | None = None
+    removed_features: NDArray[np.bool_] | None = None
+
+    def keeps_words(self, tree: PageTree, runs: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which of the visible words of a page (`word_spans`), whose runs are given, are kept."""
+        kept: NDArray[np.bool_] = (self.keep_runs & self.keep[tree.run_owner])[runs]
+        return kept if self.removed_features is None else kept & ~self.removed_features[: len(runs)]
+
+    def keeps_features(self, tree: PageTree, found: PageFeatures) -> NDArray[np.bool_]:
+        """Which of the features of a page (`page_features`) are kept: words by run, links and images by node."""
+        _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        others: NDArray[np.bool_] = self.keep[found.owner[len(runs) :]]
+        if self.removed_features is not None:
+            others = others & ~self.removed_features[len(runs) :]
+        return np.concatenate((self.keeps_words(tree, runs), others))
+
+    def reduced(self, tree: PageTree) -> PageTree:
+        """The page without the words that are removed from kept runs."""
+        if self.removed_features is None:
+            return tree
+        _, runs, begin, end = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        removed = self.removed_features[: len(runs)]
+        return tree.without_text(_spans(tree, removed, runs, begin, end)) if removed.any() else tree
+
+
+def _spans(
+    tree: PageTree,
+    removed: NDArray[np.bool_],
+    runs: NDArray[np.int32],
+    begin: NDArray[np.int32],
+    end: NDArray[np.int32],
+) -> list[tuple[int, int]]:
+    """The spans of text of removed words: neighbours in one run together, with the punctuation attached to them.
+
+    Words of scripts without spaces overlap; characters of a word that is kept stay.
+    """
+    spans, text = [], tree.text
+    joins = removed[1:] & removed[:-1] & (runs[1:] == runs[:-1])
+    first = np.flatnonzero(removed & ~np.append(False, joins)).tolist()
+    last = np.flatnonzero(removed & ~np.append(joins, False)).tolist()
+    for one, other in zip(first, last, strict=True):
+        run = runs[one]
+        lowest = int(end[one - 1] if one and runs[one - 1] == run else tree.run_start[run])
+        highest = int(begin[other + 1] if other + 1 < len(runs) and runs[other + 1] == run else tree.run_start[run + 1])
+        start, stop = max(int(begin[one]), lowest), min(int(end[other]), highest)
+        while start > lowest and not text[start - 1].isspace():
+            start -= 1
+        while stop < highest and not text[stop].isspace():
+            stop += 1
+        if start < stop:
+            spans.append((start, stop))
+    return spans
 
 
 def keep_visible(tree: PageTree, method: str = "none", note: str | None = None) -> Verdict:

@@ -21,7 +21,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.site.description import SHOWN_DEPTH, describe_model
 from webwinnow.site.epochs import EPOCHS
-from webwinnow.site.learned import LearnedSite
+from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
 from webwinnow.urls import SiteKey
@@ -66,21 +66,22 @@ def learn(
     settings = CollectionSettings(
         site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs, learn_pages=pages
     )
-    threshold = opt.cleaning_settings(set_).sst.threshold
+    cleaning = opt.cleaning_settings(set_)
 
     def show(site: str, trees: list[PageTree]) -> None:
         """Print what each of a range of thresholds keeps."""
         model = ModelFolder(out).find(site)
         assert model is not None
-        trials = sst.try_thresholds(model, trees)
-        sys.stdout.write("\n".join(sst.shown_trials(model, trees, trials)) + "\n\n")
+        for own in (cleaning.sst, cleaning.aligned):
+            trials = sst.try_thresholds(model, trees, settings=own)
+            sys.stdout.write("\n".join(sst.shown_trials(model, trees, trials, own.TREE)) + "\n\n")
 
     with shown_progress(quiet=quiet) as progress:
         learned = learn_sites(
             inputs,
             out,
             settings,
-            threshold=threshold,
+            cleaning=cleaning,
             sums=sums,
             tmp=tmp,
             on_sample=show if try_thresholds else None,
@@ -104,6 +105,7 @@ def learn(
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="MODELS...", help="Folders that webwinnow learn wrote.")],
     out: Annotated[Path, opt.out("a folder, one model for each site")],
+    set_: opt.Settings = None,
 ) -> None:
     """Merge models learned from different pages: the result equals learning all pages at once.
 
@@ -111,6 +113,7 @@ def merge(
 
         webwinnow models merge monday tuesday -o both
     """
+    cleaning = opt.cleaning_settings(set_)
     found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         if folder.resolve() == out.resolve():
@@ -120,7 +123,7 @@ def merge(
     target = ModelFolder(out, make=True)
     for _, files in sorted(found.items()):
         merged = SiteSums.merge(map(SiteSums.load, files))
-        target.save(merged.site, LearnedSite.of(merged).to_bytes(), merged.to_bytes())
+        target.save(merged.site, cleaning.learned(merged).to_bytes(), merged.to_bytes())
     finish([f"{len(found):,} sites of {len(folders):,} folders merged into {out}"])
 
 
@@ -145,6 +148,7 @@ def show(
     path: Annotated[Path, typer.Argument(metavar="MODELS|FILE", help="A folder of models, or one model.")],
     site: Annotated[str | None, opt.site(": show its tree")] = None,
     levels: Annotated[int, opt.writing("How many levels of the tree to show.", min=0)] = SHOWN_DEPTH,
+    tree: Annotated[str | None, opt.writing(f"Which tree to show: {' or '.join(NOISE_TREES)}.")] = None,
 ) -> None:
     """Show what a model has learned: which parts of the site repeat, which vary, on how many pages.
 
@@ -155,21 +159,26 @@ def show(
         webwinnow models show models
         webwinnow models show models --site www.example.org
     """
+    if tree not in (None, *NOISE_TREES):
+        raise SettingsError(f"there is no tree {tree!r}; there are: {', '.join(NOISE_TREES)}")
     damaged: list[str] = []
     if path.is_file() and path.suffix == MODEL_FILE:
         model = LearnedSite.load(path)
         if site not in (None, model.site):
             raise ModelError(f"{path} is the model of {model.site!r}, not of {site!r}; leave --site out")
-        lines = list(describe_model(model, levels))
+        lines = list(describe_model(model, levels, tree))
     elif site is not None:
         found = open_models(path).find(site)
         if found is None:
             raise ModelError(f"{path} has no model of {site}; webwinnow models show {path} lists those it has")
-        lines = list(describe_model(found, levels))
+        lines = list(describe_model(found, levels, tree))
     else:
         lines = [
-            f"{model.shown_name}: {model.pages:,} pages, {0 if model.sst is None else len(model.sst):,} elements, "
-            f"threshold {model.threshold:.3f}"
+            f"{model.shown_name}: {model.pages:,} pages"
+            + "".join(
+                f"; {name} {len(model.noise_tree(name)):,} elements, threshold {model.thresholds[name]:.3f}"
+                for name in model.noise_trees
+            )
             for model in _readable_models(open_models(path), damaged.append)
         ]
     sys.stdout.writelines(f"{line}\n" for line in lines)

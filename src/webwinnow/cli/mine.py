@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.tasks import task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
@@ -47,6 +48,9 @@ def features(
     kinds: opt.Kinds = "words",
     stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
+    method: Annotated[
+        str | None, opt.setting("Cleaning method: count only what it keeps; needs --weighting tfidf.")
+    ] = None,
     site_by: opt.SiteBy = "host",
     css: opt.Css = False,
     jobs: opt.Jobs = 0,
@@ -61,17 +65,19 @@ def features(
     Example:
 
         webwinnow features crawl.warc.gz -o features.npz
+        webwinnow features crawl.warc.gz -o features.npz --weighting tfidf --method sst
     """
+    cleaner = None if method is None else Cleaner.of(method, opt.cleaning_settings(set_))
     vectors = VectorSettings(
         kinds=opt.names_in(kinds),
         stop_words=not all_words,
         stop_list=opt.stop_list(stop_words),
         weighting=weighting,
-        weights=opt.weight_settings(set_, mapped=mapped),
+        weights=opt.weight_settings(set_ if method is None else None, mapped=mapped),
     )
     settings = opt.parsing_settings(site_by, jobs, css=css)
     with shown_progress(quiet=quiet) as progress:
-        pages, columns, failed = write_features(inputs, out, settings, vectors, tmp=tmp, **progress.callbacks)
+        pages, columns, failed = write_features(inputs, out, settings, vectors, cleaner, tmp=tmp, **progress.callbacks)
     finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)
 
 

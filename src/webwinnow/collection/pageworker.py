@@ -174,17 +174,22 @@ class PageWorker:
             self.heartbeat()
             sums.add(tree)
         self.heartbeat()
-        model = _with_threshold(LearnedSite.of(sums), job.threshold)
+        model = CleaningSettings.from_plain(job.cleaning).learned(sums)
         return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
 
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
         known = [SiteSums.load(path) for path in job.earlier]
-        epoch = join_epoch(known, lambda: self._trees(job.chosen), epochs=job.epochs, beat=self.heartbeat)
+        epoch = join_epoch(
+            known,
+            lambda: self._trees(job.chosen),
+            epochs=job.epochs,
+            beat=self.heartbeat,
+            finished=CleaningSettings.from_plain(job.cleaning).learned,
+        )
         if epoch.model is None or epoch.sums is None:
             return ModelBuilt(None, None, epoch.familiar)
-        model = _with_threshold(epoch.model, job.threshold)
-        return ModelBuilt(model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned)
+        return ModelBuilt(epoch.model.to_bytes(), epoch.sums.to_bytes(), epoch.familiar, epoch.redesigned)
 
     def _learned(self, chosen: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
         """Learn a site for the cleaning method; also returns its most repeated blocks."""
@@ -196,7 +201,7 @@ class PageWorker:
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)
-        model = LearnedSite.of(sums)
+        model = LearnedSite.of(sums, self.cleaner.settings.joins)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
@@ -267,7 +272,7 @@ class PageWorker:
         runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
         standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
-        return page_sketch(clean.tree, runs, standing, self.run.replicas).tobytes()
+        return page_sketch(clean.kept_tree, runs, standing, self.run.replicas).tobytes()
 
     def _vector(self, clean: CleanPage) -> PageCleaned:
         """The features of a page instead of its record."""
@@ -336,10 +341,6 @@ def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) ->
         ]
         answer = {"record": record, "decisions": decisions}
     return RequestCleaned(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
-
-
-def _with_threshold(model: LearnedSite, threshold: float | None) -> LearnedSite:
-    return model if threshold is None else model.with_threshold(threshold)
 
 
 def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
@@ -14,6 +15,7 @@ from webwinnow.collection.workerjobs import BuildModel, ModelBuilt, ParsedPage, 
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.io import open_pages
 from webwinnow.io.unpacking import ReadLimits
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
@@ -242,11 +244,11 @@ def _stored(answer: Answer) -> tuple[PageRow, bytes | None]:
 
 
 class ModelOrder(NamedTuple):
-    """Which models to build: their folder, whether to keep sums, the threshold, how many epochs an update joins."""
+    """Which models to build: their folder, the settings of their trees, whether to keep sums, the epochs to join."""
 
     folder: str
     learn_pages: int
-    threshold: float | None = None
+    cleaning: CleaningSettings = CleaningSettings()
     with_sums: bool = True
     update: int | None = None
 
@@ -278,12 +280,12 @@ def build_models(
 
 def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | None) -> Iterator[Task]:
     folder = None if order.update is None else ModelFolder(Path(order.folder), make=True)
-    shared = Shared(str(store.spool_path))
+    shared, cleaning = Shared(str(store.spool_path)), asdict(order.cleaning)
     for site, _ in store.sites():
         chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
         earlier = [] if folder is None else folder.epochs(folder.model_path(site))
         if chosen and earlier and order.update is not None:
-            job = UpdateModel(chosen, order.threshold, [str(path) for path in earlier], order.update)
+            job = UpdateModel(chosen, cleaning, [str(path) for path in earlier], order.update)
             yield Task(site, [job], shared)
         elif chosen:
-            yield Task(site, [BuildModel(site, chosen, order.threshold, order.with_sums)], shared)
+            yield Task(site, [BuildModel(site, chosen, cleaning, order.with_sums)], shared)

@@ -105,6 +105,8 @@ class RunSettings(CollectionSettings):
         method_named(self.method)
         if self.models is not None:
             self.site_by.check_sites("cleaning with models")
+            if self.cleaning.joins != CleaningSettings().joins:
+                raise SettingsError("gamma and overlap are read when a site is learned; give them to webwinnow learn")
         if self.links not in (None, "kept", "all"):
             raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
         unknown = set(self.also) - {"markdown", "html"}

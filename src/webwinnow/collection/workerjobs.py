@@ -64,11 +64,11 @@ class SiteLearned(NamedTuple):
 
 
 class BuildModel(NamedTuple):
-    """Learn everything about a site, for a model file."""
+    """Learn everything about a site, for a model file; `cleaning` as in `CleaningSettings.from_plain`."""
 
     site: str
     chosen: list[Ref]
-    threshold: float | None
+    cleaning: dict[str, dict[str, Any]]
     with_sums: bool
 
 
@@ -76,7 +76,7 @@ class UpdateModel(NamedTuple):
     """Add a new epoch to the model of a site; `earlier` are the files with the sums of the earlier ones."""
 
     chosen: list[Ref]
-    threshold: float | None
+    cleaning: dict[str, dict[str, Any]]
     earlier: list[str]
     epochs: int
 

@@ -19,6 +19,7 @@ from webwinnow.collection.parsedcollection import (
 )
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import SettingsError
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.site.epochs import FAMILIAR
 from webwinnow.site.modelstore import ModelFolder
@@ -58,7 +59,7 @@ def learn_sites(
     out: Path,
     settings: CollectionSettings,
     *,
-    threshold: float | None = None,
+    cleaning: CleaningSettings | None = None,
     sums: bool = True,
     update: int | None = None,
     on_sample: Callable[[str, list[PageTree]], None] | None = None,
@@ -67,7 +68,7 @@ def learn_sites(
 ) -> Learned:
     """Learn every site of a collection and write the models into the folder `out`, with their sums unless unwanted.
 
-    - `threshold`: of the site style trees; None for a learned one.
+    - `cleaning`: the settings of the trees: `gamma`, `overlap` and `threshold`, which is learned unless set.
     - `update`: the pages are a new epoch of each site that `out` has; the new model joins this many last epochs.
     - `on_sample(site, trees)`: gets up to 20 of the pages that a site was learned from, once its model is written.
     - `engine`: a cluster (`webwinnow.engines`), which has no samples.
@@ -75,7 +76,7 @@ def learn_sites(
     if engine is not None and on_sample is not None:
         raise SettingsError("a cluster shows no pages of the sites it learns; leave out the engine")
     settings.site_by.check_sites("learning")
-    order = ModelOrder(str(out.absolute()), settings.learn_pages, threshold, sums, update)
+    order = ModelOrder(str(out.absolute()), settings.learn_pages, cleaning or CleaningSettings(), sums, update)
     with ParsedCollection.open(inputs, settings, engine=engine, **options) as collection:
         store, note = collection.store, collection.on_problem
         folder = ModelFolder(out, make=True)

@@ -6,11 +6,12 @@ Positions and limits are whole millionths, so that Python and the viewer's scrip
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._words import word_spans
 from webwinnow.blocks import cut
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning import Verdict, combined
@@ -21,7 +22,7 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import Favor, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
-from webwinnow.site.learned import LearnedSite
+from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sums import block_keys
 
@@ -58,12 +59,15 @@ _CUT = Dial(
 DIALS: dict[str, Dial] = {
     "combined": _CUT,
     "page": _CUT,
-    "sst": Dial(
-        "threshold",
-        "Parts of the site whose importance is at most this are noise.",
-        "the site's own",
-        "--set sst.threshold=",
-    ),
+    **{
+        name: Dial(
+            "threshold",
+            "Parts of the site whose importance is at most this are noise.",
+            "the site's own",
+            f"--set {name}.threshold=",
+        )
+        for name in NOISE_TREES
+    },
     "cst": Dial(
         "weight", "A block is kept if its words have at least this mean weight.", "the default", "--set cst.weight="
     ),
@@ -83,7 +87,8 @@ class DialReading:
     """The decisions of a method on each run of a page: the limit up to which it is kept, and the reason on either side.
 
     `own`: the initial position for this page; None if it keeps nothing. `favored`: the positions of `Dial.favors`.
-    `score`: the deciding score, NaN if the method has none.
+    `score`: the deciding score, NaN if the method has none. `reduced`: the page without words that the method removes
+    from runs that it keeps, if it does.
     """
 
     verdict: Verdict
@@ -93,6 +98,7 @@ class DialReading:
     score: NDArray[np.float64]
     own: int | None = 0
     favored: dict[str, int | None] = field(default_factory=dict)
+    reduced: PageTree | None = None
 
     def keeps(self, turn: int | None) -> NDArray[np.bool_]:
         """The runs that are kept with the dial at `turn` millionths."""
@@ -132,24 +138,32 @@ def _without_dial(tree: PageTree, verdict: Verdict) -> DialReading:
 
 def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
     assert model is not None
-    traced = model.noise.trace(tree)
-    at_zero = model.noise.lay(tree, 0.0)
-    kept_at_zero = tree.visible[tree.run_owner] & (at_zero.unmatched | ~at_zero.dull)
+    noise = model.noise_map(verdict.method)
+    traced = noise.trace(tree)
+    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    mapped = noise.lay(tree, 0.0)
+    dull = mapped.dull_runs(runs, tree.run_count)
+    kept_at_zero = tree.visible[tree.run_owner] & ~dull
     noisy_from = np.ceil(np.minimum(traced.noisy_from, 2.0) * MILLION)  # noisy at t means t >= noisy_from
-    importance = np.append(model.noise.importance.composite, np.nan)[traced.element]
+    importance = np.append(noise.importance.composite, np.nan)[traced.element]
     kept = np.where(traced.element == NOWHERE, reasons.POSSIBLY_REASON, reasons.MEANINGFUL_REASON)
-    return _two_sided(
+    reading = _two_sided(
         verdict,
         np.where(kept_at_zero, noisy_from - 1, NEVER),
         kept,
         np.where(
             kept_at_zero,
             reasons.NOISY_REASON,
-            np.where(at_zero.dull, reasons.LOCALLY_NOISY_REASON, reasons.HIDDEN_REASON),
+            np.where(dull, reasons.LOCALLY_NOISY_REASON, reasons.HIDDEN_REASON),
         ),
         importance,
-        own=round(model.threshold * MILLION),
+        own=round(model.thresholds[verdict.method] * MILLION),
     )
+    if verdict.removed_features is None:
+        return reading
+    removed = mapped.dull.copy()
+    removed[: len(runs)] &= ~dull[runs]
+    return replace(reading, reduced=replace(verdict, removed_features=removed).reduced(tree))
 
 
 def _read_cst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
@@ -239,9 +253,9 @@ def _two_sided(
 _READERS: dict[str, Callable[[PageTree, LearnedSite | None, Verdict, PageEvidence | None], DialReading]] = {
     "combined": _read_probability,
     "page": _read_probability,
-    "sst": _read_sst,
+    **dict.fromkeys(NOISE_TREES, _read_sst),
     "cst": _read_cst,
     "repeated": _read_repeated,
 }
-_NEED_A_SITE = frozenset({"sst", "cst"})
+_NEED_A_SITE = frozenset({*NOISE_TREES, "cst"})
 """Methods that have no dial without site evidence."""

@@ -86,8 +86,8 @@ class PageRegions:
         return len(self.first)
 
     @classmethod
-    def of(cls, tree: PageTree, model: LearnedSite, readings: list[DialReading]) -> PageRegions:
-        """Cut a page into regions: runs of one block that no reading distinguishes."""
+    def of(cls, tree: PageTree, model: LearnedSite, readings: list[DialReading], shown: str | None) -> PageRegions:
+        """Cut a page into regions: runs of one block that no reading distinguishes. `shown` names the tree to show."""
         blocks = cut(tree)
         block = blocks.of_run()
         filled = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
@@ -103,8 +103,8 @@ class PageRegions:
         first = filled[starts]
         repeated = model.pages_that_say(block_keys(blocks)) if model.pages else np.zeros(len(blocks), np.int32)
         element = np.full(tree.run_count, NOWHERE, np.int32)
-        if model.sst is not None:
-            element = model.noise.trace(tree).element
+        if shown is not None:
+            element = model.noise_map(shown).trace(tree).element
         return cls(
             blocks=blocks,
             of_run=of_run,

@@ -22,6 +22,7 @@ from webwinnow.report.shownpage import PageRegions, tokens, words_of_runs
 from webwinnow.report.templating import shortened
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.noisemap import NoiseMap
 from webwinnow.site.styletree import LEAF
 
 DEFAULT_METHODS = ("combined", "sst")
@@ -68,14 +69,15 @@ class SiteReport:
         """Clean some pages of a site with all methods; pages beyond `room` characters are left out."""
         for name in methods:
             method_named(name)
-        shown_tree, examples = ShownTree(model), Examples()
+        name_of_tree = next((name for name in (*methods, *model.noise_trees) if name in model.noise_trees), None)
+        shown_tree, examples = ShownTree(model, name_of_tree), Examples()
         curves = {name: np.zeros(CURVE_STEPS + 1, np.int64) for name in methods}
         totals = {name: dict.fromkeys(("own", *_favors(name)), 0) for name in methods}
         pages: list[str] = []
         listed: list[dict[str, Any]] = []
         taken, left_out = 0, 0
         for tree in trees:
-            page = _Page(tree, model, methods)
+            page = _Page(tree, model, methods, name_of_tree)
             columns = packed(page.columns(shown_tree))
             if room is not None and taken + len(columns) > room:
                 left_out += 1
@@ -92,7 +94,8 @@ class SiteReport:
         about = {
             "name": model.shown_name,
             "learned": model.pages,
-            "threshold": round(model.threshold * MILLION),
+            "tree": name_of_tree,
+            "threshold": round(model.thresholds.get(name_of_tree or "", 0.0) * MILLION),
             "pages": listed,
             "curves": {name: curve.tolist() for name, curve in curves.items()},
             "totals": totals,
@@ -110,11 +113,11 @@ def _favors(name: str) -> tuple[str, ...]:
 class _Page:
     """A sample page: its regions and the decisions of each method."""
 
-    def __init__(self, tree: PageTree, model: LearnedSite, methods: Sequence[str]) -> None:
+    def __init__(self, tree: PageTree, model: LearnedSite, methods: Sequence[str], shown: str | None) -> None:
         self.tree = tree
         evidence = PageEvidence.of(tree)
         self.readings = {name: read_dial(name, tree, model, evidence) for name in methods}
-        self.regions = PageRegions.of(tree, model, list(self.readings.values()))
+        self.regions = PageRegions.of(tree, model, list(self.readings.values()), shown)
         self.words = words_of_runs(tree)
         self.model = model
 
@@ -129,13 +132,17 @@ class _Page:
 
     def kept(self, reading: DialReading, turn: int | None) -> int:
         """Number of words kept with the dial at `turn`."""
-        return int(self.words[reading.keeps(turn)].sum())
+        return int(self.words_of(reading)[reading.keeps(turn)].sum())
+
+    def words_of(self, reading: DialReading) -> NDArray[np.int64]:
+        """Number of words of each run that a method outputs where it keeps the run."""
+        return self.words if reading.reduced is None else words_of_runs(reading.reduced)
 
     def curve(self, reading: DialReading) -> NDArray[np.int64]:
         """Number of words kept at each step of the dial."""
         step = MILLION // CURVE_STEPS
         last = np.clip(np.floor_divide(reading.limit, step), -1, CURVE_STEPS)  # the last step at or below the limit
-        words = np.bincount(last + 1, weights=self.words, minlength=CURVE_STEPS + 2).astype(np.int64)
+        words = np.bincount(last + 1, weights=self.words_of(reading), minlength=CURVE_STEPS + 2).astype(np.int64)
         below = np.cumsum(words)[: CURVE_STEPS + 1]  # words of runs whose last step is before each step
         return below if keeps_more(reading.verdict.method) else words.sum() - below
 
@@ -163,8 +170,19 @@ class _Page:
             "element": shown_tree.number[self.regions.element[most]].tolist(),
             "hidden": np.flatnonzero(hidden).tolist(),
             "left_out": max(len(self.regions) - MOST_REGIONS, 0),
-            "methods": {name: _decisions(self.tree, reading, first) for name, reading in self.readings.items()},
+            "methods": {
+                name: _decisions(self.tree, reading, first) | self._fewer_words(reading)
+                for name, reading in self.readings.items()
+            },
         }
+
+    def _fewer_words(self, reading: DialReading) -> dict[str, list[int]]:
+        """The words of each region that a method outputs, if it removes some from kept runs."""
+        if reading.reduced is None:
+            return {}
+        filled = self.regions.of_run >= 0
+        words = np.bincount(self.regions.of_run[filled], weights=self.words_of(reading)[filled])
+        return {"words": words.astype(np.int64).tolist()[:MOST_REGIONS]}
 
 
 def _decisions(tree: PageTree, reading: DialReading, first: NDArray[np.int64]) -> dict[str, Any]:
@@ -205,16 +223,17 @@ class Examples:
 
 
 class ShownTree:
-    """The elements of a site's tree that a report shows, numbered."""
+    """The elements of a site's tree, `sst` or `aligned`, that a report shows, numbered."""
 
-    def __init__(self, model: LearnedSite) -> None:
-        self.model = model
+    def __init__(self, model: LearnedSite, name: str | None) -> None:
+        self.labels = model.labels
+        self.noise = None if name is None else model.noise_map(name)
         self.shown = np.zeros(0, np.int64)
         self.number = np.full(1, NOWHERE, np.int64)
         """For each element the number of the nearest shown one at or above it; the last entry is for `NOWHERE`."""
-        if model.sst is None:
+        if self.noise is None:
             return
-        site, speaks = model.sst, model.noise.importance.speaks
+        site, speaks = self.noise.site, self.noise.importance.speaks
         order = np.lexsort((np.arange(len(site)), -site.m))
         allowed = np.zeros(len(site), np.bool_)
         allowed[order[speaks[order]][:MOST_ELEMENTS]] = True
@@ -232,30 +251,28 @@ class ShownTree:
 
     def columns(self, examples: Examples) -> dict[str, Any]:
         """The elements as columns, importances in millionths. Below `spotless` no part of an element is noisy."""
-        if self.model.sst is None:
+        if self.noise is None:
             return {"parent": []}
-        site, noise = self.model.sst, self.model.noise
+        site, noise = self.noise.site, self.noise
         styles = np.bincount(site.style_element, minlength=len(site))
-        labels = self.model.labels
         shown = self.shown
         return {
             "parent": self.number[site.parent[shown]].tolist(),
-            "label": [labels.get(int(style), "#text" if style == 0 else "?") for style in site.style[shown]],
+            "label": [self.labels.get(int(style), "#text" if style == 0 else "?") for style in site.style[shown]],
             "pages": site.m[shown].tolist(),
             "styles": np.where(site.kind[shown] == LEAF, 0, styles[shown]).tolist(),
             "importance": np.rint(noise.importance.composite[shown] * MILLION).astype(np.int64).tolist(),
             "noisy": np.ceil(noise.noisy_from[shown] * MILLION).astype(np.int64).tolist(),
-            "spotless": np.ceil(_spotless(self.model)[shown] * MILLION).astype(np.int64).tolist(),
+            "spotless": np.ceil(_spotless(noise)[shown] * MILLION).astype(np.int64).tolist(),
             "seen": [examples.seen.get(i, 0) for i in shown.tolist()],
             "says": [list(examples.texts.get(i, ())) for i in shown.tolist()],
             "left_out": int(noise.importance.speaks.sum()) - len(shown) - 1,
         }
 
 
-def _spotless(model: LearnedSite) -> NDArray[np.float64]:
+def _spotless(noise: NoiseMap) -> NDArray[np.float64]:
     """For each element the lowest importance of a leaf at or below it: below that, no part of it is noisy."""
-    assert model.sst is not None
-    site, importance = model.sst, model.noise.importance
+    site, importance = noise.site, noise.importance
     lowest: list[float] = np.where(
         importance.speaks & (site.kind == LEAF), importance.composite, np.float64(2.0)
     ).tolist()

@@ -4,7 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 def element_keys(
-    parent: NDArray[np.int32], style: NDArray[np.uint64], alive: NDArray[np.bool_], cut: int
+    parent: NDArray[np.int32],
+    style: NDArray[np.uint64],
+    alive: NDArray[np.bool_],
+    leaf_height: int,
+    least_height: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int32], NDArray[np.uint8]]: ...
 def leaves_around(
     parent: NDArray[np.int32], key: NDArray[np.uint64], kind: NDArray[np.uint8], owner: NDArray[np.int32]

@@ -47,12 +47,13 @@ cdef enum:
 cdef uint64_t TEXT_LEAF = 0x5DEECE66D1CE4E5B
 
 
-def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int cut):
+def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, int leaf_height, int least_height):
     """The place of each node in a style tree: key, child sequence, position, kind.
 
     The key is a hash of the path to a node: the presentation style (`sequence`, a hash of the children's styles) and
     the position at each level. Nodes of different pages with one key are one element of the style tree. A node whose
-    subtree has at most `cut` levels is a virtual leaf. Nodes that are not `alive` are ignored.
+    subtree has at most `leaf_height` levels is a virtual leaf; one with less than `least_height` is no element, though
+    part of the sequence. Nodes that are not `alive` are ignored.
     """
     cdef const uint8_t[::1] living = bytes_of(alive)
     cdef Py_ssize_t i, size = parent.shape[0]
@@ -77,8 +78,8 @@ def element_keys(const int32_t[::1] parent, const uint64_t[::1] style, alive, in
     kind[0] = INTERNAL
     for i in range(1, size):
         p = parent[i]
-        if living[i] and kind[p] == INTERNAL:
-            kind[i] = LEAF if height[i] <= cut else INTERNAL
+        if living[i] and kind[p] == INTERNAL and height[i] >= least_height:
+            kind[i] = LEAF if height[i] <= leaf_height else INTERNAL
             key[i] = mixed(mixed(key[p] ^ sequence[p]) + <uint64_t>position[i] * 4 + kind[i])
     return key.base, sequence.base, position.base, kind.base
 

@@ -15,19 +15,19 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site._mapping import align
 from webwinnow.site._styles import Pairs
 from webwinnow.site.mapping import BY_PATH, NOWHERE, SiteMap
-from webwinnow.site.sitetree import CHARACTERISTIC, Finisher, Rows, SiteTree, Slot
+from webwinnow.site.sitetree import Finisher, JoinSettings, Rows, SiteTree, Slot
 from webwinnow.site.styletree import INTERNAL, OUTSIDE, Keys, PageElements, StyleTree, pair_key
 
 
-def finish_aligned(tree: StyleTree) -> SiteTree:
-    """Finish a raw tree whose sequences of children are aligned."""
-    return _AlignedFinisher(tree).finished()
+def finish_aligned(tree: StyleTree, joins: JoinSettings | None = None) -> SiteTree:
+    """Finish a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
+    return _AlignedFinisher(tree, joins).finished()
 
 
 class _AlignedFinisher(Finisher):
-    def __init__(self, tree: StyleTree) -> None:
-        super().__init__(tree)
-        self.contents: list[int] = _content_keys(tree, self.element, self.order).tolist()
+    def __init__(self, tree: StyleTree, joins: JoinSettings | None) -> None:
+        super().__init__(tree, joins)
+        self.contents: list[int] = _content_keys(tree, self.element, self.order, self.joins.gamma).tolist()
 
     def _slots(self, rows: Rows) -> list[Slot]:
         """Children by their place when all sequences are aligned, the most frequent first."""
@@ -51,10 +51,10 @@ class _AlignedFinisher(Finisher):
         return [((0, -1), texts), *slots] if texts else slots
 
 
-def _content_keys(tree: StyleTree, element: NDArray[np.int64], order: NDArray[np.int64]) -> Keys:
+def _content_keys(tree: StyleTree, element: NDArray[np.int64], order: NDArray[np.int64], gamma: float) -> Keys:
     """A hash of each raw element's characteristic features; 0 where it has none."""
     keys = np.zeros(len(tree.key), np.uint64)
-    characteristic = order[tree.df[order] >= CHARACTERISTIC * tree.m[element[order]]]
+    characteristic = order[tree.df[order] >= gamma * tree.m[element[order]]]
     if len(characteristic):
         holder = element[characteristic]
         first = np.flatnonzero(np.concatenate(([True], holder[1:] != holder[:-1])))
@@ -117,6 +117,10 @@ class AlignedMap(SiteMap):
                 self._align(tree, cutting, i, int(found[i]), fixed)
             aligned[unknown] = True
             found = self.paths.walk(tree.parent, cutting.sequence, cutting.position, cutting.kind, fixed)
+
+    def own_leaves(self, found: NDArray[np.int32], _: PageElements) -> NDArray[np.int32]:
+        """The `#text` leaf of each node's element."""
+        return self.text_leaf[found]
 
     def _unknown(self, found: NDArray[np.int32], cutting: PageElements, aligned: NDArray[np.bool_]) -> NDArray[np.intp]:
         """The nodes whose element is known and whose sequence of children is not."""

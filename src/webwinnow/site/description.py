@@ -8,33 +8,41 @@ from collections.abc import Iterator
 import numpy as np
 
 from webwinnow.site.learned import LearnedSite
+from webwinnow.site.noisemap import Marks, NoiseMap
 from webwinnow.site.styletree import LEAF
 
+TREE_NAMES = {"sst": "site style tree", "aligned": "aligned style tree"}
 SHOWN_DEPTH = 8
 SHOWN_CHILDREN = 30
 
 
-def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH) -> Iterator[str]:
-    """The model line by line; levels below `depth`, and below noisy or meaningful elements, are left out."""
+def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH, tree: str | None = None) -> Iterator[str]:
+    """The model line by line, with the `tree` of `NOISE_TREES`, or the first that it has.
+
+    Levels below `depth`, and below noisy or meaningful elements, are left out.
+    """
     yield f"{model.shown_name}: {model.pages:,} pages learned"
     yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
     if model.cst is not None:
         yield f"compressed structure tree: {len(model.cst):,} elements, {len(model.cst.feature):,} features"
-    if model.sst is None:
+    for name in model.noise_trees:
+        elements = len(model.noise_tree(name))
+        yield f"{TREE_NAMES[name]}: {elements:,} elements, threshold {model.thresholds[name]:.3f}"
+    if tree is None and not model.noise_trees:
         return
-    yield f"site style tree: {len(model.sst):,} elements, threshold {model.threshold:.3f}"
+    shown = tree or model.noise_trees[0]
+    noise = model.noise_map(shown)
     yield ""
-    yield "pages  styles  importance  (- noisy, + meaningful, ~ some of both)"
-    yield from _tree(model, depth)
+    yield f"{shown}: pages  styles  importance  (- noisy, + meaningful, ~ some of both)"
+    yield from _tree(noise, noise.marked(model.thresholds[shown]), model.labels, depth)
 
 
 def _on_half(model: LearnedSite) -> int:
     return int((2 * model.text_pages >= model.pages).sum())
 
 
-def _tree(model: LearnedSite, depth: int) -> Iterator[str]:
-    site, importance = model.noise.site, model.noise.importance
-    marks = model.noise.marked(model.threshold)
+def _tree(noise: NoiseMap, marks: Marks, labels: dict[int, str], depth: int) -> Iterator[str]:
+    site, importance = noise.site, noise.importance
     children: dict[int, list[int]] = defaultdict(list)
     for i, parent in enumerate(site.parent.tolist()):
         if importance.speaks[i] and parent >= 0:
@@ -50,7 +58,7 @@ def _tree(model: LearnedSite, depth: int) -> Iterator[str]:
         inside = children[i] if sign == "~" and level < depth else []
         hidden = f"  ({below[i] - 1:,} elements inside)" if not inside and below[i] > 1 else ""
         shown = f"{styles[i]:6,}" if site.kind[i] != LEAF else " " * 6
-        name = model.labels.get(int(site.style[i]), "#text" if site.style[i] == 0 else "?")
+        name = labels.get(int(site.style[i]), "#text" if site.style[i] == 0 else "?")
         yield f"{site.m[i]:5,}  {shown}  {importance.composite[i]:10.3f}  {'  ' * level}{sign} {name}{hidden}"
         if len(inside) > SHOWN_CHILDREN:
             yield f"{'':25}{'  ' * (level + 1)}  … the first {SHOWN_CHILDREN} of {len(inside):,}:"

@@ -58,8 +58,12 @@ def join_epoch(
     *,
     epochs: int = EPOCHS,
     beat: Callable[[], None] = lambda: None,
+    finished: Callable[[SiteSums], LearnedSite] = LearnedSite.of,
 ) -> Epoch:
-    """Join a new crawl of a site, read once or twice, to the sums of earlier epochs, oldest first."""
+    """Join a new crawl of a site, read once or twice, to the sums of earlier epochs, oldest first.
+
+    `finished` makes a model of sums.
+    """
     kept = list(earlier[-(epochs - 1) :]) if epochs > 1 else []
     known = {key for sums in kept for key in sums.keys}
     site, parts = earlier[-1].site, earlier[-1].parts
@@ -78,7 +82,7 @@ def join_epoch(
         for tree in trees():
             beat()
             whole.add(tree)
-        return Epoch(LearnedSite.of(whole), whole, familiar, True)
+        return Epoch(finished(whole), whole, familiar, True)
     if not fresh.pages:
         return Epoch(None, None, familiar, False)
-    return Epoch(LearnedSite.of(SiteSums.merge([*kept, fresh])), fresh, familiar, False)
+    return Epoch(finished(SiteSums.merge([*kept, fresh])), fresh, familiar, False)

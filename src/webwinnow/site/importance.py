@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webwinnow.site.styletree import L_SCALE
 
 ATTENUATION = 0.9
-"""Gamma of equation 5-2."""
+"""Gamma of equation 5-2, the published value."""
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +49,13 @@ def style_importance(composite: Floats, has_features: NDArray[np.bool_]) -> floa
     return float(counted.mean()) if len(counted) else 0.0
 
 
-def composite_importance(node: float, counts: NDArray[np.int64], styles: Floats) -> float:
+def composite_importance(
+    node: float, counts: NDArray[np.int64], styles: Floats, attenuation: float = ATTENUATION
+) -> float:
     """CompImp of an internal element (5-2): (1 - gamma^l) NodeImp + gamma^l sum p_i CompImp(S_i)."""
     if not len(counts):
         return node
-    attenuated = ATTENUATION ** len(counts)
+    attenuated = attenuation ** len(counts)
     return float((1 - attenuated) * node + attenuated * (counts / counts.sum() * styles).sum())
 
 

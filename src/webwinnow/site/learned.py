@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Self, TypeVar
+from types import MappingProxyType
+from typing import Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,10 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.noisemap import NoiseMap, choose_threshold, importance_of
+from webwinnow.site.noisemap import NoiseMap, NoiseSettings, choose_threshold, importance_of
 from webwinnow.site.pagelets import PageletCounts
 from webwinnow.site.segmenttable import SegmentRows, SegmentTable
-from webwinnow.site.sitetree import SiteTree, finish
+from webwinnow.site.sitetree import JoinSettings, SiteTree, finish
 from webwinnow.site.sums import (
     ALL_PARTS,
     BLOCKS,
@@ -37,9 +38,15 @@ from webwinnow.site.sums import (
 )
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 
-FORMAT = ModelFormat("site model", 5, "learn the site again")
+FORMAT = ModelFormat("site model", 6, "learn the site again")
 SHOWN_LABELS = 20_000
 """Labels that a model stores at most."""
+FINISHERS = {"sst": finish, "aligned": finish_aligned, "cst": finish}
+"""How each tree is finished."""
+NOISE_TREES = ("sst", "aligned")
+"""The trees that mark noise: the published site style tree, and our variant."""
+
+NO_JOINS: Final[Mapping[str, JoinSettings]] = MappingProxyType({})
 
 T = TypeVar("T")
 
@@ -49,8 +56,8 @@ class LearnedSite:
     """What was learned about one site from `pages` pages.
 
     `page_keys`: fingerprints of the pages, ascending. `text_key` (ascending) and `text_pages`: on how many pages each
-    text occurs, for texts of more than one page. `sst` and `cst` are the finished trees, None where they were not
-    requested; `threshold` is the SST's.
+    text occurs, for texts of more than one page. `sst`, `aligned` and `cst` are the finished trees, None where they
+    were not requested; `thresholds` are those of `NOISE_TREES` that it has.
     """
 
     site: str
@@ -58,8 +65,9 @@ class LearnedSite:
     text_key: NDArray[np.uint64]
     text_pages: NDArray[np.int32]
     sst: SiteTree | None = None
+    aligned: SiteTree | None = None
     cst: SiteTree | None = None
-    threshold: float = 0.0
+    thresholds: dict[str, float] = field(default_factory=dict)
     blocks: BlockTable | None = None
     pagelets: PageletCounts | None = None
     """Pagelets of more than one page."""
@@ -75,18 +83,25 @@ class LearnedSite:
         return len(self.page_keys)
 
     @classmethod
-    def learn(cls, trees: Iterable[PageTree], site: str = "", parts: frozenset[str] = ALL_PARTS) -> Self:
-        """Learn from the pages of one site (choose them first: `choose_pages`)."""
+    def learn(
+        cls,
+        trees: Iterable[PageTree],
+        site: str = "",
+        parts: frozenset[str] = ALL_PARTS,
+        joins: Mapping[str, JoinSettings] = NO_JOINS,
+    ) -> Self:
+        """Learn from the pages of one site (choose them first: `choose_pages`); `joins` as in `of`."""
         sums = SiteSums(site, parts)
         for tree in trees:
             sums.add(tree)
-        return cls.of(sums)
+        return cls.of(sums, joins)
 
     @classmethod
-    def of(cls, sums: SiteSums) -> Self:
-        """Finish the sums over a site's pages."""
-        finishers = {"sst": finish_aligned, "cst": finish}
-        trees = {name: finishers[name](tree) for name, tree in sums.trees().items()} if sums.pages else {}
+    def of(cls, sums: SiteSums, joins: Mapping[str, JoinSettings] = NO_JOINS) -> Self:
+        """Finish the sums over a site's pages; `joins` are the settings of trees that differ from the defaults."""
+        trees = {
+            name: FINISHERS[name](tree, joins.get(name)) for name, tree in (sums.trees() if sums.pages else {}).items()
+        }
         key, pages = sums.texts()
         styles = sorted({style for tree in trees.values() for style in tree.style.tolist()} & sums.labels.keys())
         return cls(
@@ -94,7 +109,9 @@ class LearnedSite:
             page_keys=sums.page_keys(),
             text_key=key[pages > 1],
             text_pages=pages[pages > 1],
-            threshold=choose_threshold(trees["sst"], importance_of(trees["sst"])) if "sst" in trees else 0.0,
+            thresholds={
+                name: choose_threshold(trees[name], importance_of(trees[name])) for name in NOISE_TREES if name in trees
+            },
             blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts and sums.pages > 1 else None,
             pagelets=sums.pagelets().repeated() if PAGELETS in sums.parts else None,
             segments=SegmentTable.of(SegmentRows.merge(sums.segments)) if SEGMENTS in sums.parts else None,
@@ -133,10 +150,25 @@ class LearnedSite:
         """The entropies of the site's words, for its tables and sections."""
         return self._part(self.segments, "segments")
 
+    @property
+    def noise_trees(self) -> tuple[str, ...]:
+        """The names of the `NOISE_TREES` that the model has."""
+        return tuple(name for name in NOISE_TREES if getattr(self, name) is not None)
+
+    def noise_tree(self, name: str) -> SiteTree:
+        """The finished tree `sst` or `aligned`."""
+        return self._part(getattr(self, name), f"site style tree of method {name}")
+
+    def noise_map(self, name: str, settings: NoiseSettings | None = None) -> NoiseMap:
+        """A site style tree by name (`NOISE_TREES`), ready to map pages to."""
+        wanted = (name, settings or NoiseSettings())
+        if wanted not in self._noise_maps:
+            self._noise_maps[wanted] = NoiseMap(self.noise_tree(name), wanted[1])
+        return self._noise_maps[wanted]
+
     @cached_property
-    def noise(self) -> NoiseMap:
-        """The site style tree, ready to map pages to."""
-        return NoiseMap(self._part(self.sst, "site style tree"))
+    def _noise_maps(self) -> dict[tuple[str, NoiseSettings], NoiseMap]:
+        return {}
 
     def feature_weights(self, settings: CstWeightSettings) -> FeatureWeights:
         """The weights of the compressed structure tree; the last are cached."""
@@ -154,19 +186,20 @@ class LearnedSite:
             raise ModelError(f"the model of {self.site or 'this site'} has no {name}; learn it again with this part")
         return part
 
-    def with_threshold(self, threshold: float) -> Self:
-        """The same model with another threshold."""
+    def with_threshold(self, threshold: float, tree: str = "sst") -> Self:
+        """The same model with another threshold of the tree `sst` or `aligned`."""
         if not 0.0 <= threshold <= 1.0:
             raise SettingsError(f"the threshold must be between 0 and 1, not {threshold}")
-        return replace(self, threshold=threshold)
+        self.noise_tree(tree)
+        return replace(self, thresholds=self.thresholds | {tree: threshold})
 
     def to_bytes(self) -> bytes:
         """The model as a model file; equal models give equal bytes."""
-        tables: dict[str, ArrayTable | None] = {"sst": self.sst, "cst": self.cst, BLOCKS: self.blocks}
-        tables |= {PAGELETS: self.pagelets, SEGMENTS: self.segments}
+        tables: dict[str, ArrayTable | None] = {name: getattr(self, name) for name in CUTS}
+        tables |= {BLOCKS: self.blocks, PAGELETS: self.pagelets, SEGMENTS: self.segments}
         return pack_site(
             FORMAT,
-            {"site": self.site, "threshold": self.threshold, "texts": self.has_texts},
+            {"site": self.site, "thresholds": self.thresholds, "texts": self.has_texts},
             {name: getattr(self, name) for name in TEXT_DTYPES},
             self.labels,
             {name: table for name, table in tables.items() if table is not None},
@@ -177,22 +210,21 @@ class LearnedSite:
         """Read a model; everything in it is validated. Raises `ModelError`."""
         with FORMAT.reading(data, name) as file:
             check_styles(file, name)
-            texts, threshold, has_texts = file.typed(TEXT_DTYPES), file.about["threshold"], file.about["texts"]
+            texts, thresholds, has_texts = file.typed(TEXT_DTYPES), file.about["thresholds"], file.about["texts"]
             page_keys = texts["page_keys"]
             check_texts(texts["text_key"], texts["text_pages"], page_keys, least=2)
             if not np.all(page_keys[1:] >= page_keys[:-1]):
                 raise ValueError("its pages are out of order")
-            if not isinstance(has_texts, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
-                raise ValueError("its threshold is not between 0 and 1, or it does not say whether texts were counted")
             trees = {tree: _read(file, SiteTree, tree, partial(SiteTree.of_columns, cut)) for tree, cut in CUTS.items()}
+            if not isinstance(has_texts, bool) or not _are_thresholds(thresholds, trees):
+                raise ValueError("its thresholds are not from 0 to 1, or it does not say whether texts were counted")
             return cls(
                 site=site_name(file),
                 page_keys=page_keys,
                 text_key=texts["text_key"],
                 text_pages=texts["text_pages"],
-                sst=trees["sst"],
-                cst=trees["cst"],
-                threshold=float(threshold),
+                **trees,
+                thresholds={tree: float(threshold) for tree, threshold in thresholds.items()},
                 blocks=_read(file, BlockTable, BLOCKS, BlockTable.of_columns),
                 pagelets=_read(
                     file, PageletCounts, PAGELETS, lambda columns: PageletCounts.of_columns(columns, len(page_keys))
@@ -210,6 +242,15 @@ class LearnedSite:
     def load(cls, path: Path | str) -> Self:
         """Read a model from a file."""
         return cls.from_bytes(FORMAT.load(path), str(path))
+
+
+def _are_thresholds(found: object, trees: Mapping[str, SiteTree | None]) -> bool:
+    """Whether `found` has a number from 0 to 1 for each noise tree of a file."""
+    return (
+        isinstance(found, dict)
+        and found.keys() == {name for name in NOISE_TREES if trees[name] is not None}
+        and all(isinstance(value, int | float) and 0 <= value <= 1 for value in found.values())
+    )
 
 
 def _read(file: ModelFile, kind: type[ArrayTable], name: str, checked: Callable[[dict[str, Array]], T]) -> T | None:

@@ -1,4 +1,8 @@
-"""Noise in a site style tree (thesis 4.2.2 to 4.2.5): importance, noisy and meaningful elements, mapping of pages."""
+"""Noise in a site style tree (thesis 4.2.2 to 4.2.5): importance, noisy and meaningful elements, mapping of pages.
+
+Both the published tree (`SST_CUT`) and the aligned one (`ALIGNED_CUT`) are measured and marked here. They differ in how
+a page is mapped: see `SstMap` and `AlignedMap`.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest, topmost
-from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
+from webwinnow.site._styles import Pairs
 from webwinnow.site.alignedtree import AlignedMap
 from webwinnow.site.importance import (
+    ATTENUATION,
     composite_importance,
     feature_entropy,
     leaf_importance,
     node_importance,
     style_importance,
 )
-from webwinnow.site.mapping import NOWHERE
+from webwinnow.site.mapping import NOWHERE, SiteMap
 from webwinnow.site.sitetree import SiteTree
-from webwinnow.site.styletree import INTERNAL, LEAF, OUTSIDE, elements_of_page, pair_key
+from webwinnow.site.styletree import ALIGNED_CUT, INTERNAL, LEAF, OUTSIDE, PageElements, elements_of_page
 
-EVERYWHERE_ALIKE = 0.01
-"""Epsilon of 4.2.5: a feature with 1 - H below it is locally noisy. The thesis has "entropy smaller than 0.01", but
-entropy is high for what every page repeats, so 1 - H is meant."""
 KEPT_MARKS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseSettings:
+    """`attenuation` is gamma of equation 5-2. `epsilon` of 4.2.5: a feature with 1 - H below it is locally noisy.
+
+    The thesis has "entropy smaller than 0.01", but entropy is high for what every page repeats, so 1 - H is meant.
+    """
+
+    attenuation: float = ATTENUATION
+    epsilon: float = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +64,7 @@ class Marks:
         return Marks(self.noisy & (is_root | ~self.noisy[above]), self.meaningful & (is_root | ~self.meaningful[above]))
 
 
-def importance_of(site: SiteTree) -> Importance:
+def importance_of(site: SiteTree, attenuation: float = ATTENUATION) -> Importance:
     """CalcCompImp: equations 5-1 to 5-5 over a finished SST, bottom-up."""
     leaf = site.feature_element
     entropy = feature_entropy(site.total, site.entropy_sum, site.m[leaf])
@@ -77,7 +90,7 @@ def importance_of(site: SiteTree) -> Importance:
                 for below in (children[children_in == sequence] for sequence in sequences)
             ]
         )
-        composite[i] = composite_importance(float(node[i]), counts, of_styles)
+        composite[i] = composite_importance(float(node[i]), counts, of_styles, attenuation)
     return Importance(composite, speaks, entropy)
 
 
@@ -116,14 +129,22 @@ def noisy_from(site: SiteTree, importance: Importance) -> NDArray[np.float64]:
 class Mapped:
     """A page mapped to a site style tree (MapSST, Figure 4-7).
 
-    `element`: the element of each node, `NOWHERE` where the tree has none. For each text run, `noisy`: its deciding
-    element is noisy; `unmatched`: it is not in the tree; `dull`: all its words are locally noisy.
+    `element`: the element of each node, `NOWHERE` where the tree has none. For each node, `noisy`: the element that
+    decides about its own content is noisy; `unmatched`: it is not in the tree. `dull`: for each occurrence of a feature
+    (`page_features`, words first) whether it is locally noisy in its leaf (4.2.5); `owner`: the node that contains it.
     """
 
     element: NDArray[np.int32]
     noisy: NDArray[np.bool_]
     unmatched: NDArray[np.bool_]
     dull: NDArray[np.bool_]
+    owner: NDArray[np.int32]
+
+    def dull_runs(self, runs: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
+        """Of `count` runs those with words, all of which are locally noisy; `runs` are the runs of the page's words."""
+        words = np.bincount(runs, minlength=count)
+        dull: NDArray[np.bool_] = (words > 0) & (np.bincount(runs[self.dull[: len(runs)]], minlength=count) == words)
+        return dull
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,15 +157,33 @@ class Traced:
     noisy_from: NDArray[np.float64]
 
 
+class SstMap(SiteMap):
+    """The paths of the published tree. A child is mapped only if its parent's whole sequence of children is known."""
+
+    def __init__(self, site: SiteTree) -> None:
+        super().__init__(site)
+        self.styles = Pairs(site.style_element.astype(np.uint64), site.style_sequence)
+
+    def own_leaves(self, found: NDArray[np.int32], cutting: PageElements) -> NDArray[np.int32]:
+        """The `#text` leaf of each node's element.
+
+        `NOWHERE` for a node whose sequence of children its element does not have: all its content is possibly
+        meaningful, the text directly inside as well (Figure 4-7, lines 17 and 18).
+        """
+        rows = self.styles.rows(found.astype(np.uint64), cutting.sequence)
+        return np.where(rows >= 0, self.text_leaf[found], np.int32(NOWHERE))
+
+
 class NoiseMap:
     """A finished SST with its importance, for mapping pages at any threshold."""
 
-    def __init__(self, site: SiteTree) -> None:
+    def __init__(self, site: SiteTree, settings: NoiseSettings | None = None) -> None:
+        settings = settings or NoiseSettings()
         self.site = site
-        self.map = AlignedMap(site)
-        self.importance = importance_of(site)
-        dull = 1 - self.importance.entropy < EVERYWHERE_ALIKE
-        self.dull = np.sort(pair_key(site.feature_element[dull].astype(np.uint64), site.feature[dull]))
+        self.map = AlignedMap(site) if site.cut == ALIGNED_CUT else SstMap(site)
+        self.importance = importance_of(site, settings.attenuation)
+        dull = 1 - self.importance.entropy < settings.epsilon
+        self.dull = Pairs(site.feature_element[dull].astype(np.uint64), site.feature[dull])
         self.marks: dict[float, Marks] = {}
         self.noisy_from = noisy_from(site, self.importance)
 
@@ -157,23 +196,26 @@ class NoiseMap:
         return self.marks[threshold]
 
     def lay(self, tree: PageTree, threshold: float) -> Mapped:
-        """MapSST: the highest noisy or meaningful element on the path to a run decides about it.
+        """MapSST: the highest noisy or meaningful element on the path to a node decides about its content.
 
         So does the first node that is not in the tree, whose contents may be meaningful. The `#text` leaf of an element
-        decides about the text directly inside.
+        decides about the content directly inside.
         """
         marks = self.marked(threshold)
         cutting = elements_of_page(tree, self.site.cut)
         inside = cutting.kind != OUTSIDE
-        element = self.map.locate(tree, cutting)
+        element, leaf = self._located(tree, cutting)
         noisy = _of(marks.noisy, element)
         judge = topmost(tree.parent, inside & ((element == NOWHERE) | noisy | _of(marks.meaningful, element)))
-        owner = nearest(tree.parent, inside)[tree.run_owner]
-        by = judge[owner]
-        leaf = np.where(cutting.kind[owner] == INTERNAL, self.map.text_leaf[element[owner]], element[owner])
-        is_noisy = np.where(by >= 0, noisy[by], _of(marks.noisy, leaf))
-        unmatched = np.where(by >= 0, element[by] == NOWHERE, leaf == NOWHERE)
-        return Mapped(element, is_noisy, unmatched, self._dull_runs(tree, leaf))
+        around = nearest(tree.parent, inside)
+        by = judge[around]
+        return Mapped(
+            element,
+            np.where(by >= 0, noisy[by], _of(marks.noisy, leaf[around])),
+            np.where(by >= 0, element[by] == NOWHERE, leaf[around] == NOWHERE),
+            self.dull.rows(leaf[cutting.leaf_node].astype(np.uint64), cutting.feature) >= 0,
+            cutting.owner,
+        )
 
     def trace(self, tree: PageTree) -> Traced:
         """The results of `lay` for all thresholds at once.
@@ -183,31 +225,23 @@ class NoiseMap:
         """
         cutting = elements_of_page(tree, self.site.cut)
         inside = cutting.kind != OUTSIDE
-        element = self.map.locate(tree, cutting)
+        element, leaf = self._located(tree, cutting)
         of_elements = np.append(self.noisy_from, np.inf)  # the last entry is for `NOWHERE`
         lowest: list[float] = of_elements[element].tolist()
         for i, parent in enumerate(tree.parent[1:].tolist(), start=1):
             lowest[i] = min(lowest[i], lowest[parent])
         owner = nearest(tree.parent, inside)[tree.run_owner]
-        text_leaf = np.where(cutting.kind[owner] == INTERNAL, self.map.text_leaf[element[owner]], NOWHERE)
         known = nearest(tree.parent, inside & (element != NOWHERE))[owner]
         reached = np.where(known >= 0, element[known], NOWHERE)
         return Traced(
-            element=np.where(text_leaf != NOWHERE, text_leaf, reached).astype(np.int32),
-            noisy_from=np.minimum(np.array(lowest)[owner], of_elements[text_leaf]),
+            element=np.where(leaf[owner] != NOWHERE, leaf[owner], reached).astype(np.int32),
+            noisy_from=np.minimum(np.array(lowest)[owner], of_elements[leaf[owner]]),
         )
 
-    def _dull_runs(self, tree: PageTree, leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """The runs with words, all of which are locally noisy in their leaf (4.2.5)."""
-        words, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
-        if not len(self.dull):
-            return np.zeros(tree.run_count, np.bool_)
-        keys = pair_key(leaf[runs].astype(np.uint64), words)
-        at = np.minimum(np.searchsorted(self.dull, keys), len(self.dull) - 1)
-        lively = (self.dull[at] != keys) | (leaf[runs] == NOWHERE)
-        said = np.bincount(runs, minlength=tree.run_count)
-        dull: NDArray[np.bool_] = (said > 0) & (np.bincount(runs, weights=lively, minlength=tree.run_count) == 0)
-        return dull
+    def _located(self, tree: PageTree, cutting: PageElements) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The element of each node, and the leaf of its own content: itself, or the `#text` leaf below."""
+        element = self.map.locate(tree, cutting)
+        return element, np.where(cutting.kind == INTERNAL, self.map.own_leaves(element, cutting), element)
 
 
 def _of(marks: NDArray[np.bool_], element: NDArray[np.int32]) -> NDArray[np.bool_]:

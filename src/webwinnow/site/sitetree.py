@@ -1,8 +1,8 @@
 """Finish a raw style tree: fold style nodes and join similar elements (thesis 4.2.5, 4.3.1 step 3).
 
 Top-down, once, deterministic. Elements at the same position of the same style of the same (joined) element are one.
-Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= 0.85) have a
-Jaccard index of at least 0.85 are joined, highest first, ties by place. The SST's enhancement 1 never puts two tag
+Then, below one element, elements of the same tag and attributes whose characteristic features (freq >= gamma) have a
+Jaccard index of at least lambda are joined, highest first, ties by place. The SST's enhancement 1 never puts two tag
 nodes of one page into one element; step 3 of the CST may.
 `alignedtree` has our variant of the SST, which aligns sequences of children first.
 """
@@ -21,15 +21,22 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError
 from webwinnow.site._mapping import grouped
 from webwinnow.site._styles import Pairs
-from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, SST_CUT, Counts, Keys, StyleTree
+from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, Counts, Cut, Keys, StyleTree
 from webwinnow.storage import ArrayTable, is_within
 
-CHARACTERISTIC = 0.85
-"""Gamma of the thesis: a feature of this share of an element's tag nodes is characteristic."""
-JACCARD = 0.85
-"""Lambda of the thesis: elements whose characteristic features have this Jaccard index are joined."""
-LEAST_UNEQUAL = 6
-"""Smaller sets are equal or have an index below `JACCARD`: 6 of 7 is the first that reaches it."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinSettings:
+    """When elements are joined (thesis 4.2.5, enhancement 1; 4.3.1, step 3).
+
+    `gamma`: a feature of at least this share of an element's tag nodes is characteristic. `overlap`, the thesis's
+    lambda: elements whose characteristic features have at least this Jaccard index are joined.
+    """
+
+    gamma: float = 0.85
+    overlap: float = 0.85
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +47,7 @@ class SiteTree(ArrayTable):
     those of the leaves.
     """
 
-    cut: int
+    cut: Cut
     pages: int
     parent: NDArray[np.int32]
     style: Keys
@@ -64,7 +71,7 @@ class SiteTree(ArrayTable):
         return len(self.parent)
 
     @classmethod
-    def of_columns(cls, cut: int, columns: dict[str, NDArray[Any]]) -> SiteTree:
+    def of_columns(cls, cut: Cut, columns: dict[str, NDArray[Any]]) -> SiteTree:
         """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
         size = len(columns["parent"])
         for first in ("parent", "style_element", "path_element", "feature_element"):
@@ -124,17 +131,18 @@ class _Group:
     characteristic: frozenset[int] = frozenset()
 
 
-def finish(tree: StyleTree) -> SiteTree:
+def finish(tree: StyleTree, joins: JoinSettings | None = None) -> SiteTree:
     """Finish a raw tree by the rules of its cut (`SST_CUT`, `CST_CUT`)."""
-    return Finisher(tree).finished()
+    return Finisher(tree, joins).finished()
 
 
 class Finisher:
     """Finishes a raw tree, element by element."""
 
-    def __init__(self, tree: StyleTree) -> None:
+    def __init__(self, tree: StyleTree, joins: JoinSettings | None = None) -> None:
         self.tree = tree
-        self.one_a_page = tree.cut == SST_CUT
+        self.joins = joins or JoinSettings()
+        self.one_per_page = tree.cut.one_per_page
         self.at = {key: i for i, key in enumerate(tree.key.tolist())}
         self.children: dict[int, list[int]] = defaultdict(list)
         for i, parent in enumerate(tree.parent.tolist()):
@@ -198,12 +206,12 @@ class Finisher:
 
     def _joined(self, groups: list[_Group]) -> list[_Group]:
         """Join similar groups of one tag and attributes, until no two are similar."""
-        if len(groups) == 1 or (self.one_a_page and frozenset.intersection(*(group.sequences for group in groups))):
+        if len(groups) == 1 or (self.one_per_page and frozenset.intersection(*(group.sequences for group in groups))):
             return groups
         for group in groups:
             self._characterise(group)
         groups = self._join_equal(groups)
-        alike = _Similar(groups)
+        alike = _Similar(groups, self.joins.overlap)
         while (pair := alike.closest()) is not None:
             one, other = alike.groups[pair[0]], alike.groups[pair[1]]
             if self._may_join(one, other):
@@ -229,7 +237,7 @@ class Finisher:
 
     def _may_join(self, one: _Group, other: _Group) -> bool:
         """In the SST, elements of one style node are on the same pages and may not be joined."""
-        return not self.one_a_page or not one.sequences & other.sequences
+        return not self.one_per_page or not one.sequences & other.sequences
 
     def _characterise(self, group: _Group) -> None:
         features: dict[int, int] = {}
@@ -238,7 +246,7 @@ class Finisher:
             for feature, df in zip(self.tree.feature[rows].tolist(), self.tree.df[rows].tolist(), strict=True):
                 features[feature] = features.get(feature, 0) + df
         group.features = features
-        least = CHARACTERISTIC * group.m
+        least = self.joins.gamma * group.m
         group.characteristic = frozenset(feature for feature, df in features.items() if df >= least)
 
     def _union(self, one: _Group, other: _Group) -> _Group:
@@ -256,7 +264,7 @@ class Finisher:
             m,
             first.sequences | second.sequences,
             features,
-            frozenset(feature for feature, df in features.items() if df >= CHARACTERISTIC * m),
+            frozenset(feature for feature, df in features.items() if df >= self.joins.gamma * m),
         )
 
     def _columns(self, group_of: NDArray[np.int64], parents: list[int], groups: list[_Group]) -> SiteTree:
@@ -326,8 +334,9 @@ class _Similar:
     order of all features; rare ones first keep the lists short.
     """
 
-    def __init__(self, groups: list[_Group]) -> None:
+    def __init__(self, groups: list[_Group], overlap: float) -> None:
         self.groups = dict(enumerate(groups))
+        self.overlap = overlap
         self.rarity: dict[int, int] = defaultdict(int)
         for group in groups:
             for feature in group.characteristic:
@@ -350,25 +359,29 @@ class _Similar:
         del self.groups[one], self.groups[other]
         self.groups[self.next_number] = union
         self.next_number += 1
-        self._enter(self.next_number - 1)
+        self._enter(self.next_number - 1, is_union=True)
 
     def left(self) -> list[_Group]:
         return list(self.groups.values())
 
-    def _enter(self, number: int) -> None:
-        group = self.groups[number]
-        mine = group.characteristic
-        if len(mine) < LEAST_UNEQUAL:
-            return
+    def _enter(self, number: int, *, is_union: bool = False) -> None:
+        mine = self.groups[number].characteristic
         ordered = sorted(mine, key=lambda feature: (self.rarity[feature], feature))
-        prefix = ordered[: len(ordered) - ceil(JACCARD * len(ordered)) + 1]
-        for candidate in sorted({known for feature in prefix for known in self.index[feature] if known in self.groups}):
-            theirs = self.groups[candidate].characteristic
-            if JACCARD * len(mine) <= len(theirs) <= len(mine) / JACCARD:
-                shared = len(mine & theirs)
-                overlap = shared / (len(mine) + len(theirs) - shared)
-                if overlap >= JACCARD:
-                    places = sorted((self.groups[candidate].place, group.place))
-                    heappush(self.heap, (-overlap, places[0], places[1], candidate, number))
+        prefix = ordered[: len(ordered) - ceil(self.overlap * len(ordered) - ROUNDING) + 1]
+        if is_union or len(mine) >= self.overlap * (len(mine) + 1):  # smaller sets are equal to others or not similar
+            self._compare(number, {known for feature in prefix for known in self.index[feature]})
         for feature in prefix:
             self.index[feature].append(number)
+
+    def _compare(self, number: int, candidates: set[int]) -> None:
+        """Queue the pairs of a group with those of the candidates that are similar."""
+        group = self.groups[number]
+        mine = group.characteristic
+        for candidate in sorted(candidates & self.groups.keys()):
+            theirs = self.groups[candidate].characteristic
+            if self.overlap * len(mine) <= len(theirs) and self.overlap * len(theirs) <= len(mine):
+                shared = len(mine & theirs)
+                jaccard = shared / (len(mine) + len(theirs) - shared)
+                if jaccard >= self.overlap:
+                    places = sorted((self.groups[candidate].place, group.place))
+                    heappush(self.heap, (-jaccard, places[0], places[1], candidate, number))

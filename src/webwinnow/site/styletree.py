@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,25 @@ from webwinnow.site._styles import StyleSums, element_keys, leaves_around
 from webwinnow.storage import Array, ArrayTable, is_within
 from webwinnow.words import image_feature, link_feature
 
-SST_CUT = 1
-"""Virtual leaves of the SST: the parents of the actual leaves (thesis 4.2.5, enhancement 2)."""
-CST_CUT = 2
+
+class Cut(NamedTuple):
+    """Where the elements of a style tree end, and how many tag nodes of a page an element may have.
+
+    A node of at most `leaf_height` levels is a virtual leaf. One of less than `least_height` is part of its parent's
+    sequence but no element: its features belong to its parent's `#text` leaf. With `one_per_page`, elements that occur
+    on the same page are not joined.
+    """
+
+    leaf_height: int
+    least_height: int = 0
+    one_per_page: bool = True
+
+
+SST_CUT = Cut(1, least_height=1)
+"""Virtual leaves of the SST: the parents of the actual leaves, which are no elements (thesis 4.2.5, enhancement 2)."""
+ALIGNED_CUT = Cut(1)
+"""Virtual leaves of our variant of the SST: the parents of actual leaves, and actual leaves beside higher nodes."""
+CST_CUT = Cut(2, one_per_page=False)
 """Virtual leaves of the CST: the grandparents of the actual leaves (thesis 4.3.3)."""
 OUTSIDE, INTERNAL, LEAF = range(3)
 """Kinds of nodes: below a leaf or hidden; with elements below; a virtual leaf. `_styles.pyx` uses the same numbers."""
@@ -119,14 +135,16 @@ class PageElements:
     leaf_node: NDArray[np.int32]
     leaf_key: Keys
     feature: Keys
+    owner: NDArray[np.int32]
+    """The node that directly contains each occurrence."""
 
 
-def elements_of_page(tree: PageTree, cut: int) -> PageElements:
+def elements_of_page(tree: PageTree, cut: Cut) -> PageElements:
     """Cut a page: elements down to the virtual leaves, features gathered at these."""
-    key, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, cut)
+    key, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, *cut[:2])
     found = page_features(tree)
     leaf_node, leaf_key = leaves_around(tree.parent, key, kind, found.owner)
-    return PageElements(key, sequence, position, kind, leaf_node, leaf_key, found.feature)
+    return PageElements(key, sequence, position, kind, leaf_node, leaf_key, found.feature, found.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -135,7 +153,7 @@ class StyleTree(ArrayTable):
 
     NOT_STORED = ("pages",)
 
-    cut: int
+    cut: Cut
     pages: Keys
     """Fingerprints of the pages, ascending."""
     key: Keys
@@ -162,7 +180,7 @@ class StyleTree(ArrayTable):
     """L, in units of 2^-32."""
 
     @classmethod
-    def grow(cls, trees: Iterable[PageTree], cut: int) -> StyleTree:
+    def grow(cls, trees: Iterable[PageTree], cut: Cut) -> StyleTree:
         """Grow from pages; choose them first (`choose_pages`)."""
         grower = Grower(cut)
         for tree in trees:
@@ -187,7 +205,7 @@ class StyleTree(ArrayTable):
         )
 
     @classmethod
-    def of_columns(cls, cut: int, pages: Keys, columns: dict[str, Array]) -> StyleTree:
+    def of_columns(cls, cut: Cut, pages: Keys, columns: dict[str, Array]) -> StyleTree:
         """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
         key, most = columns["key"], len(pages) + 1
         tables = (_ELEMENT_COLUMNS, _STYLE_COLUMNS, _FEATURE_COLUMNS)
@@ -221,7 +239,7 @@ _FEATURE_COLUMNS = ("feature_element", "feature", "df", "total", "entropy_sum")
 class Grower:
     """Grows the style trees of several cuts at once, so that the features of a page are computed once."""
 
-    def __init__(self, *cuts: int) -> None:
+    def __init__(self, *cuts: Cut) -> None:
         self.pages: list[int] = []
         self.sums = {cut: StyleSums() for cut in cuts}
 
@@ -231,10 +249,10 @@ class Grower:
         found = page_features(tree)
         self.pages.append(page_fingerprint(tree) if fingerprint is None else fingerprint)
         for cut, sums in self.sums.items():
-            key, sequence, position, kind = element_keys(tree.parent, tree.style, visible, cut)
+            key, sequence, position, kind = element_keys(tree.parent, tree.style, visible, *cut[:2])
             sums.add(tree.parent, tree.style, tree.shape, key, sequence, position, kind, found.owner, found.feature)
 
-    def tree(self, cut: int) -> StyleTree:
+    def tree(self, cut: Cut) -> StyleTree:
         """The tree of one cut over the pages so far."""
         if not self.pages:
             raise ModelError("there are no pages to learn from")
@@ -243,7 +261,7 @@ class Grower:
         return _style_tree(cut, pages, sums.element_columns(), sums.style_columns(), sums.feature_columns())
 
 
-def _style_tree(cut: int, pages: Keys, elements: _Columns, styles: _Columns, features: _Columns) -> StyleTree:
+def _style_tree(cut: Cut, pages: Keys, elements: _Columns, styles: _Columns, features: _Columns) -> StyleTree:
     return StyleTree(
         cut=cut,
         pages=np.sort(pages),

@@ -26,18 +26,19 @@ from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.pagelets import PageletCounts, PageletSettings, pagelets_of
 from webwinnow.site.segmenttable import SegmentRows
-from webwinnow.site.styletree import CST_CUT, SST_CUT, Grower, StyleTree
+from webwinnow.site.styletree import ALIGNED_CUT, CST_CUT, SST_CUT, Grower, StyleTree
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 from webwinnow.urls import canonical
 
-FORMAT = ModelFormat("site sums", 5, "learn the site again")
+FORMAT = ModelFormat("site sums", 6, "learn the site again")
 LEARNED_PAGES = 500
 """Pages learned from one site at most (thesis 5.3 samples 500)."""
 TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS = "texts", "labels", "blocks", "pagelets", "segments"
-CUTS = {"sst": SST_CUT, "cst": CST_CUT}
+CUTS = {"sst": SST_CUT, "aligned": ALIGNED_CUT, "cst": CST_CUT}
 ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS, *CUTS})
 """What can be learned: on how many pages a text occurs; names of elements for people; the table of blocks; on how many
-pages a pagelet occurs; the words of tables and sections; the site style tree; the compressed structure tree."""
+pages a pagelet occurs; the words of tables and sections; the site style tree, published and aligned; the compressed
+structure tree."""
 LONGEST_LABEL = 60
 TEXT_DTYPES: dict[str, Any] = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32}
 LABEL_DTYPES: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}
@@ -148,8 +149,8 @@ class SiteSums:
     def trees(self) -> dict[str, StyleTree]:
         """The raw trees by part."""
         found = {}
-        for name, height in self.cuts.items():
-            trees = [self.grower.tree(height)] if self.grower.pages else []
+        for name, cut in self.cuts.items():
+            trees = [self.grower.tree(cut)] if self.grower.pages else []
             trees += [self.known[name]] if name in self.known else []
             if trees:
                 found[name] = StyleTree.merge(trees) if len(trees) > 1 else trees[0]
@@ -216,9 +217,9 @@ class SiteSums:
                 sums.segments = [SegmentRows.of_columns(columns)]
                 if not np.array_equal(sums.segments[0].page_key, page_keys):
                     raise ValueError("segments of other pages")
-            for tree, height in sums.cuts.items():
+            for tree, cut in sums.cuts.items():
                 if columns := file.table(StyleTree, f"{tree}_"):
-                    sums.known[tree] = StyleTree.of_columns(height, page_keys, columns)
+                    sums.known[tree] = StyleTree.of_columns(cut, page_keys, columns)
         return sums
 
     def save(self, path: Path | str) -> None:

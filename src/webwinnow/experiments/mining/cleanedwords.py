@@ -60,6 +60,7 @@ MINED_METHODS: dict[str, MinedMethod] = {
         MinedMethod("N", "none", "no cleaning", cleaning="none"),
         MinedMethod("T", "template", "templates dropped (thesis 3.3)", cleaning="template"),
         MinedMethod("S", "sst", "noise of the site style tree dropped (thesis 4.2)", cleaning="sst"),
+        MinedMethod("A", "aligned", "noise of our aligned style tree dropped", cleaning="aligned"),
         MinedMethod("W", "weights", "weights of the compressed structure tree (5-10)", weighting="cst", exact=True),
         MinedMethod("M", "mapped", "weights of MapCST, learned from a sample (thesis 4.3.3)", weighting="cst"),
         MinedMethod("C", "combined", "page and site evidence together, our default", cleaning="combined"),
@@ -268,8 +269,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
         hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
         for letter, cleaner in cleaners.items():
             verdict = cleaner.clean(tree, model, evidence).verdict
-            kept = verdict.keep_runs & verdict.keep[tree.run_owner]
-            words, counts = np.unique(hashes[kept[runs]], return_counts=True)
+            words, counts = np.unique(hashes[verdict.keeps_words(tree, runs)], return_counts=True)
             inside = np.isin(words, counted)
             yield letter, words[inside], counts[inside].astype(np.float64)
         for letter, builder in builders.items():

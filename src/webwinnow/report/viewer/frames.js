@@ -109,13 +109,13 @@ class Pane {
 
   mark() {
     if (!this.method) return;
-    const keeps = keeper(this.method);
+    const keeps = keeper(this.method), words = page.methods[this.method].words ?? page.words;
     let before = "", kept = 0;
     this.totals = new Map();
     for (let r = 0; r < this.spans.length; r++) {
       const state = categoryOf(this.method, keeps, r);
       this.totals.set(state, (this.totals.get(state) ?? 0) + page.words[r]);
-      if (state === "kept") kept += page.words[r];
+      if (state === "kept") kept += words[r];
       const isHidden = off.has(state);
       const key = `${state} ${before === state} ${isHidden}`;
       if (this.states[r] !== key) {

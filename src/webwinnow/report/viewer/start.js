@@ -78,8 +78,8 @@ async function start() {
   $("filter").addEventListener("input", listPages);
   $("show-pages").addEventListener("click", () => showView("pages"));
   $("show-tree").addEventListener("click", () => showView("tree"));
-  $("tree-dial").addEventListener("input", () => turnTo("sst", (Number($("tree-dial").value) * MILLION) / index.steps));
-  $("tree-own").addEventListener("click", () => turnTo("sst", null));
+  $("tree-dial").addEventListener("input", () => turnTo(site.tree, (Number($("tree-dial").value) * MILLION) / index.steps));
+  $("tree-own").addEventListener("click", () => turnTo(site.tree, null));
   $("tree-least").addEventListener("change", () => { least = Number($("tree-least").value); drawTree(); });
   $("tree").addEventListener("keydown", treeKey);
   $("theme").addEventListener("click", () => { theme = (theme + 1) % THEMES.length; dress(); });

@@ -4,7 +4,7 @@ const signOf = (e) => {
   const turn = treeTurn();
   return tree.noisy[e] <= turn ? "noisy" : turn < tree.spotless[e] ? "meaningful" : "mixed";
 };
-const treeTurn = () => turned.get(turnKey("sst")) ?? site.threshold;
+const treeTurn = () => turned.get(turnKey(site.tree)) ?? site.threshold;
 
 // Elements on fewer pages than `least` are left aside: what one page alone has hides what the site is like.
 let least = 1;
@@ -115,7 +115,7 @@ function markTree() {
   const turn = treeTurn(), names = { noisy: "−", meaningful: "+", mixed: "~" };
   $("tree-dial").value = Math.round((turn / MILLION) * index.steps);
   $("tree-turn").textContent = shown(turn);
-  $("tree-own").setAttribute("aria-pressed", String(!turned.has(turnKey("sst"))));
+  $("tree-own").setAttribute("aria-pressed", String(!turned.has(turnKey(site.tree))));
   $("tree").style.setProperty("--turn", turn / 1e4 + "%");
   for (const [e, item] of tree.items) {
     const sign = signOf(e), box = item.firstChild.querySelector(".sign");
