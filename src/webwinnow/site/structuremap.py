@@ -55,7 +55,7 @@ class StructureMap:
 
     def leaves(self, tree: PageTree) -> NDArray[np.int32]:
         """The leaf element of the features directly inside each node; `NOWHERE` where no element matches."""
-        _, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, self.cut)
+        _, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, *self.cut[:2])
         found = self.walk.down(tree.parent, tree.style, sequence, position, kind)
         leaf: NDArray[np.int32] = np.where(self.is_internal[found], self.text_leaf[found], found)
         return leaf
