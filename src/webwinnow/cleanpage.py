@@ -140,7 +140,7 @@ class CleanPage:
     @property
     def features(self) -> FeatureVector:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
-        return features_of(self.tree, self.verdict, self.language, self.view_settings)
+        return features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
