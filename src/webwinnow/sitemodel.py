@@ -107,8 +107,8 @@ class SiteCleaner:
         method = self.cleaner.method
         if not (method.learns and self.site_by.has_sites):
             return None
-        pagelets = self.cleaner.settings.template.pagelets
-        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, pagelets)))
+        pagelets, stops = self.cleaner.settings.template.pagelets, self.cleaner.settings.segments.stop_list
+        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, pagelets, stops)))
         key = page_fingerprint(tree)
         if key not in site.pages and len(site.pages) < self.learn_pages:
             site.pages.add(key)

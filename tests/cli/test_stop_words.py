@@ -253,3 +253,23 @@ def test_an_own_list_is_for_every_language() -> None:
 def test_damaged_stop_words_in_a_model_are_refused(plain: Any) -> None:
     with pytest.raises(ValueError, match="stop words"):
         StopList.from_plain(plain)
+
+
+def test_segments_are_judged_without_the_words_of_the_file(stops: Path, tmp_path: Path) -> None:
+    """A table of stop words has no features, and so the entropy of boilerplate (thesis 3.2, equation 4-2)."""
+
+    def tables(k: int) -> str:
+        own = " ".join(f"fact{chr(97 + k)}{chr(97 + j)}" for j in range(8))
+        return f"<table><tr><td>{own}</table><table><tr><td>{'wheat' if k % 2 else 'anchor'}</table>"
+
+    pages = [page("farming", k, "a.test") | {"html": f"<html lang=en><body>{tables(k)}"} for k in range(8)]
+    crawl = jsonl(tmp_path / "tables.jsonl", pages)
+
+    def texts(*more: object) -> str:
+        given = ("--method", "segments", "--set", "segments.threshold=0.9", "-o", tmp_path / "out.jsonl", "-q")
+        run("clean", crawl, *given, *more)
+        return " ".join(row["text"] for row in written(tmp_path / "out.jsonl"))
+
+    assert "wheat" in texts()
+    assert "wheat" not in texts("--stop-words", stops)
+    assert "facta" in texts("--stop-words", stops)

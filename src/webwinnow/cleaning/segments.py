@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from webwinnow.cleaning import verdict as reasons
-from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share
+from webwinnow.cleaning.settings import MethodSettings, min_pages, setting, share, stop_words
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
+from webwinnow.words import StopList, stop_list_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,13 @@ class SegmentSettings(MethodSettings):
     )
     features: float = share(MOST_FEATURES, "the site's own threshold: least share of the site's words that it includes")
     gain: float = share(LITTLE_GAIN, "the site's own threshold: largest share of words that the next step may add")
+    stop_words: tuple[str, ...] | None = stop_words()
     min_pages: int = min_pages()
+
+    @property
+    def stop_list(self) -> StopList:
+        """The words that do not count, read where a site is learned; a model keeps them."""
+        return stop_list_of(self.stop_words)
 
 
 def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:

@@ -187,6 +187,7 @@ def cleaning_settings(
         pairs or (),
         page={name: value for name, value in page.items() if value is not None},
         docview=docview | stops,
+        segments=stops,
     )
 
 

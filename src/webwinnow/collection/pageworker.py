@@ -197,7 +197,9 @@ class PageWorker:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.scores:
             return self._learned_from_evidence(chosen)
-        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=self.cleaner.settings.template.pagelets)
+        settings = self.cleaner.settings
+        pagelets, stops = settings.template.pagelets, settings.segments.stop_list
+        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=pagelets, stops=stops)
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from webwinnow.cleaning.page import PageSettings
+from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
 from webwinnow.docview import ViewSettings
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
@@ -57,7 +58,9 @@ class CleanOptions(_Strict):
     def cleaning(self, stop_list: StopList) -> CleaningSettings:
         """The settings of the methods."""
         page = PageSettings(favor=self.favor, comments=self.comments)
-        return CleaningSettings(page=page, docview=ViewSettings(stop_words=stop_list.own))
+        own = stop_list.own
+        docview, segments = ViewSettings(stop_words=own), SegmentSettings(stop_words=own)
+        return CleaningSettings(page=page, docview=docview, segments=segments)
 
 
 class PageRequest(CleanOptions):

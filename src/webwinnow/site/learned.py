@@ -114,7 +114,9 @@ class LearnedSite:
             },
             blocks=BlockTable.of(sums.blocks()) if BLOCKS in sums.parts and sums.pages > 1 else None,
             pagelets=sums.pagelets().repeated() if PAGELETS in sums.parts else None,
-            segments=SegmentTable.of(SegmentRows.merge(sums.segments)) if SEGMENTS in sums.parts else None,
+            segments=SegmentTable.of(SegmentRows.merge(sums.segments), sums.segment_stops)
+            if SEGMENTS in sums.parts
+            else None,
             labels={style: sums.labels[style] for style in styles[:SHOWN_LABELS]},
             has_texts=TEXTS in sums.parts,
             **trees,

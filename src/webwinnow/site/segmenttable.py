@@ -37,6 +37,7 @@ DEFAULT_LANGUAGE = "en"
 
 Keys = NDArray[np.uint64]
 Entropies = NDArray[np.float64]
+NO_WORDS: Keys = np.zeros(0, np.uint64)
 
 
 def segments_of(tree: PageTree, by: str) -> NDArray[np.int32]:
@@ -44,13 +45,15 @@ def segments_of(tree: PageTree, by: str) -> NDArray[np.int32]:
     return np.maximum(nearest(tree.parent, tree.tagged(*SEGMENTATIONS[by])), 0)
 
 
-def terms_of(tree: PageTree) -> tuple[Keys, NDArray[np.int32]]:
-    """The visible words that are not stop words of the page's language, as hashes, and the node of each.
+def terms_of(tree: PageTree, own: Keys) -> tuple[Keys, NDArray[np.int32]]:
+    """The visible words that are not stop words, as hashes, and the node of each.
+
+    Stop words are an `own` list (hashes) or, if that is empty, those of the page's language.
 
     The authors also stem; we do not, since pages come in all languages.
     """
     word, run, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
-    wanted = ~np.isin(word, _stops(tree.head.language or DEFAULT_LANGUAGE))
+    wanted = ~np.isin(word, own if len(own) else _stops(tree.head.language or DEFAULT_LANGUAGE))
     return word[wanted], tree.run_owner[run[wanted]]
 
 
@@ -128,9 +131,9 @@ class SegmentRows(PageTable):
     count: NDArray[np.int32]
 
     @classmethod
-    def of_page(cls, key: int, tree: PageTree) -> SegmentRows:
-        """The rows of one page, sorted."""
-        feature, owner = terms_of(tree)
+    def of_page(cls, key: int, tree: PageTree, own: Keys = NO_WORDS) -> SegmentRows:
+        """The rows of one page, sorted; `own` as in `terms_of`."""
+        feature, owner = terms_of(tree, own)
         tables, sections = (segments_of(tree, by)[owner] for by in SEGMENTATIONS)
         order = np.lexsort((feature, sections, tables))
         feature, tables, sections = feature[order], tables[order], sections[order]
@@ -154,7 +157,7 @@ class SegmentRows(PageTable):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SegmentTable(ArrayTable):
-    """The entropy of each feature of more than one page, features ascending.
+    """The entropy of each feature of more than one page, features ascending; `own` are the stop words (`terms_of`).
 
     `included`: `included_features` of each segmentation, one after the other, to choose thresholds by.
     """
@@ -162,9 +165,10 @@ class SegmentTable(ArrayTable):
     feature: Keys
     entropy: Entropies
     included: NDArray[np.int32]
+    own: Keys
 
     @classmethod
-    def of(cls, rows: SegmentRows) -> SegmentTable:
+    def of(cls, rows: SegmentRows, own: Keys = NO_WORDS) -> SegmentTable:
         """Compute entropies (4-1, 4-2) from the rows of a site."""
         pages = len(rows.page_key)
         feature, entropy = feature_entropies(rows.feature, rows.page, rows.count, pages)
@@ -176,7 +180,8 @@ class SegmentTable(ArrayTable):
             of_block, term = np.divmod(pair, max(len(feature), 1))
             of_blocks = block_entropies(of_block, entropy[term], block)
             included.append(included_features(term, of_blocks[of_block]))
-        return cls(feature=feature[entropy > 0], entropy=entropy[entropy > 0], included=np.concatenate(included))
+        several = entropy > 0
+        return cls(feature=feature[several], entropy=entropy[several], included=np.concatenate(included), own=own)
 
     def entropy_of(self, feature: Keys) -> Entropies:
         """The entropy of some features; 0 for an unknown one."""
@@ -193,7 +198,7 @@ class SegmentTable(ArrayTable):
     def block_entropy(self, tree: PageTree, by: str) -> tuple[NDArray[np.int32], Entropies]:
         """For each node of a page its block, and for each block, by its node, H(CB) (4-2)."""
         block = segments_of(tree, by)
-        feature, owner = terms_of(tree)
+        feature, owner = terms_of(tree, self.own)
         known, at = np.unique(feature, return_inverse=True)
         pair = np.unique(block[owner].astype(np.int64) * max(len(known), 1) + at)
         of_block, term = np.divmod(pair, max(len(known), 1))

@@ -25,10 +25,11 @@ from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.pagelets import PageletCounts, PageletSettings, pagelets_of
-from webwinnow.site.segmenttable import SegmentRows
+from webwinnow.site.segmenttable import NO_WORDS, SegmentRows
 from webwinnow.site.styletree import ALIGNED_CUT, CST_CUT, SST_CUT, Grower, StyleTree
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 from webwinnow.urls import canonical
+from webwinnow.words import StopList
 
 FORMAT = ModelFormat("site sums", 6, "learn the site again")
 LEARNED_PAGES = 500
@@ -77,7 +78,11 @@ class SiteSums:
     """Sums over the pages of one site, for the requested `parts`; add each page once."""
 
     def __init__(
-        self, site: str = "", parts: frozenset[str] = ALL_PARTS, pagelets: PageletSettings | None = None
+        self,
+        site: str = "",
+        parts: frozenset[str] = ALL_PARTS,
+        pagelets: PageletSettings | None = None,
+        stops: StopList | None = None,
     ) -> None:
         if unknown := parts - ALL_PARTS:
             raise ModelError(
@@ -93,6 +98,7 @@ class SiteSums:
         self.rows: list[BlockRows] = []
         self.pagelet_settings = pagelets or PageletSettings()
         self.pagelet_pages: Counter[int] = Counter()
+        self.segment_stops = NO_WORDS if stops is None or stops.own is None else stops.keys(None)
         self.segments: list[SegmentRows] = []
         self.labels: dict[int, str] = {}
         """A readable name of an element, by its style."""
@@ -114,7 +120,7 @@ class SiteSums:
             found = pagelets_of(tree, self.pagelet_settings)
             self.pagelet_pages.update(np.unique(found.fingerprint).tolist())
         if SEGMENTS in self.parts:
-            self.segments.append(SegmentRows.of_page(self.keys[-1], tree))
+            self.segments.append(SegmentRows.of_page(self.keys[-1], tree, self.segment_stops))
         if LABELS in self.parts:
             for style, i in zip(*(found.tolist() for found in np.unique(tree.style, return_index=True)), strict=True):
                 if style not in self.labels:

@@ -249,7 +249,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     }
     scored = any(cleaner.method.scores for cleaner in cleaners.values())
     parts = frozenset[str]().union(*(cleaner.method.parts for cleaner in cleaners.values()))
-    sums = SiteSums(parts=parts)
+    sums = SiteSums(parts=parts, stops=job.stop_list)
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
     model = LearnedSite.of(sums) if parts else None
