@@ -168,10 +168,10 @@ def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: Pa
 
 def _read_cst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
     assert model is not None
-    blocks = cut(tree)
-    score = block_weights(blocks, model)[blocks.of_run()]
+    blocks, settings = cut(tree), CleaningSettings().cst
+    score = block_weights(blocks, model.feature_weights(settings.weights))[blocks.of_run()]
     limit = np.where(tree.visible[tree.run_owner], np.rint(score * MILLION), NEVER)
-    own = round(CleaningSettings().cst.weight * MILLION)
+    own = round(settings.weight * MILLION)
     return _two_sided(verdict, limit, reasons.WEIGHTY_REASON, reasons.LIGHT_REASON, score, own=own)
 
 

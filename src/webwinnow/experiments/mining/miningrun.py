@@ -277,9 +277,9 @@ def _results(
         if rows == BOTH:
             unit_trials[letter] = _trials(unit)
         runs[letter] = tuple(sorted(minejobs.ClusterRun(*run) for run in clusters))
-        unit, classes = nearest or ("", [])
+        held_out, classes = nearest or ("", [])
         neighbours[letter] = tuple(NeighbourScores(*scores) for scores in classes)
-        folds_by = folds_by or unit
+        folds_by = folds_by or held_out
     return TaskResults(task, tuple(methods), trials, unit_trials, runs, neighbours, emptied, folds_by, rows)
 
 
