@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from enumerated_trees import enumerate_states
@@ -12,7 +14,7 @@ from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, TreeParameters
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics import SiteTopics, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
-from webwinnow.sitemining.topics.treescale import TreeScale, page_observations
+from webwinnow.sitemining.topics.treescale import TreeScale, page_observations, shown_symbols
 
 # A node (1) with a parent (0), two children (2, 3), a sibling (4) and a grandchild (5).
 PARENT = [-1, 0, 1, 1, 0, 2]
@@ -95,63 +97,105 @@ def training() -> Training:
 MIXED = ["wheat harvest vessel crew field", "harbour field", "wheat vessel", "nobody knows"]
 
 
-def enumerated(scale: TreeScale, parent: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """P(topic | W) of every node by enumeration, where P(W_u | C_u) is P(topic | text), 1 where nothing is shown."""
+def plain(scale: TreeScale) -> TreeScale:
+    """The scale with equation 8 as it is: slope and damping of 1."""
+    return replace(scale, slope=1.0, damping=1.0)
+
+
+def enumerated(scale: TreeScale, parent: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+    """P(topic | W) of every node by enumeration; `evidence` is log P(W_u | C_u)."""
     model = scale.parameters
-    likelihood = np.where(np.isnan(shown), 1.0, np.maximum(shown, 1e-12)).tolist()
+    likelihood = np.exp(evidence).tolist()
     found = enumerate_states(parent.tolist(), likelihood, model.root.tolist(), model.transition.tolist())
     return np.array(found.posterior)
+
+
+def with_text(found: np.ndarray, text: np.ndarray) -> np.ndarray:
+    """Bayes' rule with P(topic | text) of the node itself, under equal priors, where it has text."""
+    both = found * np.where(np.isnan(text), 1.0, text)
+    return both / both.sum(axis=1, keepdims=True)
+
+
+def test_what_a_text_shows_is_evidence_by_the_learned_emissions(training):
+    scale = training.learned(HmtMethod).pages
+    shown = np.array([[0.9, 0.1], [0.3, 0.7], [np.nan, np.nan]])
+    expected = [np.log(scale.parameters.emission[:, 2]), np.log(scale.parameters.emission[:, 4]), np.zeros(2)]
+    np.testing.assert_allclose(scale.evidence(shown), expected)
+    assert scale.parameters.emission[0, :3].sum() > scale.parameters.emission[0, 3:].sum()
 
 
 def test_steps_3_5_1_to_3_5_3_are_inference_in_the_trees(training):
     """Blocks by words, a page from its block tree, the site from its page tree: (8), with slope and damping of 1."""
     learned = training.learned(TwoPhase)
-    plain = [TreeScale(2, stay=scale.stay) for scale in (learned.blocks, learned.pages)]
-    method = TwoPhase(learned.words, *plain)
+    blocks_scale, pages_scale = plain(learned.blocks), plain(learned.pages)
+    method = TwoPhase(learned.words, blocks_scale, pages_scale)
     given = site("new", MIXED)
-    pages, blocks = method.preclassified(given)
+    text, pages, blocks = method.preclassified(given)
     np.testing.assert_array_equal(blocks, learned.words.of_blocks(given.node_words))
     found = method.predict(given)
     roots = np.flatnonzero(given.parent < 0)
-    from_blocks = enumerated(plain[0], given.parent, blocks)[roots]
-    with_text = from_blocks * np.where(np.isnan(pages), 1.0, pages)  # a page is observed with its whole text as well
-    np.testing.assert_allclose(found.pages, with_text / with_text.sum(axis=1, keepdims=True), rtol=1e-9)
+    from_blocks = enumerated(blocks_scale, given.parent, blocks_scale.evidence(blocks))[roots]
+    np.testing.assert_allclose(found.pages, with_text(from_blocks, pages), rtol=1e-9)
     parent, observed = page_observations(given.page_tree, found.pages)
-    np.testing.assert_allclose(found.site, enumerated(plain[1], parent, observed)[0], rtol=1e-9)
+    of_site = enumerated(pages_scale, parent, pages_scale.evidence(observed))[:1]
+    np.testing.assert_allclose(found.site, with_text(of_site, text)[0], rtol=1e-9)
 
 
 def test_method_hmt_is_inference_in_the_page_tree(training):
     """Figure 2b: words of pages, then (8) at every page; the site's topic is the state of the root."""
     learned = training.learned(HmtMethod)
-    method = HmtMethod(learned.words, TreeScale(2, stay=learned.pages.stay))
+    method = HmtMethod(learned.words, plain(learned.pages))
     given = site("new", MIXED)
     parent, observed = page_observations(given.page_tree, learned.words.of_pages(given.page_words))
-    expected = enumerated(method.pages, parent, observed)
+    expected = enumerated(method.pages, parent, method.pages.evidence(observed))
     found = method.predict(given)
     np.testing.assert_allclose(found.pages[given.page_tree.page], expected, rtol=1e-9)
     np.testing.assert_allclose(found.site, expected[0], rtol=1e-9)
 
 
+def test_step_1_learns_by_em_what_enumeration_finds(training):
+    """One more pass of EM, its expected counts by enumeration of all states, does not move the parameters."""
+    scale = training.learned(HmtMethod).pages
+    held = training.held_out_sites()
+    transition, emission = np.zeros((2, 2)), np.zeros((2, 6))
+    for given, found, topic in held:
+        parent, observed = page_observations(given.page_tree, found.pages)
+        model, shown = scale.parameters, shown_symbols(observed)
+        likelihood = np.exp(scale.evidence(observed))
+        root = np.eye(2)[topic].tolist()  # the topic of the site is known
+        states = enumerate_states(parent.tolist(), likelihood.tolist(), root, model.transition.tolist())
+        np.add.at(emission.T, shown, np.array(states.posterior) / len(parent))
+        transition += np.array(states.pairs) / len(parent)
+    np.testing.assert_allclose(scale.counts.transition, transition, atol=1e-3)
+    np.testing.assert_allclose(scale.counts.emission, emission, atol=1e-3)
+    assert scale.counts.root.tolist() == [3.0, 3.0]
+    np.testing.assert_allclose(scale.parameters.root, [0.5, 0.5])
+
+
 def test_steps_4_1_and_4_2_fuse_coarse_to_fine_and_classify_again(training):
     """Figure 7: the raw result of each scale is fused with the one above, and pages and site are inferred again."""
     learned = training.learned(Multiscale)
-    plain = [TreeScale(2, stay=scale.stay) for scale in (learned.raw.blocks, learned.raw.pages, learned.final)]
-    raw = TwoPhase(learned.raw.words, plain[0], plain[1])
-    method = Multiscale(raw, plain[2], learned.links)
-    given, even = site("new", MIXED), np.array([0.5, 0.5])
+    scales = [plain(scale) for scale in (learned.raw.blocks, learned.raw.pages, learned.final)]
+    raw = TwoPhase(learned.raw.words, scales[0], scales[1])
+    method = Multiscale(raw, scales[2], learned.links)
+    given = site("new", MIXED)
+    of_sites, of_pages, of_blocks = scales[1].parameters.root, scales[1].prior, scales[0].prior  # P(C)
     beside = Neighbours(linked=(0,), count=1)
     first = raw.predict(given)
-    of_site = fuse(first.site, site_context(beside, learned.links, even), even)  # 4.1, l = 1
-    of_pages = fuse(first.pages, of_site, even)  # l = 2
-    of_blocks = fuse(first.blocks, of_pages[given.page_of_node], even)  # l = 3
-    seen = np.where(np.isnan(first.blocks), np.nan, of_blocks)
-    from_blocks = enumerated(plain[0], given.parent, seen)[given.parent < 0]
-    again = from_blocks * fuse(first.texts, of_site, even)  # 4.2.1
-    again /= again.sum(axis=1, keepdims=True)
+    context = site_context(beside, learned.links, of_sites)
+    fused_site = fuse(first.site, context, of_sites)  # 4.1, l = 1
+    fused_pages = fuse(first.pages, fused_site, of_pages)  # l = 2
+    said = np.exp(scales[0].evidence(first.blocks)) * of_blocks  # P(C | W) of a block, by Bayes' rule
+    fused_blocks = fuse(said / said.sum(axis=1, keepdims=True), fused_pages[given.page_of_node], of_blocks)  # l = 3
+    seen = np.where(np.isnan(first.blocks), 0.0, np.log(fused_blocks / of_blocks))
+    from_blocks = enumerated(scales[0], given.parent, seen)[given.parent < 0]
+    again = with_text(from_blocks, fuse(first.texts, fused_site, of_pages))  # 4.2.1
     found = method.predict(given, beside)
     np.testing.assert_allclose(found.pages, again, rtol=1e-9)
     parent, observed = page_observations(given.page_tree, again)
-    np.testing.assert_allclose(found.site, enumerated(plain[2], parent, observed)[0], rtol=1e-9)  # 4.2.2
+    text = fuse(raw.words.of_site(given.page_words), context, of_sites)
+    expected = with_text(enumerated(scales[2], parent, scales[2].evidence(observed))[:1], text)
+    np.testing.assert_allclose(found.site, expected[0], rtol=1e-9)  # 4.2.2
     assert not np.allclose(found.site, first.site)
 
 

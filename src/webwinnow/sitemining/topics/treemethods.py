@@ -154,9 +154,9 @@ class Multiscale(TopicMethod):
     """Two phases, interscale fusion and a final pass (4.1, the four steps of Figure 7).
 
     Raw results are refined coarse to fine by the scale above, then pages and site are classified again. P(C) is the
-    same for every topic at every scale, because the words are learned with equal weight per topic. `final` is the tree
-    of the last pass. It is more certain than the raw one, because fusion passes the site's topic to every page: so its
-    slope is learned after fusion.
+    relative frequency of the topics at each scale: of training sites (pi), and of their pages and blocks as EM found
+    them. `final` is the tree of the last pass. It is more certain than the raw one, because fusion passes the site's
+    topic to every page: so its slope is learned after fusion.
     """
 
     name: ClassVar[str] = "multiscale"
@@ -191,8 +191,8 @@ class Multiscale(TopicMethod):
         self, site: SitePages, text: Floats, pages: Floats, blocks: Floats, neighbours: Neighbours | None
     ) -> tuple[Floats, Floats]:
         """P(topic | text) of the site with its context, and P(topic) of each page after steps 2, 3 and half of 4."""
-        scales, topics = (self.raw.pages, self.raw.blocks), pages.shape[1]
-        priors = [np.full(topics, 1 / topics), *(scale.prior for scale in scales)]
+        scales = (self.raw.pages, self.raw.blocks)
+        priors = [scales[0].parameters.root, *(scale.prior for scale in scales)]
         raw = self.raw.classified(site, text, pages, blocks)  # step 2
         assert raw.pages is not None
         context = site_context(neighbours or Neighbours(), self.links, priors[0])

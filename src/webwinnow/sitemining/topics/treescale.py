@@ -96,10 +96,10 @@ class TreeScale:
 
     def sloped(self, trees: Sequence[Observed], topic: Sequence[int], own: Sequence[Floats | None] = ()) -> Self:
         """A copy with the slope of the highest likelihood for the roots of held-out sites; `own` as in `roots`."""
-        shown = [
-            (self._roots(parent, self.evidence(posteriors)), None if before is None else _logarithms(before), number)
-            for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True)
-        ]
+        shown = []
+        for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True):
+            roots = self._roots(parent, self.evidence(posteriors))
+            shown.append((roots, self._before(before) + np.zeros_like(roots), number))
         slope = slope_of(shown, STEEPEST_TREE)
         return replace(self, slope=1.0 if slope is None else slope)
 
@@ -114,10 +114,15 @@ class TreeScale:
     def roots(self, parent: Indexes, evidence: Floats, own: Floats | None = None) -> Floats:
         """P(topic | W) of each root, given all evidence in its tree (8), with the slope.
 
-        `own` is P(topic | text) of the roots' own text, NaN where there is none; the slope does not apply to it.
+        `own` is P(topic | text) of the roots' own text under equal priors, NaN where there is none; the slope applies
+        neither to it nor to pi.
         """
-        found = self.slope * self._roots(parent, evidence)
-        return probabilities(found if own is None else found + np.nan_to_num(_logarithms(own)))
+        return probabilities(self.slope * self._roots(parent, evidence) + self._before(own))
+
+    def _before(self, own: Floats | None) -> Floats:
+        """Log P(topic) of roots before their trees: pi, and their own text."""
+        found: Floats = np.log(self.parameters.root)[None]
+        return found if own is None else found + np.nan_to_num(np.log(np.maximum(own, FLOOR)))
 
     def nodes(self, parent: Indexes, evidence: Floats) -> Floats:
         """P(topic | W) of each node, given all evidence in its tree (8)."""
@@ -226,8 +231,3 @@ def _observed_branches(parent: Indexes, evidence: Floats) -> tuple[Indexes, Floa
 def _observed_symbols(parent: Indexes, symbols: Indexes) -> tuple[Indexes, Indexes]:
     nodes = _branches(parent, symbols != UNSEEN)
     return _moved(parent, nodes), symbols[nodes]
-
-
-def _logarithms(posteriors: Floats) -> Floats:
-    found: Floats = np.log(np.maximum(posteriors, FLOOR))
-    return found
