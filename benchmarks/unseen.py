@@ -12,7 +12,7 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -43,6 +43,8 @@ COLUMNS = (
 )
 TREES = ("sst", "aligned", "cst")
 PARTS = frozenset().union(*(METHODS[name].parts for name in TREES if name in METHODS))
+SITE_PAGES = 500
+"""Pages of a site whose lines are kept in memory."""
 _WORD = re.compile(r"\w+")
 
 
@@ -121,7 +123,7 @@ def _outside(model: SiteModel, tree: PageTree, settings: CstWeightSettings) -> t
 
 def _lines(tree: PageTree, text: str, repeated: frozenset[str]) -> tuple[int, int]:
     """The repeated lines in a cleaned text and in the page."""
-    kept, every = _line_counts(text), _line_counts(clean_page(tree, "none").text)
+    kept, every = _line_counts(text), _uncleaned(tree)
     return (
         sum(min(count, every[line]) for line, count in kept.items() if line in repeated),
         sum(count for line, count in every.items() if line in repeated),
@@ -130,8 +132,13 @@ def _lines(tree: PageTree, text: str, repeated: frozenset[str]) -> tuple[int, in
 
 def repeated_lines(trees: Sequence[PageTree]) -> frozenset[str]:
     """The lines of the uncleaned texts that at least half of the pages have."""
-    pages = Counter(line for tree in trees for line in _line_counts(clean_page(tree, "none").text))
+    pages = Counter(line for tree in trees for line in _uncleaned(tree))
     return frozenset(line for line, count in pages.items() if count >= len(trees) / 2)
+
+
+@lru_cache(maxsize=SITE_PAGES)
+def _uncleaned(tree: PageTree) -> Counter[str]:
+    return _line_counts(clean_page(tree, "none").text)
 
 
 def _line_counts(text: str) -> Counter[str]:

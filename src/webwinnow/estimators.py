@@ -123,8 +123,8 @@ class SiteFeatureWeighter(_SiteEstimator):
         if self.weighting not in ("cst", "wplus"):
             raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, wplus")
         sited = self._sites(X)
-        models = self._models(sited, frozenset({"cst"}))
         settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
+        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
         self.weights_: dict[str, FeatureWeights] = {
             site: model.feature_weights(settings) for site, model in models.items()
         }

@@ -92,7 +92,8 @@ class FeatureMatrix:
 
 def learn_weights(trees: Iterable[PageTree], settings: CstWeightSettings | None = None) -> FeatureWeights:
     """Learn the compressed structure tree of a site and its weights; choose the pages first (`choose_pages`)."""
-    return FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)), settings)
+    settings = settings or CstWeightSettings()
+    return FeatureWeights(finish(StyleTree.grow(trees, CST_CUT), settings.join), settings)
 
 
 class VectorBuilder:

@@ -97,6 +97,19 @@ def test_u_and_m_of_thesis_4_3_3_can_be_set(webwinnow, write_crawl, tmp_path):
     assert found("--set", "cst.mapped=no") == found("--no-mapped")
 
 
+def test_gamma_and_lambda_of_step_3_can_be_set(webwinnow, write_crawl, tmp_path):
+    # The menu is at another position on each page, with one word of its own: 6 of 8 features are shared, 0.75.
+    same = "one two three four five six"
+    pages = [f"<body>{'<hr>' * k}<ul><li><b>{same} extra{k}</b></li></ul>" for k in range(2)]
+    crawl = write_crawl([{"url": f"http://a.example/{k}", "html": page} for k, page in enumerate(pages)])
+    found = []
+    for options in ((), ("--set", "cst.overlap=0.7"), ("--set", "cst.gamma=0.5", "--set", "cst.overlap=0.7")):
+        out = tmp_path / "f.npz"
+        assert webwinnow("features", crawl, "-o", out, "-q", "--all-words", *options).returncode == 0
+        found.append("one" in weights_in(out)[0])
+    assert found == [True, False, False]
+
+
 def test_an_element_seen_once_has_importance_0_or_1(webwinnow, write_crawl, tmp_path):
     # One page, so root and BODY are seen once. Step 3 merges both leaves: H(red) = 0.8113, NodeImp = 0.1887.
     html = "<body><div><p><b>red red red</b></p></div><div><p><b>red</b></p></div>"

@@ -12,7 +12,7 @@ from webwinnow.errors import SettingsError, check_range
 from webwinnow.pagetree import PageTree
 from webwinnow.site._styles import Pairs, sums_by_key
 from webwinnow.site.importance import feature_entropy, feature_weight, leaf_importance, node_importance, path_importance
-from webwinnow.site.sitetree import SiteTree
+from webwinnow.site.sitetree import JoinSettings, SiteTree
 from webwinnow.site.structuremap import StructureMap
 from webwinnow.site.styletree import INTERNAL, LEAF, Keys, page_features
 
@@ -33,17 +33,25 @@ class CstWeightSettings:
     - `informative`, `meaningless`: if mapped, weights from `informative` (u) on count as 1, those below `meaningless`
       (m) as 0.
     - `alone`: NodeImp of an element with one tag node: 0 in the thesis (5-6), 1 in Yi and Liu (eq. 1).
+    - `gamma`, `overlap`: how the tree is learned (`JoinSettings`); a model has its own.
     """
 
     mapped: bool = False
     informative: float = INFORMATIVE
     meaningless: float = MEANINGLESS
     alone: float = 0.0
+    gamma: float = JoinSettings().gamma
+    overlap: float = JoinSettings().overlap
 
     def __post_init__(self) -> None:
-        check_range(self, "informative", "meaningless", "alone", least=0, most=1)
+        check_range(self, "informative", "meaningless", "alone", "gamma", "overlap", least=0, most=1)
         if self.meaningless > self.informative:
             raise SettingsError(f"meaningless is {self.meaningless}, above informative, which is {self.informative}")
+
+    @property
+    def join(self) -> JoinSettings:
+        """How the tree is learned."""
+        return JoinSettings(gamma=self.gamma, overlap=self.overlap)
 
 
 class FeatureWeights:
