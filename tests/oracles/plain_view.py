@@ -372,7 +372,8 @@ def similar_blocks(
     keys, which = np.unique(word[at], return_inverse=True)
     pairs, count = np.unique(of_word[at].astype(np.int64) * len(keys) + which, return_counts=True)
     length = np.sqrt(np.bincount(pairs // len(keys), weights=np.square(count), minlength=len(parent)))
-    like = (length > 0) & (np.round(dot, 6) > least * length)  # the topic's own length is 1
+    cosine = np.divide(dot, length, out=np.zeros_like(dot), where=length > 0)  # the topic's own length is 1
+    like = (length > 0) & (np.rint(cosine * 1e6) / 1e6 > least)
     found: Mask = (unit >= 0) & like[unit]
     return found
 

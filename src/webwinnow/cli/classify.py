@@ -68,8 +68,8 @@ def train(
     set_: Annotated[
         list[str] | None,
         opt.cleaning(
-            "Setting of the weights, as in cst.informative=0.2; with docview of cleaning, as in sst.threshold=0.9; "
-            "repeatable. `webwinnow methods` lists them.",
+            "Setting of a method, as in cst.informative=0.2 for the weights or, with docview, sst.threshold=0.9 for "
+            "cleaning; repeatable. `webwinnow methods` lists them.",
             "--set",
             metavar="NAME=VALUE",
         ),

@@ -704,7 +704,7 @@ def similar_blocks(const int32_t[::1] parent, const uint8_t[::1] kind, int hub, 
         for b in range(blocks):
             u = unit[b]
             if u >= 0 and square[u] > 0:
-                similar[b] = rint(dot[u] * 1e6) / 1e6 > least * sqrt(square[u])
+                similar[b] = rint(dot[u] / sqrt(square[u]) * 1e6) / 1e6 > least
     return similar.base.view(np.bool_)
 
 
