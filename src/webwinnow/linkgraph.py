@@ -57,11 +57,13 @@ class LinkGraph:
 
     def forward(self, score: Floats) -> Floats:
         """For each page the sum of the scores of the pages that link to it."""
-        return np.bincount(self.target, weights=score[self.source], minlength=self.pages)
+        found: Floats = np.bincount(self.target, weights=score[self.source], minlength=self.pages).astype(np.float64)
+        return found
 
     def backward(self, score: Floats) -> Floats:
         """For each page the sum of the scores of the pages that it links to."""
-        return np.bincount(self.source, weights=score[self.target], minlength=self.pages)
+        found: Floats = np.bincount(self.source, weights=score[self.target], minlength=self.pages).astype(np.float64)
+        return found
 
 
 class PageRank(NamedTuple):

@@ -52,12 +52,14 @@ def learn(
 ) -> SiteModel:
     """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest.
 
-    Of the settings, those that are read when a site is learned matter: `gamma` and `overlap` of its trees.
+    Of the settings, those that are read when a site is learned matter: `gamma` and `overlap` of its trees, and
+    `links`, `shingle` and `hashes` of `template`.
     """
     if isinstance(pages, str | bytes):
         raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
-    return SiteModel.learn(choose_pages(keyed), site, parts, (settings or CleaningSettings()).joins)
+    settings = settings or CleaningSettings()
+    return SiteModel.learn(choose_pages(keyed), site, parts, settings.joins, settings.template.pagelets)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webwinnow import SiteCleaner, SiteModel, parse
+from webwinnow import SiteCleaner, SiteModel, learn, parse
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.methods import CleaningSettings
@@ -275,3 +275,11 @@ def test_text_directly_inside_a_full_element_is_in_no_pagelet():
 def test_k_links_are_too_many(links):
     tree = parse(f"<div><div>{LINKS}</div></div>")
     assert (pagelets_of(tree, PageletSettings(links=links)).node[0] > 2) == (links <= 3)
+
+
+def test_a_model_is_applied_with_the_k_that_it_was_learned_with():
+    pages = [f"<div><a href=/1>one</a><a href=/2>two</a></div><p>story {n} of {n}</p>" for n in "ab"]
+    for links, text in ((2, "story a of a"), (3, "onetwo story a of a")):
+        learned = learn(pages, settings=CleaningSettings(template=TemplateSettings(links=links)))
+        again = SiteModel.from_bytes(learned.to_bytes())
+        assert " ".join(again.clean(pages[0], "template").text.split()) == text

@@ -169,12 +169,13 @@ class PageWorker:
 
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
-        sums = SiteSums(job.site)
+        cleaning = CleaningSettings.from_plain(job.cleaning)
+        sums = SiteSums(job.site, pagelets=cleaning.template.pagelets)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)
         self.heartbeat()
-        model = CleaningSettings.from_plain(job.cleaning).learned(sums)
+        model = cleaning.learned(sums)
         return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
 
     def update_model(self, job: UpdateModel) -> ModelBuilt:

@@ -110,7 +110,7 @@ class Ranking:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """One line per page (or site), by its first score after cleaning, highest first."""
-        columns = [self.before.links_in(), self.after.links_in()]
+        columns: list[Numbers | Floats] = [self.before.links_in(), self.after.links_in()]
         columns += [column for score in self.scores for column in (score.before, score.after)]
         names = [self.names, self.sites] if self.by == "page" else [self.names]
         keys = [field.name for field in self.fields]

@@ -18,7 +18,7 @@ from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.noisemap import NoiseMap, NoiseSettings, choose_threshold, importance_of
-from webwinnow.site.pagelets import PageletCounts
+from webwinnow.site.pagelets import PageletCounts, PageletSettings
 from webwinnow.site.segmenttable import SegmentRows, SegmentTable
 from webwinnow.site.sitetree import JoinSettings, SiteTree, finish
 from webwinnow.site.sums import (
@@ -89,9 +89,10 @@ class LearnedSite:
         site: str = "",
         parts: frozenset[str] = ALL_PARTS,
         joins: Mapping[str, JoinSettings] = NO_JOINS,
+        pagelets: PageletSettings | None = None,
     ) -> Self:
         """Learn from the pages of one site (choose them first: `choose_pages`); `joins` as in `of`."""
-        sums = SiteSums(site, parts)
+        sums = SiteSums(site, parts, pagelets)
         for tree in trees:
             sums.add(tree)
         return cls.of(sums, joins)

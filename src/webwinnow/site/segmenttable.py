@@ -114,7 +114,7 @@ def greedy_threshold(
     every = included[GRID]
     for k, after in pairwise(tried):
         if every and included[k] >= most * every and included[after] - included[k] <= gain * every:
-            return k / GRID
+            return float(k / GRID)
     return 1.0
 
 
