@@ -46,6 +46,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     assert "6 sites learned (farming 3, shipping 3); 18 pages, 0 failed" in done.stderr
+    assert "leave one site out: 6 of 6 right (1.00, 95 % interval 1.00 to 1.00)" in done.stderr
     assert done.stdout == ""
     return folder / "topics.npz"
 
@@ -66,6 +67,53 @@ def test_sites_are_classified_a_line_each_with_what_decided(model: Path, tmp_pat
     block = found[0]["deciding_blocks"][0]
     assert block["xpath"].startswith("/html")
     assert set(block["text"].split()) & set(" ".join(TEXTS["farming"]).split())
+
+
+def test_a_site_without_known_words_has_no_topic(model: Path, tmp_path: Path):
+    pages = [{"url": "http://empty.test/", "html": "<html></html>"}, {"url": "http://odd.test/", "html": "<p>zzz qqq"}]
+    done = run("classify", model, jsonl(tmp_path / "new.jsonl", pages), "-o", "-", "--jobs", 1)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(one["topic"], one["probability"], one["none"]) for one in found] == [(None, None, None)] * 2
+    assert {one["reason"] for one in found} == {"no word of the site is known"}
+    assert "0 sites classified (none); 2 pages, 0 failed" in done.stderr
+    assert "2 sites without an answer" in done.stderr
+
+
+def test_a_site_of_another_topic_is_none_of_these(model: Path, tmp_path: Path):
+    """One word of each topic beside words that no training site has: it is no nearer to a topic than others are."""
+    pages = [
+        {"url": f"http://mixed.test/{k}", "html": f"<title>x</title><p>{text}"}
+        for k, text in enumerate(["harvest vessel", "field crew", "soil tide"])
+    ]
+    given = jsonl(tmp_path / "new.jsonl", pages)
+    answer, forced = (run("classify", model, given, "-o", "-", "-q", "--none", limit) for limit in (0.5, 1.1))
+    record = json.loads(answer.stdout)
+    assert (record["topic"], record["reason"]) == (None, "none of these topics")
+    assert record["none"] > 0.5
+    assert json.loads(forced.stdout)["topic"] in TEXTS
+    plain = run("classify", model, jsonl(tmp_path / "a.jsonl", rows("a", "farming")), "-o", "-", "-q", "--none", 0.5)
+    assert json.loads(plain.stdout)["topic"] == "farming"
+
+
+def test_topics_of_several_levels_are_scored_at_each(tmp_path: Path):
+    names = {"farming": ("land/grain", "land/cattle"), "shipping": ("sea/cargo", "sea/crew")}
+    own = {"land/grain": "barley", "land/cattle": "cow", "sea/cargo": "crate", "sea/crew": "cook"}
+    pages = [
+        row | {"topic": name, "html": f"{row['html']}<p>{own[name]} {own[name]}s"}
+        for topic, classes in names.items()
+        for name in classes
+        for k in range(2)
+        for row in rows(f"{own[name]}{k}", topic)
+    ]
+    given, model = jsonl(tmp_path / "p.jsonl", pages), tmp_path / "m.npz"
+    done = run("train", given, "--label", "topic", "-o", model, "--jobs", 1)
+    assert "level 1: 8 of 8 right" in done.stderr
+    assert "level 2: " in done.stderr
+    found = json.loads(run("classify", model, jsonl(tmp_path / "n.jsonl", rows("x", "shipping")), "-o", "-").stdout)
+    assert found["levels"][0]["topic"] == "sea"
+    below = sum(share for name, share in found["probabilities"].items() if name.startswith("sea/"))
+    assert found["levels"][0]["probability"] == pytest.approx(below, abs=1e-5)
+    assert found["levels"][1]["topic"].startswith("sea/")
 
 
 def test_the_same_input_gives_the_same_bytes(model: Path, tmp_path: Path):

@@ -93,7 +93,7 @@ def test_the_centroid_rival_is_the_cosine_with_the_nearest_topic():
     direction = np.zeros((4, 2))
     direction[[place["dark"], place["shop"]], [0, 1]] = 0.6, 0.8
     direction[[place["matter"], place["sign"]], [0, 1]] = 0.8, 0.6
-    topics = TopicWords(key, np.ones(4), direction, np.zeros(2), np.ones((2, 1)), np.ones((2, 1)), 1.0)
+    topics = TopicWords(key, np.ones(4), direction, np.zeros(2), np.ones((2, 1)), np.ones((2, 1)), 1.0, np.zeros(2))
     found = similarity(SitePages.of(PAGES[1:]), topics)
     # sign (here is a stop word): 0.6 with topic 1; shop: 0.8; dark matter: (0.6 + 0.8) / sqrt 2 with topic 0
     np.testing.assert_allclose(found[1:], [0.6, 0.8, 1.4 / 2**0.5])

@@ -18,7 +18,7 @@ from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
 from webwinnow.sitemining.topics.treescale import Observed, TreeScale, shown_symbols
-from webwinnow.sitemining.topicwords import learn_words, probabilities, slope_of
+from webwinnow.sitemining.topicwords import known_odds, learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
 
 FORMAT = SiteTopics.file_format
@@ -158,6 +158,15 @@ def test_no_row_of_a_site_counts_more_for_being_many():
     scores = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]])
     both = slope_of([(scores, None, 0)] * 2)
     assert slope_of([(np.repeat(scores, 5, axis=0), None, 0), (scores, None, 0)]) == pytest.approx(both, abs=1e-3)
+
+
+def test_the_odds_of_a_known_topic_separate_sites_with_their_topic_from_those_without():
+    apart = [(np.array([0.5, 0.0]), 0), (np.array([0.1, 0.4]), 1), (np.array([0.6, 0.1]), 0)]
+    slope, intercept = known_odds(apart)
+    assert slope * 0.5 + intercept > 0 > slope * 0.05 + intercept
+    share = 1 / (1 + np.exp(-(slope * np.array([0.5, 0.0, 0.4, 0.1, 0.6, 0.1]) + intercept)))
+    assert share.sum() == pytest.approx(3, abs=0.01)  # an intercept makes the expected number the true one
+    assert known_odds([]).tolist() == [0.0, 20.0]
 
 
 # Trees

@@ -20,6 +20,7 @@ from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.sitereading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
+from webwinnow.sitemining.topics.sitetopics import LEAST_NONE
 from webwinnow.storage import write_file
 
 _MINING, _READING, _CRAWL = DiscoverySettings(), ReadingSettings(), CrawlSettings()
@@ -39,13 +40,15 @@ def train(
     stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
+    score: Annotated[bool, opt.running("Leave each site out once and report how many are right.")] = True,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
 ) -> None:
     """Learn topics from sites whose topic is known: all pages of a site have the same label.
 
-    Pages without a label belong to their site too; sites without one are left out. Exit code 1 if any page failed.
+    Pages without a label belong to their site too; sites without one are left out. Labels like computing/databases
+    are topics of several levels, each of which is scored. Exit code 1 if any page failed.
 
     Example:
 
@@ -55,11 +58,12 @@ def train(
     model = SiteTopics(method, site_by=site_by, stop_list=opt.stop_list(stop_words))
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
-        run = train_sites(inputs, model, settings, label=label, most=pages, tmp=tmp, **progress.callbacks)
+        run = train_sites(inputs, model, settings, label=label, most=pages, score=score, tmp=tmp, **progress.callbacks)
     write_file(out, model.to_bytes())
     summary = [_summary(run, "learned")]
     if run.unlabelled:
         summary.append(f"{len(run.unlabelled):,} sites without a topic: {', '.join(run.unlabelled[:5])}")
+    summary += run.score.lines() if run.score else []
     finish(summary, quiet=quiet, failed=run.failed)
 
 
@@ -133,6 +137,9 @@ def classify(
     out: Annotated[str, opt.out("a JSONL file, or - for standard output")],
     site_by: opt.SiteByOfModel = None,
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
+    none: Annotated[
+        float, opt.setting("Least probability of none of the topics for that answer.", "--none", min=0)
+    ] = LEAST_NONE,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
@@ -148,8 +155,9 @@ def classify(
     learned = SiteTopics.load(model)
     settings = opt.parsing_settings(learned.site_by if site_by is None else site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
-        run = classify_sites(learned, inputs, out, settings, most=pages, tmp=tmp, **progress.callbacks)
-    finish([_summary(run, "classified")], quiet=quiet, failed=run.failed)
+        run = classify_sites(learned, inputs, out, settings, most=pages, none=none, tmp=tmp, **progress.callbacks)
+    rest = [f"{run.unanswered:,} sites without an answer: see reason"] if run.unanswered else []
+    finish([_summary(run, "classified"), *rest], quiet=quiet, failed=run.failed)
 
 
 def _summary(run: SiteRun, done: str) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from webwinnow.blocks import cut
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
@@ -20,7 +22,8 @@ from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topics import SiteTopic, SiteTopics, Training
+from webwinnow.sitemining.topics import LeftOutScore, SiteTopic, SiteTopics, Training
+from webwinnow.sitemining.topics.sitetopics import LEAST_NONE
 
 SITE_PAGES = 500
 """Pages of a site that are used at most, in input order, as many as a site is learned from."""
@@ -38,6 +41,8 @@ class SiteRun:
     pages: int = 0
     failed: int = 0
     unlabelled: list[str] = field(default_factory=list)
+    unanswered: int = 0
+    score: LeftOutScore | None = None
 
     @property
     def sites(self) -> int:
@@ -52,9 +57,13 @@ def train_sites(
     *,
     label: str,
     most: int = SITE_PAGES,
+    score: bool = True,
     **options: Unpack[OpenOptions],
 ) -> SiteRun:
-    """Learn the topics of sites whose pages have one in the column `label`; a site has one topic."""
+    """Learn the topics of sites whose pages have one in the column `label`; a site has one topic.
+
+    With `score` each site, or some of many, is also classified by a model of the others.
+    """
     settings.site_by.check_sites("site mining")
     check_label_column(inputs, label)
     labels: dict[str, Counter[str]] = defaultdict(Counter)
@@ -82,9 +91,15 @@ def train_sites(
                 named.extend(topics)
                 run.topics.update(topics.keys())
             collection.progress("weigh", run.pages, total)
-    if not sites:
-        raise InputError(f"no site has a topic in the column {label!r}")
-    model.learn(Training(sites, named))
+        if not sites:
+            raise InputError(f"no site has a topic in the column {label!r}")
+        model.learn(Training(sites, named))
+        if score:
+
+            def on_site(done: int, total: int) -> None:
+                collection.progress("mine", done, total)
+
+            run.score = LeftOutScore.of(model.method, sites, named, on_site=on_site)
     return run
 
 
@@ -95,9 +110,13 @@ def classify_sites(
     settings: CollectionSettings,
     *,
     most: int = SITE_PAGES,
+    none: float = LEAST_NONE,
     **options: Unpack[OpenOptions],
 ) -> SiteRun:
-    """Predict the topic of each site: one line of JSON per site, in the order of their names."""
+    """Predict the topic of each site: one line of JSON per site, in the order of their names.
+
+    A site has no topic if no word of it is known, or if none of the topics has a probability of at least `none`.
+    """
     settings.site_by.check_sites("site mining")
     check_output(out, "jsonl")
     check_apart(inputs, out)
@@ -107,8 +126,9 @@ def classify_sites(
 
         def lines() -> Iterator[bytes]:
             for site, trees, failed in _sites(collection, run, most):
-                record = _record(model, site, trees, failed)
-                run.topics.update([record["topic"]] if trees else [])
+                record = _record(model, site, trees, failed, none)
+                run.topics.update([record["topic"]] if record["topic"] is not None else [])
+                run.unanswered += record["topic"] is None
                 yield json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
                 collection.progress("weigh", run.pages, total)
 
@@ -131,21 +151,25 @@ def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tu
         yield site, trees, failed
 
 
-def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int) -> dict[str, Any]:
+def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int, none: float) -> dict[str, Any]:
     pages = SitePages.of(trees, site, stop_list=model.stop_list)
-    return site_record(model.classify(pages), pages, trees, failed) | {
-        "method": model.method,
-        "reason": None if trees else NOTHING_READ,
-    }
+    found = model.classify(pages)
+    why = found.why_none(none) if trees else NOTHING_READ
+    record = site_record(found, pages, trees, failed) | {"method": model.method, "reason": why}
+    return record | ({"topic": None, "probability": None} if why else {})
 
 
 def site_record(found: SiteTopic, pages: SitePages, trees: Sequence[PageTree], failed: int) -> dict[str, Any]:
     """The record of a classified site: its topic, and the pages and blocks that decided."""
+    known = bool(trees) and not np.isnan(found.none)
+    levels = [{"topic": name, "probability": _rounded(share)} for name, share in found.levels()] if known else []
     return {
         "site": found.site,
-        "topic": found.topic if trees else None,
-        "probability": _rounded(found.probability) if trees else None,
-        "probabilities": {name: _rounded(share) for name, share in found.posterior.items()} if trees else {},
+        "topic": found.topic if known else None,
+        "probability": _rounded(found.probability) if known else None,
+        "probabilities": {name: _rounded(share) for name, share in found.posterior.items()} if known else {},
+        "none": _rounded(found.none) if known else None,
+        **({"levels": levels} if any("/" in name for name in found.posterior) else {}),
         "pages": len(trees),
         "failed_pages": failed,
         "deciding_pages": [

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from webwinnow.errors import InputError
 
 
@@ -33,3 +35,11 @@ def macro_accuracy(labels: Sequence[str], found: Sequence[str]) -> float:
     if not each:
         raise InputError("no sites to measure the accuracy on")
     return sum(each.values()) / len(each)
+
+
+def bootstrap_interval(right: Sequence[bool], *, share: float = 0.95, samples: int = 2000) -> tuple[float, float]:
+    """The interval that contains this share of the accuracies of resampled sites (percentile bootstrap, seed 0)."""
+    values = np.asarray(right, np.float64)
+    drawn = np.random.default_rng(0).integers(0, len(values), (samples, len(values)))
+    low, high = np.quantile(values[drawn].mean(axis=1), [(1 - share) / 2, (1 + share) / 2])
+    return float(low), float(high)

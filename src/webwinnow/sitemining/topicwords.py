@@ -34,6 +34,9 @@ USUAL_SLOPE = 50.0
 
 ROUNDING = 1e-9
 SMALLEST = 1e-12
+SURELY_KNOWN = 20.0
+"""Log odds of a known topic if no site can be held out."""
+RIDGE = 1e-3
 BLOCKS, PAGES = 0, 1
 
 Floats = NDArray[np.float64]
@@ -45,7 +48,8 @@ class TopicWords:
     """Words by ascending `key`, the `weight` of each, and the `direction` of each topic over them (one column per
     topic, of length 1). `offset` is the mean cosine of the sites of other topics with each topic. The others depend on
     the length of a text and have a row for blocks and one for pages: `usual` is the cosine of such a text in multiples
-    of that of whole sites, `slopes` turn differences of cosines into probabilities. `site_slope` does so for a site.
+    of that of whole sites, `slopes` turn differences of cosines into probabilities. `site_slope` does so for a site,
+    and `known` are the slope and the intercept of the log odds that a site has one of the topics.
     """
 
     key: Keys
@@ -55,6 +59,7 @@ class TopicWords:
     usual: Floats
     slopes: Floats
     site_slope: float
+    known: Floats
 
     @property
     def topics(self) -> int:
@@ -74,10 +79,22 @@ class TopicWords:
 
     def of_site(self, words: WordCounts) -> Floats:
         """P(topic | text) of a whole site, the mean of its pages, as one row; NaN where no word is known."""
+        return probabilities(self.site_slope * self._nearness(words))
+
+    def none_of_these(self, words: WordCounts) -> float:
+        """P(a site has none of the topics), before anything is known of it 0.5; NaN where no word is known.
+
+        Sites of a topic are nearer to it than those whose own topic was left out of training are to any.
+        """
+        slope, intercept = self.known.tolist()
+        return float(1.0 / (1.0 + np.exp(slope * self._nearness(words).max() + intercept)))
+
+    def _nearness(self, words: WordCounts) -> Floats:
+        """How much nearer a site is to each topic than the sites of others are, as one row."""
         mean = self.rows(words).mean(len(self.key))
         if not mean.any():
             return np.full((1, self.topics), np.nan)
-        return probabilities(self.site_slope * (_unit(mean[:, None]).T @ self.direction - self.offset))
+        return _unit(mean[:, None]).T @ self.direction - self.offset
 
     def _posteriors(self, words: WordCounts, scale: int) -> Floats:
         cosines = self.rows(words).cosines(self.direction).less(self.offset, self.usual[scale])
@@ -85,7 +102,7 @@ class TopicWords:
 
     def to_arrays(self) -> Arrays:
         named = {name: getattr(self, name) for name in ("key", "weight", "direction", "offset", "usual", "slopes")}
-        return named | {"site_slope": np.array([self.site_slope])}
+        return named | {"site_slope": np.array([self.site_slope]), "known": self.known}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
@@ -99,6 +116,7 @@ class TopicWords:
             floats(arrays, "usual", (2, LENGTHS)),
             floats(arrays, "slopes", (2, LENGTHS), high=STEEPEST),
             float(floats(arrays, "site_slope", (1,), high=STEEPEST)[0]),
+            floats(arrays, "known", (2,), low=-STEEPEST, high=STEEPEST),
         )
 
 
@@ -230,7 +248,8 @@ def learn_words(
         of_texts = [_posteriors(both[scale], slopes[scale]) for scale in (BLOCKS, PAGES)]
         held_out[s] = HeldOut(probabilities(site_slope * of_sites[s]), of_texts[PAGES], of_texts[BLOCKS])
     offset = _offsets(products, topic, topics, every)
-    return TopicWords(key, weight, direction, offset, usual, slopes, site_slope), held_out
+    known = known_odds([(of_sites[s][0], found[s].topic) for s in found])
+    return TopicWords(key, weight, direction, offset, usual, slopes, site_slope, known), held_out
 
 
 class _LeftOut(NamedTuple):
@@ -264,6 +283,26 @@ def _usual(held_out: Sequence[tuple[Cosines, Floats]]) -> Floats:
         total += np.bincount(length, share, LENGTHS) / np.maximum(count, 1)  # every site has the same weight
         texts += count > 0
     return np.where(texts > 0, total / np.maximum(texts, 1), 1.0)
+
+
+def known_odds(held_out: Sequence[tuple[Floats, int]]) -> Floats:
+    """Slope and intercept of log P(a site has a known topic) / P(it has none), by its largest nearness to a topic.
+
+    Fitted on held-out sites, each once with its topic and once without it, by logistic regression with Platt's
+    targets. Without such sites every site is taken to have a known topic.
+    """
+    if not held_out:
+        return np.array([0.0, SURELY_KNOWN])
+    near = np.array([[row[topic], np.delete(row, topic).max()] for row, topic in held_out]).ravel()
+    right = (len(held_out) + 1) / (len(held_out) + 2)
+    target = np.tile([right, 1.0 - right], len(held_out))
+    rows = np.stack([near, np.ones_like(near)], axis=1)
+    found = np.zeros(2)
+    for _ in range(SLOPE_STEPS):  # Newton's method; the ridge keeps it finite
+        share = 1.0 / (1.0 + np.exp(-rows @ found))
+        curve = rows.T @ (rows * (share * (1.0 - share))[:, None]) + RIDGE * np.eye(2)
+        found = np.clip(found + np.linalg.solve(curve, rows.T @ (target - share) - RIDGE * found), -STEEPEST, STEEPEST)
+    return found
 
 
 def _posteriors(cosines: Cosines, slopes: Floats) -> Floats:

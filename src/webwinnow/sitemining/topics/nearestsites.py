@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from webwinnow.sitemining.arraychecks import Arrays, floats, indexes, keys
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training, WordMethod
 from webwinnow.sitemining.topicwords import TopicWords, WordRows
 
 NEAREST = 3
@@ -51,6 +51,10 @@ class Superpage(TopicMethod):
         vector[own.column] = own.value
         return TopicPrediction(votes(self.rows.times(vector), self.topic, self.topics))
 
+    def none_of_these(self, site: SitePages) -> float:
+        """0 if a word is known: the baseline always answers."""
+        return 0.0 if np.isin(site.all_words.key, self.key).any() else float("nan")
+
     def to_arrays(self) -> Arrays:
         rows = {"row": self.rows.row, "column": self.rows.column, "value": self.rows.value}
         return {"key": self.key, "weight": self.weight} | rows | {"topic": self.topic}
@@ -66,7 +70,7 @@ class Superpage(TopicMethod):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopicVector(TopicMethod):
+class TopicVector(WordMethod):
     """A site as the vector of its pages' topics: pages are classified by words, sites by the nearest such vectors.
 
     Cosine, k = 3. The vectors of training sites are predicted by the other sites; the only site of a topic has a

@@ -24,6 +24,10 @@ METHODS: dict[str, type[TopicMethod]] = {
 }
 DEFAULT_METHOD = Multiscale.name
 MOST_TOPICS = 10_000
+LEAST_NONE = 2 / 3
+"""Least probability of none of the topics for that answer (ours): twice as probable as one of them."""
+NO_WORDS = "no word of the site is known"
+NONE_OF_THESE = "none of these topics"
 
 
 def topic_method(name: str) -> type[TopicMethod]:
@@ -35,7 +39,8 @@ def topic_method(name: str) -> type[TopicMethod]:
 
 class SiteTopic(NamedTuple):
     """The classification of one site: the most probable `topic`, its `number`, the probability of each topic
-    (`posterior`, by name), and the method's results for pages and blocks (`prediction`).
+    (`posterior`, by name), and the method's results for pages and blocks (`prediction`). `none` is the probability that
+    the site has none of the topics, NaN if no word of it is known.
     """
 
     site: str
@@ -43,6 +48,31 @@ class SiteTopic(NamedTuple):
     posterior: Mapping[str, float]
     prediction: TopicPrediction
     number: int
+    none: float = 0.0
+
+    def why_none(self, least: float = LEAST_NONE) -> str | None:
+        """Why the site has no topic, or None if it has one; `least` is the least probability of none of these."""
+        if np.isnan(self.none):
+            return NO_WORDS
+        return NONE_OF_THESE if self.none >= least else None
+
+    def levels(self) -> list[tuple[str, float]]:
+        """The most probable topic of each level of names like computing/databases, from the top, with its probability:
+        the sum of those below it.
+        """
+        found: list[tuple[str, float]] = []
+        above = ""
+        while True:
+            shares: dict[str, float] = {}
+            for name, share in self.posterior.items():
+                if name.startswith(above) and name != above.removesuffix("/"):
+                    part = above + name[len(above) :].partition("/")[0]
+                    shares[part] = shares.get(part, 0.0) + share
+            if not shares:
+                return found
+            best = max(shares, key=lambda part: shares[part])
+            found.append((best, shares[best]))
+            above = best + "/"
 
     @property
     def probability(self) -> float:
@@ -66,7 +96,7 @@ class SiteTopics(SavedModel):
     `linking_`, the topics of the training sites that link to other hosts.
     """
 
-    file_format = ModelFormat("model of site topics", 3, "train it again")
+    file_format = ModelFormat("model of site topics", 4, "train it again")
 
     def __init__(
         self, method: str = DEFAULT_METHOD, *, site_by: str = "host", stop_list: StopList | None = None
@@ -106,7 +136,8 @@ class SiteTopics(SavedModel):
             found = TopicPrediction(np.full(len(self.names_), 1 / len(self.names_)))
         number = int(found.site.argmax())
         posterior = dict(zip(self.names_, found.site.tolist(), strict=True))
-        return SiteTopic(site.site, self.names_[number], posterior, found, number)
+        none = method.none_of_these(site) if len(site) else float("nan")
+        return SiteTopic(site.site, self.names_[number], posterior, found, number, none)
 
     def neighbours(self, site: SitePages) -> Neighbours:
         """The training sites that link to a site, and those that it links to."""

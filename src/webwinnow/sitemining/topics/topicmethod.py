@@ -49,6 +49,10 @@ class TopicMethod(ABC):
         """The probability of each topic. `neighbours` are linked sites of known topics; some methods use them."""
 
     @abstractmethod
+    def none_of_these(self, site: SitePages) -> float:
+        """P(the site has none of the topics); NaN if no word of it is known."""
+
+    @abstractmethod
     def to_arrays(self) -> Arrays:
         """The learned state as named arrays."""
 
@@ -56,6 +60,15 @@ class TopicMethod(ABC):
     @abstractmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         """Read the result of `to_arrays` for this number of topics; `ValueError` if it does not fit."""
+
+
+class WordMethod(TopicMethod):
+    """A method that classifies pages by the words of topics."""
+
+    words: TopicWords
+
+    def none_of_these(self, site: SitePages) -> float:
+        return self.words.none_of_these(site.page_words)
 
 
 Method = TypeVar("Method", bound=TopicMethod)

@@ -14,7 +14,7 @@ from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scale
 from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import topic_counts
-from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training, WordMethod
 from webwinnow.sitemining.topics.treescale import FLOOR, SITE_DAMPING, Observed, TreeScale, at_nodes, page_observations
 from webwinnow.sitemining.topicwords import TopicWords, probabilities
 
@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class MarkovTree(TopicMethod):
+class MarkovTree(WordMethod):
     """The 0-order Markov tree: a page's topic depends on the site's topic only.
 
     P(site) = P(topic) times the product over its pages of `emitted[topic, page's topic]`.
@@ -66,7 +66,7 @@ class MarkovTree(TopicMethod):
 
 
 @dataclass(frozen=True, eq=False)
-class HmtMethod(TopicMethod):
+class HmtMethod(WordMethod):
     """A hidden Markov tree over the pages of a site; the site's topic is the state of the root (3.2, Figure 2b)."""
 
     name: ClassVar[str] = "hmt"
@@ -100,7 +100,7 @@ class HmtMethod(TopicMethod):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoPhase(TopicMethod):
+class TwoPhase(WordMethod):
     """Hidden Markov trees over the blocks of each page, then over the pages (3.2, Figure 2c).
 
     Fine to coarse: blocks give the topic of their page, pages that of their site. A page is a DOM node too and is
@@ -186,6 +186,9 @@ class Multiscale(TopicMethod):
         parent, shown = page_observations(site.page_tree, found)
         of_site = self.final.roots(parent, self.final.evidence(shown), refined)[0]
         return TopicPrediction(of_site, found, pages, blocks)
+
+    def none_of_these(self, site: SitePages) -> float:
+        return self.raw.none_of_these(site)
 
     def _refined(
         self, site: SitePages, text: Floats, pages: Floats, blocks: Floats, neighbours: Neighbours | None
