@@ -149,6 +149,12 @@ def test_equation_5_5_by_hand():
     assert model.noise_map("sst").importance.composite[leaf] == pytest.approx(1 - (1 + 0.5 + twice) / 5)
 
 
+def test_importances_are_compared_without_rounding_errors():
+    # "ha" is three times on each page: H = 1 up to the rounding of the stored sums, so the importance is 0.
+    pages = [f"<body><div><p><b>ha ha ha</b></p></div>{story(n)}" for n in range(3)]
+    assert cleaned(learned(pages), pages[0], threshold=0.0) == words(0)
+
+
 # Figures 4-5 to 4-7. A body with a menu, a story and a mixed part.
 
 MENU = "<div class=menu><p><b>home about news</b></p></div>"

@@ -44,7 +44,7 @@ def features(
     out: Annotated[Path, opt.out("an .npz file")],
     weighting: opt.Weighting = _WEIGHTING,
     mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
-    set_: opt.WeightSettings = None,
+    set_: opt.Settings = None,
     kinds: opt.Kinds = "words",
     stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,

@@ -28,6 +28,8 @@ from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import ALIGNED_CUT, INTERNAL, LEAF, OUTSIDE, PageElements, elements_of_page
 
 KEPT_MARKS = 64
+DECIMALS = 9
+"""Importances and entropies are rounded to these before they are compared: L is stored in units of 2^-32."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,7 @@ def importance_of(site: SiteTree, attenuation: float = ATTENUATION) -> Importanc
             ]
         )
         composite[i] = composite_importance(float(node[i]), counts, of_styles, attenuation)
-    return Importance(composite, speaks, entropy)
+    return Importance(np.round(composite, DECIMALS), speaks, np.round(entropy, DECIMALS))
 
 
 def mark(site: SiteTree, importance: Importance, threshold: float) -> Marks:

@@ -252,7 +252,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     sums = SiteSums(parts=parts, stops=job.stop_list)
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
-    model = LearnedSite.of(sums) if parts else None
+    model = LearnedSite.of(sums, job.settings.joins) if parts else None
     builders = {
         method.letter: VectorBuilder(VectorSettings(weighting=method.weighting, stop_list=job.stop_list))
         for method in job.methods
