@@ -50,7 +50,7 @@ class CleaningSettings:
     @property
     def joins(self) -> dict[str, JoinSettings]:
         """How the trees of a site are finished when it is learned (`LearnedSite.of`)."""
-        trees = {"sst": self.sst, "aligned": self.aligned, "cst": self.cst}
+        trees: dict[str, SstSettings | CstSettings] = {"sst": self.sst, "aligned": self.aligned, "cst": self.cst}
         return {name: JoinSettings(gamma=own.gamma, overlap=own.overlap) for name, own in trees.items()}
 
     def learned(self, sums: SiteSums) -> LearnedSite:

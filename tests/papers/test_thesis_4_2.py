@@ -132,6 +132,24 @@ def test_equation_5_2_uses_the_attenuation_that_is_set():
     assert noise.importance.composite[section] == pytest.approx((1 - 0.5**4) * 0.292, abs=5e-4)
 
 
+def test_equation_5_2_weighs_each_style_by_its_share_of_pages():
+    # Three pages have a style whose leaf repeats a word (importance 0), one a style whose leaf is its own (m = 1: 1).
+    same, own = "<p><b>same</b></p>", "<p><b>own</b></p><hr>"
+    model = learned(
+        [f"<body><section>{same}</section>{story(n)}" for n in range(3)] + [f"<body><section>{own}</section>{story(3)}"]
+    )
+    noise = model.noise_map("sst")
+    node = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25)) / np.log(4)
+    found = noise.importance.composite[element(noise.site, "section")]
+    assert found == pytest.approx((1 - 0.9**2) * node + 0.9**2 * (0.75 * 0 + 0.25 * 1))
+
+
+def test_equation_5_3_an_element_without_features_does_not_count_in_k():
+    pages = [f"<body><section><p><b>own{n}</b></p><p class=empty><b></b></p></section>" for n in range(3)]
+    noise = learned(pages).noise_map("sst")
+    assert noise.importance.composite[element(noise.site, "section")] == pytest.approx(0.9)
+
+
 def test_equation_5_1_an_element_of_one_page_has_importance_1():
     page = "<body><div><p><b>x</b></p></div>"
     site = tree_of([page])

@@ -81,8 +81,8 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -
     verdict = keep_by_reason(tree, name, reason, kept, reasons.NOISY_REASON, importance.astype(np.float32), drop=drop)
     if settings.whole_runs:
         return verdict
-    kept = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
-    return replace(verdict, removed_features=mapped.dull & kept)
+    outputs = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
+    return replace(verdict, removed_features=mapped.dull & outputs)
 
 
 def _noisy_images(tree: PageTree, mapped: Mapped) -> NDArray[np.bool_]:

@@ -140,7 +140,7 @@ def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: Pa
     assert model is not None
     noise = model.noise_map(verdict.method)
     traced = noise.trace(tree)
-    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    runs = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])[1]
     mapped = noise.lay(tree, 0.0)
     dull = mapped.dull_runs(runs, tree.run_count)
     kept_at_zero = tree.visible[tree.run_owner] & ~dull

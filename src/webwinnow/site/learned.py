@@ -160,7 +160,8 @@ class LearnedSite:
 
     def noise_tree(self, name: str) -> SiteTree:
         """The finished tree `sst` or `aligned`."""
-        return self._part(getattr(self, name), f"site style tree of method {name}")
+        found: SiteTree | None = getattr(self, name)
+        return self._part(found, f"site style tree of method {name}")
 
     def noise_map(self, name: str, settings: NoiseSettings | None = None) -> NoiseMap:
         """A site style tree by name (`NOISE_TREES`), ready to map pages to."""
