@@ -163,8 +163,7 @@ def _sample() -> Iterator[list[PageTree]]:
 
 
 def _swde(data: Path) -> Iterator[list[PageTree]]:
-    sites: dict[str, list[dict[str, str | bytes]]] = defaultdict(list)
-    for page in pq.read_table(data / "sites-swde.parquet", columns=["url", "site", "html"]).to_pylist():
-        sites[page["site"]].append(page)
-    for _, pages in sorted(sites.items()):
-        yield [parse(page["html"], url=str(page["url"])) for page in pages]
+    file = data / "sites-swde.parquet"
+    for site in sorted(set(pq.read_table(file, columns=["site"])["site"].to_pylist())):
+        pages = pq.read_table(file, columns=["url", "html"], filters=[("site", "=", site)]).to_pylist()
+        yield [parse(page["html"], url=page["url"]) for page in pages]

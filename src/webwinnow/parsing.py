@@ -155,7 +155,7 @@ def _note_css(document: turbohtml.Document) -> bool:
     """Give each element that rules of `<style>` match the values that the cascade gives their properties.
 
     Elements with the same rules and inline style have the same values, so the cascade runs once for them. Style sheets
-    lose the other rules first, since it reads them every time. `display: none` is left out: it would hide the element.
+    lose the other rules first, since it reads them every time. `display: none` hides nothing: it is a property only.
     """
     sheets = list(document.iter_elements("style"))
     rules = [rule for sheet in sheets for rule in StyleSheet(sheet.text).rules]
@@ -187,7 +187,7 @@ def _cascaded(element: turbohtml.Element, declared: set[str]) -> str:
     """The computed values of the declared properties of an element, and of those that a shorthand stands for."""
     style = computed_style(element)
     wanted = (name for name in style if any(name == one or name.startswith(f"{one}-") for one in declared))
-    return ";".join(sorted(f"{name}:{style[name]}" for name in wanted if (name, style[name]) != ("display", "none")))
+    return ";".join(sorted(f"{name}:{style[name]}" for name in wanted))
 
 
 class _HeadReader:

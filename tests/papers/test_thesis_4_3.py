@@ -134,6 +134,13 @@ def test_equation_5_9_multiplies_from_the_root_down():
     assert weights.path[below] == pytest.approx(1 - 0.5 * (1 - weights.node[below]))
 
 
+def test_equation_5_8_is_to_the_base_of_the_tag_nodes():
+    # m = 4: "red" on two pages has H = log_4 2 = 0.5, "own0" on one has 0, so NodeImp = 1 - (0.5 + 0 x 4) / 5 = 0.9.
+    pages = [f"<body>{leaf(f'own{k}' + ' red' * (k < 2))}" for k in range(4)]
+    weights = learned(*pages)
+    assert weights_of(weights, pages[0]) == {"own0": pytest.approx(0.9), "red": pytest.approx(0.45)}
+
+
 def test_equation_5_8_entropy_is_0_for_one_tag_node():
     weights = learned(f"<body>{leaf('red red blue')}")
     assert weights_of(weights, f"<body>{leaf('red red blue')}") == {"red": 2.0, "blue": 1.0}
@@ -217,6 +224,22 @@ def test_line_14_of_several_children_of_one_style_the_nearest_matches():
     assert weights_of(weights, f"<body>{top}{STORY}<hr><hr>{end}") == ONES
     swapped = weights_of(weights, f"<body>{end}{STORY}<hr><hr>{top}")
     assert swapped == ONES | dict.fromkeys("home about terms privacy".split(), 1.0)
+
+
+def test_line_14_of_two_children_at_the_same_distance_the_one_at_the_lower_position_matches():
+    top, end = leaf("home about", **{"class": "list"}), leaf("terms privacy", **{"class": "list"})
+    weights = learned(*(f"<body>{top}<hr><hr><hr>{end}<i>{k}</i>" for k in range(4)), settings=MAPPED)
+    assert weights_of(weights, f"<body><hr><hr>{top}") == {}
+    assert weights_of(weights, f"<body><hr><hr>{end}") == {"terms": 1.0, "privacy": 1.0}
+
+
+def test_line_14_of_two_children_at_one_position_the_one_with_more_tag_nodes_matches():
+    rare, often = leaf("terms privacy", **{"class": "list"}), leaf("home about", **{"class": "list"})
+    site = [f"<body>{rare}<p>{k}</p>" for k in range(2)] + [f"<body>{often}<div>{k}</div>" for k in range(3)]
+    for pages in (site, site[::-1]):
+        weights = learned(*pages, settings=MAPPED)
+        assert weights_of(weights, f"<body>{often}<hr>") == {}
+        assert weights_of(weights, f"<body>{rare}<hr>") == {"terms": 1.0, "privacy": 1.0}
 
 
 def test_line_2_a_virtual_leaf_takes_all_features_however_deep_the_page_is():
