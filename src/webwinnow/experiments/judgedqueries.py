@@ -14,8 +14,8 @@ from webwinnow.search import IndexFolder, SearchSettings, search
 
 CUTOFF = 10
 """Results whose precision is measured, as in the paper."""
-DEPTH = 1000
-"""Results that average precision takes into account, as in TREC."""
+DEPTH = 100
+"""Results that average precision takes into account."""
 LARGEST_FILE = 100_000_000
 
 
