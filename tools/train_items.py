@@ -1,175 +1,111 @@
-"""Train the trees of method `items`: `python tools/train_items.py [--out FILE]`.
+"""Train the trees of method `items`: `python tools/train_items.py [--out FILE] [--table]`.
 
-Reads pages-wcxb under WEBWINNOW_DATA. The links and images are not labelled one by one: an item is noisy if it is
-outside the page's true main text. A link is labelled by the blocks of its own words; an image, and a link without
-words, by the words of its nearest ancestor that has some. Cross-validation is by registered domain.
+Reads the labels of tools/labels/items.jsonl, and the pages that they are about under WEBWINNOW_DATA. `--table` prints
+the tables of docs/rivals.md instead: scores on sites left out, with published features only, on randomly sampled items
+only, and by the threshold `items.noisy`. Trees of your own labels: `webwinnow learn-items`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import re
 import sys
-from collections import Counter
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
-from training.labels import block_labels
 
-from webwinnow.blocks import cut
-from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
-from webwinnow.cleaning.items import SHIPPED, ItemModel, ItemTree
+sys.path.insert(0, str(Path(__file__).parent / "labels"))
+from draw_items import LABELS as FILE
+from draw_items import url_hash
+
+from webwinnow.cleaning.itemfeatures import LINK_NUMBERS, OWN_NUMBERS, OWN_PLACE, Items, items_of
+from webwinnow.cleaning.items import LABELS, NOISY, SHIPPED
+from webwinnow.cleaning.itemtraining import REPEATS, ItemScores, LabelledItems, TreeSettings, left_out_shares, train
+from webwinnow.commands.itemlabels import ItemLabel, of_page
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey
-
-SOURCE = "pages-wcxb"
-NEAR_WORDS = 10
-"""Least number of words of an ancestor that labels an image."""
-PHRASE_SITES = 20
-"""Least number of sites that have a phrase that a tree may test: one site's habit does not generalise."""
-MOST_PHRASES = 2_000
-FOLDS = 5
-TREE: dict[str, Any] = {"criterion": "entropy", "max_leaf_nodes": 24, "min_weight_fraction_leaf": 0.005}
-"""Information gain, as in C4.5; depth limited so that the trees can be read."""
-_WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledItems:
-    """The items of one kind of a page, which of them are noisy, and the page's site."""
-
-    site: str
-    items: Items
-    noisy: NDArray[np.bool_]
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text, as compared with the truth."""
-    return _WORD.findall((text or "").lower())
+def labelled_pages(data: Path) -> Iterator[tuple[PageTree, list[dict[str, Any]]]]:
+    """The pages that have labels, and their labels."""
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in map(json.loads, FILE.open(encoding="utf-8")):
+        rows[row["file"]][row["page_id"]].append(row)
+    for file, pages in rows.items():
+        table = pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "html"])
+        for k, page_id in enumerate(table["page_id"].to_pylist()):
+            if page_id in pages:
+                yield parse(table["html"][k].as_py(), url=table["url"][k].as_py()), pages[page_id]
 
 
-def noisy_nodes(tree: PageTree, truth: str) -> NDArray[np.bool_]:
-    """For each node, whether an item at it is noisy."""
-    blocks = cut(tree)
-    said = [words_of(text) for text in blocks.texts()]
-    content = block_labels(said, words_of(truth))
-    size = np.array([len(block) for block in said], np.float64)
-    runs = np.diff(blocks.first_run)
-    of_run = blocks.of_run()
-    share = np.repeat(size / np.maximum(runs, 1), runs)  # a block's words, distributed over its runs
-    total = np.concatenate(([0.0], np.cumsum(share)))
-    good = np.concatenate(([0.0], np.cumsum(share * content[of_run])))
-    first = np.searchsorted(tree.run_start[:-1], tree.text_start)
-    last = np.searchsorted(tree.run_start[:-1], tree.text_end)
-    inside, kept = total[last] - total[first], good[last] - good[first]
-    around = np.arange(len(tree))
-    for i in range(1, len(tree)):  # parents come before children
-        if inside[i] < (NEAR_WORDS if tree.tag_name(i) != "a" else 1e-9):
-            around[i] = around[tree.parent[i]]
-    noisy: NDArray[np.bool_] = kept[around] < 0.5 * inside[around]
-    return noisy
+def label_of(tree: PageTree, row: dict[str, Any]) -> ItemLabel:
+    """The label of a row, after a check that its item is where it was."""
+    found = url_hash(items_of(tree, row["kind"], ()).urls[row["at"]])
+    if found != row["hash"]:
+        sys.exit(f"train: {row} is another item now; the parser or the page has changed")
+    return ItemLabel(row["kind"], row["at"], row["label"] == LABELS[row["kind"]][1])
 
 
-def load(data: Path) -> dict[str, list[LabelledItems]]:
-    """Return the items of all pages, by kind."""
-    found: dict[str, list[LabelledItems]] = {kind: [] for kind in ITEM_KINDS}
-    for row in pq.read_table(data / f"{SOURCE}.parquet", columns=["url", "html", "text"]).to_pylist():
-        tree = parse(row["html"], url=row["url"] or "")
-        if not words_of(row["text"]):
-            continue
-        noisy = noisy_nodes(tree, row["text"])
-        site = SiteKey(by="domain").of(PageRecord(url=tree.url, body=b""))
-        for kind in ITEM_KINDS:
-            items = items_of(tree, kind)
-            if len(items.node):
-                found[kind].append(LabelledItems(site, items, noisy[items.node]))
-    return found
+def published(page: LabelledItems) -> LabelledItems:
+    """The items without our own features."""
+    numbers = page.items.numbers.copy()
+    if numbers.shape[1] == len(LINK_NUMBERS):
+        numbers[:, [LINK_NUMBERS.index(name) for name in OWN_NUMBERS]] = 0
+    phrases = [frozenset(one for one in own if not one.startswith(f"{OWN_PLACE}:")) for own in page.items.phrases]
+    return LabelledItems(page.site, Items(page.items.node, page.items.urls, numbers, phrases), page.noisy)
 
 
-def fit(pages: list[LabelledItems], kind: str) -> ItemTree:
-    """Fit one tree; pages have equal weight, whatever their number of items."""
-    names = (*(IMAGE_NUMBERS if kind == "image" else LINK_NUMBERS), *_phrases(pages))
-    columns = sparse.vstack([sparse.csr_matrix(page.items.columns(names, kind)) for page in pages]).tocsr()
-    noisy = np.concatenate([page.noisy for page in pages])
-    weight = np.concatenate([np.full(len(page.noisy), 1 / len(page.noisy)) for page in pages])
-    learned = DecisionTreeClassifier(random_state=0, **TREE).fit(columns, noisy, sample_weight=weight).tree_
-    used = sorted({int(trait) for trait in learned.feature if trait >= 0})
-    place = {trait: at for at, trait in enumerate(used)}
-    return ItemTree(
-        kind=kind,
-        names=tuple(names[trait] for trait in used),
-        trait=np.array([place.get(int(trait), -1) for trait in learned.feature], np.int16),
-        border=learned.threshold.astype(np.float32),
-        low=learned.children_left.astype(np.int32),
-        high=learned.children_right.astype(np.int32),
-        noisy=(learned.value[:, 0, 1] / learned.value[:, 0].sum(axis=1)).round(4).astype(np.float32),
-        items=learned.n_node_samples.astype(np.int32),
-    )
+def table(labelled: dict[str, list[LabelledItems]], drawn: dict[str, list[str]]) -> Iterator[str]:
+    """Markdown rows of scores on sites left out."""
+    settings = TreeSettings()
+    for kind, pages in labelled.items():
+        truth = np.tile(np.concatenate([page.noisy for page in pages]), (REPEATS, 1))
+        shares = left_out_shares(pages, kind, settings)
+        other = left_out_shares(list(map(published, pages)), kind, settings)
+        sampled = np.array(drawn[kind]) == "random"
+        yield row(f"{kind}s", shares > NOISY, truth)
+        yield row(f"{kind}s, published features only", other > NOISY, truth)
+        yield row(f"{kind}s sampled at random", (shares > NOISY)[:, sampled], truth[:, sampled])
+        for least in (0.7, 0.9):
+            yield row(f"{kind}s, `items.noisy={least}`", shares > least, truth)
 
 
-def _phrases(pages: list[LabelledItems]) -> list[str]:
-    """The phrases that occur on most sites."""
-    by_site: dict[str, set[str]] = {}
-    for page in pages:
-        by_site.setdefault(page.site, set()).update(*page.items.phrases)
-    sites = Counter(phrase for phrases in by_site.values() for phrase in phrases)
-    often = [(count, phrase) for phrase, count in sites.items() if count >= PHRASE_SITES]
-    return sorted(phrase for _, phrase in sorted(often, key=lambda entry: (-entry[0], entry[1]))[:MOST_PHRASES])
-
-
-def judged(tree: ItemTree, pages: list[LabelledItems]) -> NDArray[np.float64]:
-    """True positives, false positives, false negatives and true negatives; each page has weight 1."""
-    counts = np.zeros(4)
-    for page in pages:
-        called = tree.noisy_share(page.items) > 0.5
-        for k, (said, true) in enumerate(((True, True), (True, False), (False, True), (False, False))):
-            counts[k] += ((called == said) & (page.noisy == true)).mean()
-    return counts
-
-
-def validated(pages: list[LabelledItems], kind: str) -> dict[str, float]:
-    """Cross-validate trees on sites that they have not seen."""
-    sites = sorted({page.site for page in pages})
-    fold = dict(zip(np.random.default_rng(0).permutation(sites).tolist(), range(len(sites)), strict=True))
-    counts = np.zeros(4)
-    for k in range(FOLDS):
-        learned = fit([page for page in pages if fold[page.site] % FOLDS != k], kind)
-        counts += judged(learned, [page for page in pages if fold[page.site] % FOLDS == k])
-    hit, false, missed, other = counts.tolist()
-    return {
-        "accuracy": round((hit + other) / float(counts.sum()), 3),
-        "always noisy": round((hit + missed) / float(counts.sum()), 3),
-        "precision": round(hit / (hit + false), 3),
-        "recall": round(hit / (hit + missed), 3),
-    }
+def row(name: str, found: NDArray[np.bool_], truth: NDArray[np.bool_]) -> str:
+    """One row: the scores, and the share of items kept that are not noisy."""
+    scores = ItemScores.of(found.ravel(), truth.ravel())
+    kept = float((~found & ~truth).sum() / (~truth).sum())
+    values = (scores.accuracy, scores.majority, scores.precision, scores.recall, scores.f, kept)
+    return f"| {name} | {' | '.join(f'{value:.3f}' for value in values)} |"
 
 
 def main() -> None:
     """Load, cross-validate, fit, write."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--out", type=Path, default=SHIPPED, help="output file")
+    options.add_argument("--table", action="store_true", help="print tables of scores, train nothing")
     chosen = options.parse_args()
     data = Path(os.environ.get("WEBWINNOW_DATA", ""))
-    if not (data / f"{SOURCE}.parquet").is_file():
-        sys.exit(f"train: set WEBWINNOW_DATA to the folder with {SOURCE}.parquet")
-    about: dict[str, Any] = {"source": SOURCE, "labels": "inside or outside of the page's true main text"}
-    trees = {}
-    for kind, pages in load(data).items():
-        scores = validated(pages, kind)
-        items = sum(len(page.noisy) for page in pages)
-        about[kind] = {"pages": len(pages), "items": items, "unseen sites": scores}
-        print(f"{kind}: {items:,} of {len(pages):,} pages; on sites not seen {scores}", flush=True)
-        trees[kind] = fit(pages, kind)
-    chosen.out.write_bytes(ItemModel(trees=trees, about=about).to_bytes())
+    if not (data / "pages-wcxb.parquet").is_file():
+        sys.exit("train: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet")
+    labelled: dict[str, list[LabelledItems]] = defaultdict(list)
+    drawn: dict[str, list[str]] = defaultdict(list)
+    for tree, rows in labelled_pages(data):
+        for kind, items in of_page(tree, [label_of(tree, row) for row in rows]):
+            labelled[kind].append(items)
+            drawn[kind] += [row["drawn"] for row in sorted(rows, key=lambda row: row["at"]) if row["kind"] == kind]
+    if chosen.table:
+        print("\n".join(table(labelled, drawn)))
+        return
+    model = train(labelled, TreeSettings(), FILE.name)
+    for kind in model.trees:
+        print(model.summary(kind))
+    chosen.out.write_bytes(model.to_bytes())
     print(f"{chosen.out}: {chosen.out.stat().st_size:,} bytes")
 
 

@@ -186,27 +186,99 @@ def test_images_are_classified_by_size_words_and_link():
     ]
 
 
-def test_menu_links_are_removed_and_plain_text_is_always_kept():
-    clean = clean_page(parse(page(1), url="http://a.example/stories/1.html"), "items")
+def test_words_around_an_image_are_its_caption_and_any_word_counts_anywhere():
+    tree = parse(
+        "<p>one two three four five</p><img src=/ads/x.gif alt=prize><p>six</p>", url="http://www.example.org/a.html"
+    )
+    names = (
+        "caption:two",
+        "caption:one",
+        "caption:five+six",
+        "any:ads",
+        "any:prize",
+        "any:six",
+        "any:one",
+        "src:prize",
+    )
+    assert items_of(tree, "image").columns(names, "image").tolist() == [[1, 0, 1, 1, 1, 1, 0, 0]]
+
+
+def test_an_image_that_a_script_loads_has_the_url_of_its_file():
+    tree = parse(
+        "<img src='data:image/gif;base64,R0ads' data-src=/ads/b.gif><img src='data:image/gif;base64,R0ads'>",
+        url="http://www.example.org/",
+    )
+    found = items_of(tree, "image")
+    assert found.urls == ["/ads/b.gif", "data:image/gif;base64,R0ads"]
+    assert found.columns(("src:ads", "src:image"), "image").tolist() == [[1, 0], [0, 0]]
+
+
+def test_words_beside_a_link_are_those_of_its_block_and_in_no_link():
+    tree = parse(
+        "<ul><li><a href=/a>menu</a><li><a href=/b>more menu</a></ul>"
+        "<p>See <a href=/c>this page</a> and <a href=/d>that one</a> for all of it.</p><a href=/e><img src=x></a>",
+        url="http://www.example.org/",
+    )
+    found = items_of(tree, "link").columns(("words beside", "position"), "link")
+    assert found[:, 0].tolist() == [0, 0, 6, 6, 0]
+    assert found[0, 1] == 0
+    assert (np.diff(found[:, 1]) > 0).all()
+    assert found[-1, 1] == 1
+
+
+@pytest.mark.parametrize("prefix", ["/web/20001110195651/", "http://web.archive.org/web/20001110195651/"])
+def test_a_replayed_url_is_that_of_the_archived_page(prefix):
+    """Without this every link of a page from a web archive leads to the archive."""
+    html = f"<a href='{prefix}http://ads.example.net/x'>one</a><a href='{prefix}http://www.example.org/a/b'>two</a>"
+    for url in ("http://www.example.org/a/c", "https://web.archive.org/web/2000/http://www.example.org/a/c"):
+        found = items_of(parse(html, url=url), "link")
+        names = ("to this domain", "shared folders", "dest:web")
+        assert found.columns(names, "link").tolist() == [[0, 0, 0], [1, 1, 0]]
+        assert found.urls[0].startswith(prefix)
+
+
+def test_menus_and_banners_are_removed_and_text_with_its_links_is_kept():
+    """The trees that ship: editorial links in running text keep their words."""
+    told = (
+        "The river rose for a third day after the rain, and the people of the lower town left their houses. As a "
+        "<a href='http://paper.example.com/archive/2019/the-flood.html'>report on the last flood</a> said, the wall "
+        "was never finished, and the council had asked for the money twice in the years before."
+    )
+    banner = "<a href='http://ad.doubleclick.net/jump/x'><img src=b.gif width=468 height=60 alt='Click here'></a>"
+    menu = "<ul><li><a href=/s1>section one</a><li><a href=/s2>section two</a></ul>"
+    html = menu + page(1).replace("<p>", f"<p>{told}</p>{banner}<img src=flood.jpg alt='The flood'><p>")
+    clean = clean_page(parse(html, url="http://a.example/stories/1.html"), "items")
+    assert "report on the last flood" in clean.text
     assert "word1x0" in clean.text
     assert "rights" in clean.text
-    gone = [decision for decision in clean.decisions() if not decision.kept]
-    assert all(decision.reason.startswith("noisy item") for decision in gone)
+    assert "section" not in clean.text
+    assert "flood.jpg" in clean.markdown
+    assert "b.gif" not in clean.markdown
+    gone = {decision.text: decision.reason for decision in clean.decisions() if not decision.kept}
+    assert gone == dict.fromkeys(["section one", "section two"], "noisy item: a nepotistic link or an advertisement")
 
 
 def test_the_rules_can_be_read():
     for tree in ItemModel.load().trees.values():
         rules = list(tree.rules())
         assert len(rules) == int((tree.trait == -1).sum())
-        assert any("is noisy" in rule for rule in rules)
-        assert any("not noisy" in rule for rule in rules)
+        assert any("is an advertisement" in rule or "is nepotistic" in rule for rule in rules)
+        assert any("is no advertisement" in rule or "is editorial" in rule for rule in rules)
         assert all(rule.startswith("If ") for rule in rules)
 
 
 def test_the_item_model_comes_back_as_it_was():
     model = ItemModel.load()
     assert ItemModel.from_bytes(model.to_bytes()).to_bytes() == model.to_bytes()
-    assert model.about["source"] == "pages-wcxb"
+    assert model.about["source"] == "items.jsonl"
+
+
+def test_a_model_without_a_tree_of_a_kind_leaves_that_kind_alone(tmp_path):
+    shipped = ItemModel.load()
+    only = ItemModel(trees={"image": shipped.trees["image"]}, about={})
+    (tmp_path / "own.npz").write_bytes(only.to_bytes())
+    own = CleaningSettings(items=ItemSettings(trees=str(tmp_path / "own.npz")))
+    assert "section 1" in clean_page(parse(page(1), url="http://a.example/s/1.html"), "items", settings=own).text
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"<html>"])

@@ -157,8 +157,92 @@ def test_the_rules_of_items_are_shown(webwinnow):
     shown = webwinnow("methods", "items", "--rules", "image")
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.startswith("# image: ")
-    assert "then the image is noisy" in shown.stdout
+    assert "then the image is an advertisement" in shown.stdout
     assert "the link is" not in shown.stdout
+
+
+PAGE = """<body><nav><a href="/news/">Latest news</a> <a href="/sport/">Latest sport</a></nav>
+<p>The mayor spoke of the <a href="http://paper.example.com/flood">flood of last year</a> for an hour.</p>
+<a href="http://x.example.net/"><img src="/img/special-prize.gif" alt="Win a prize"></a>
+<img src="/img/mayor.jpg" alt="The mayor"></body>"""
+LABELS = {
+    ("link", "/news/"): "nepotistic",
+    ("link", "http://www.site{n}.example/sport/"): "nepotistic",
+    ("link", "http://paper.example.com/flood"): "editorial",
+    ("image", "/img/special-prize.gif"): "ad",
+    ("image", "/img/mayor.jpg"): "other",
+}
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """Labels of five pages of five sites: the even pages as files, the others as text."""
+    lines = []
+    for n in range(5):
+        (tmp_path / f"page{n}.html").write_text(PAGE)
+        page = {"path": f"page{n}.html"} if n % 2 else {"html": PAGE}
+        for (kind, item), label in LABELS.items():
+            row = {"url": f"http://www.site{n}.example/a", "kind": kind, "item": item.format(n=n), "label": label}
+            lines.append(json.dumps(page | row) + "\n")
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(lines))
+    return file
+
+
+def test_items_are_learned_from_labels_and_used(webwinnow, labels, tmp_path):
+    trees = tmp_path / "trees.npz"
+    done = webwinnow("learn-items", labels, "-o", trees, "--leaf-items", 2)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "link: 15 on 5 pages, 5 sites (10 nepotistic and 5 editorial); on sites left out accuracy 1.000" in done.stderr
+    )
+    assert "image: 10 on 5 pages, 5 sites (5 ad and 5 other)" in done.stderr
+    own = ["--method", "items", "--set", f"items.trees={trees}", "--url", "http://www.other.example/b"]
+    shown = webwinnow("page", tmp_path / "page1.html", *own, "--format", "markdown").stdout
+    assert "[flood of last year](http://paper.example.com/flood)" in shown
+    assert "Latest" not in shown
+    assert "mayor.jpg" in shown
+    assert "prize" not in shown
+    rules = webwinnow("methods", "items", "--rules", "all", "--set", f"items.trees={trees}").stdout
+    assert "# image: 10 on 5 pages" in rules
+    assert rules.count("If ") == 4
+
+
+def test_equal_labels_give_equal_trees(webwinnow, labels, tmp_path):
+    for name in ("a.npz", "b.npz"):
+        webwinnow("learn-items", labels, "-o", tmp_path / name, "-q")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "picture"}, "row 1: kind is 'picture'; expected link or image"),
+        ({"label": "ad"}, "row 1: label is 'ad'; expected editorial or nepotistic for a link"),
+        (
+            {"item": "/weather/"},
+            "row 1: the page has no visible link with the URL '/weather/'; its first: /news/, /sport/",
+        ),
+        ({"url": None}, "row 1: expected item and url (of the page), and either html or path"),
+        ({"path": "page1.html"}, "row 1: expected item and url (of the page), and either html or path"),
+        ({"html": None, "path": "none.html"}, "row 1: the page cannot be read"),
+    ],
+)
+def test_a_bad_label_is_refused_with_its_row(webwinnow, labels, tmp_path, change, message):
+    first, *rest = labels.read_text().splitlines(keepends=True)
+    labels.write_text(json.dumps(json.loads(first) | change) + "\n" + "".join(rest))
+    done = webwinnow("learn-items", labels, "-o", tmp_path / "trees.npz")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "trees.npz").exists()
+
+
+def test_labels_of_one_sort_are_refused(webwinnow, labels, tmp_path):
+    rows = [line for line in labels.read_text().splitlines(keepends=True) if "editorial" not in line]
+    labels.write_text("".join(rows))
+    done = webwinnow("learn-items", labels, "-o", tmp_path / "trees.npz")
+    assert done.returncode == 2
+    assert "every labelled link is 'nepotistic'; expected some of each of editorial and nepotistic" in done.stderr
 
 
 def test_an_unknown_segmentation_is_refused(webwinnow, make_pages, write_crawl, tmp_path):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from webwinnow import SiteCleaner, SiteModel, learn, parse
+from webwinnow import SiteCleaner, SiteModel, clean_page, learn, parse
+from webwinnow.cleaning.items import ItemModel, ItemSettings, ItemTree
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.methods import CleaningSettings
@@ -283,3 +286,74 @@ def test_a_model_is_applied_with_the_k_that_it_was_learned_with():
         learned = learn(pages, settings=CleaningSettings(template=TemplateSettings(links=links)))
         again = SiteModel.from_bytes(learned.to_bytes())
         assert " ".join(again.clean(pages[0], "template").text.split()) == text
+
+
+# 3.1: the two rules of AdEater that the thesis prints, as trees
+
+
+def chain(names: list[str], borders: list[float], noisy_above: list[bool]) -> ItemTree:
+    """A tree that asks one question after another; other answers than the rule's lead to a leaf that is not noisy."""
+    count = len(names)
+    inner = np.arange(count)
+    after, leaf = np.where(inner == count - 1, 2 * count, inner + 1), inner + count
+    above = np.array(noisy_above)
+    none = np.full(count + 1, -1)
+    return ItemTree(
+        kind="image",
+        names=tuple(names),
+        trait=np.concatenate((inner, none)).astype(np.int16),
+        border=np.array([*borders, *[0.0] * (count + 1)], np.float32),
+        low=np.concatenate((np.where(above, leaf, after), none)).astype(np.int32),
+        high=np.concatenate((np.where(above, after, leaf), none)).astype(np.int32),
+        noisy=np.array([0.0] * 2 * count + [1.0], np.float32),
+        items=np.ones(2 * count + 1, np.int32),
+    )
+
+
+RULE_1 = chain(
+    ["aspect ratio", "alt:to", "alt:click+here", "dest:http+www"], [4.5833, 0.5, 0.5, 0.5], [True, False, True, False]
+)
+RULE_2 = chain(["base:messier", "dest:redirect+cgi"], [0.5, 0.5], [False, True])
+
+
+def shows_image(
+    rule: ItemTree, tmp_path: Path, img: str, href: str, url: str = "http://www.example.org/a.html"
+) -> bool:
+    """Whether method `items` keeps the image of a page if its tree is this rule."""
+    trees = tmp_path / "rule.npz"
+    trees.write_bytes(ItemModel(trees={"image": rule}, about={}).to_bytes())
+    tree = parse(f"<p>Words of a page.</p><a href='{href}'><img src=i.gif {img}></a>", url=url)
+    settings = CleaningSettings(items=ItemSettings(trees=str(trees)))
+    return "i.gif" in clean_page(tree, "items", settings=settings).markdown
+
+
+@pytest.mark.parametrize(
+    ("width", "alt", "href", "advertisement"),
+    [
+        (468, "click here now", "/go", True),
+        (275, "click here now", "/go", True),  # 275 / 60 = 4.58333
+        (274, "click here now", "/go", False),
+        (468, "click here to win", "/go", False),
+        (468, "here you click", "/go", False),
+        (468, "click here now", "http://www.shop.example/", False),
+        (468, "click here now", "http://shop.example/www", True),
+    ],
+)
+def test_the_first_printed_rule_of_adeater(tmp_path, width, alt, href, advertisement):
+    """If aspect ratio > 4.5833, alt does not contain "to" but contains "click+here", and U_dest does not contain
+    "http+www", then the image is an advertisement.
+    """
+    assert shows_image(RULE_1, tmp_path, f"width={width} height=60 alt='{alt}'", href) is not advertisement
+
+
+@pytest.mark.parametrize(
+    ("base", "href", "advertisement"),
+    [
+        ("http://www.example.org/a.html", "/bin/redirect.cgi?x", True),
+        ("http://www.messier.example/a.html", "/bin/redirect.cgi?x", False),
+        ("http://www.example.org/a.html", "/cgi/redirect?x", False),
+    ],
+)
+def test_the_second_printed_rule_of_adeater(tmp_path, base, href, advertisement):
+    """If U_base does not contain "messier" and U_dest contains "redirect+cgi", then it is an advertisement."""
+    assert shows_image(RULE_2, tmp_path, "alt=x", href, base) is not advertisement

@@ -1,4 +1,4 @@
-"""Method `items`: drop links and pictures that decision trees call noisy (AdEater, nepotistic links; thesis 3.1).
+"""Method `items`: drop advertisement images (AdEater) and nepotistic links, found by decision trees (thesis 3.1).
 
 All other text is kept: the method knows no other kind of noise.
 """
@@ -15,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import topmost
-from webwinnow.cleaning.itemfeatures import IMAGE_NUMBERS, ITEM_KINDS, LINK_NUMBERS, Items, items_of
+from webwinnow.cleaning.itemfeatures import ITEM_KINDS, Items, items_of
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ModelFormat
 
-FORMAT = ModelFormat("item model", 2, "install webwinnow again or run tools/train_items.py")
+FORMAT = ModelFormat("item model", 3, "train it with webwinnow learn-items, or install webwinnow again")
 SHIPPED = Path(__file__).with_name("itemtrees.npz")
+LABELS = {"link": ("editorial", "nepotistic"), "image": ("other", "ad")}
+"""For each kind the labels of items that are not noisy and of noisy ones."""
+_VERDICTS = {"link": LABELS["link"], "image": ("no advertisement", "an advertisement")}
 NOISY = 0.5
 """Items of a leaf with a larger share of noisy items are noisy."""
 LEAF = -1
@@ -81,10 +84,11 @@ class ItemTree:
             conditions[int(self.low[i])] = (*conditions[i], _condition(name, border, above=False))
             conditions[int(self.high[i])] = (*conditions[i], _condition(name, border, above=True))
         for i in sorted(leaves, key=lambda i: (-int(self.items[i]), i)):
-            verdict = "noisy" if self.noisy[i] > NOISY else "not noisy"
+            noisy = bool(self.noisy[i] > NOISY)
+            share = self.noisy[i] if noisy else 1 - self.noisy[i]
             yield (
-                f"If {' and '.join(conditions[i]) or 'anything'}, then the {self.kind} is {verdict} "
-                f"({self.noisy[i]:.0%} of {int(self.items[i]):,} are noisy)."
+                f"If {' and '.join(conditions[i]) or 'anything'}, "
+                f"then the {self.kind} is {_VERDICTS[self.kind][noisy]} ({share:.0%} of {int(self.items[i]):,})."
             )
 
     def fits(self) -> bool:
@@ -109,7 +113,7 @@ class ItemTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemModel:
-    """A tree for each kind of item, and metadata on their training."""
+    """Trees by kind of item, and metadata on their training. Items of a kind without a tree are never noisy."""
 
     trees: dict[str, ItemTree]
     about: dict[str, Any]
@@ -118,6 +122,21 @@ class ItemModel:
     def load(cls, path: Path | None = None) -> ItemModel:
         """The trees of a file, or the shipped ones, which are read once."""
         return _shipped() if path is None else cls.from_bytes(FORMAT.load(path), str(path))
+
+    def summary(self, kind: str) -> str:
+        """What a tree was learned from, and its quality on sites that it was not learned from."""
+        about = self.about[kind]
+        labels = " and ".join(f"{about['labels'][label]:,} {label}" for label in reversed(LABELS[kind]))
+        unseen = about["unseen sites"]
+        quality = "not measured: needs both labels on two or more sites"
+        if unseen is not None:
+            quality = (
+                f"on sites left out accuracy {unseen['accuracy']:.3f} (one answer for all: {unseen['majority']:.3f}), "
+                f"precision {unseen['precision']:.3f}, recall {unseen['recall']:.3f} and F {unseen['f']:.3f} "
+                f"of {LABELS[kind][1]}"
+            )
+        where = f"{about['pages']:,} pages, {about['sites']:,} sites"
+        return f"{kind}: {about['items']:,} on {where} ({labels}); {quality}"
 
     def to_bytes(self) -> bytes:
         """The trees as a model file; equal trees give equal bytes."""
@@ -130,6 +149,8 @@ class ItemModel:
         """Read trees; everything in them is validated. Raises `ModelError`."""
         with FORMAT.reading(data, name) as file:
             names = file.about.pop("names")
+            if not names.keys() <= LABELS.keys():
+                raise ValueError("it has trees of unknown kinds")
             trees = {
                 kind: ItemTree(
                     kind=kind,
@@ -137,6 +158,7 @@ class ItemModel:
                     **{part: file.arrays[f"{kind}_{part}"] for part in _PARTS},
                 )
                 for kind in ITEM_KINDS
+                if kind in names
             }
             if not all(tree.fits() for tree in trees.values()):
                 raise ValueError("its arrays do not fit together")
@@ -146,7 +168,7 @@ class ItemModel:
 def _condition(name: str, border: float, *, above: bool) -> str:
     """A test and its result in words. Phrases and yes-or-no numbers are 0 or 1."""
     place, colon, phrase = name.partition(":")
-    if colon and name not in (*IMAGE_NUMBERS, *LINK_NUMBERS):
+    if colon:
         return f"{place} {'contains' if above else 'does not contain'} {phrase!r}"
     return f"{name} {'>' if above else '<='} {border:g}"
 
@@ -171,16 +193,15 @@ class ItemSettings(MethodSettings):
 
 
 def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
-    """Drop the text of noisy links, and noisy pictures."""
+    """Drop the text of nepotistic links, and advertisement images."""
     tree = page.tree
     model = ItemModel.load(None if settings.trees is None else Path(settings.trees))
     score = np.ones(len(tree), np.float32)
-    noisy = {}
+    noisy = {kind: np.zeros(len(tree), np.bool_) for kind in ITEM_KINDS}
     for kind, decides in model.trees.items():
         items = items_of(tree, kind, decides.names)
         share = decides.noisy_share(items)
         score[items.node] = 1 - share
-        noisy[kind] = np.zeros(len(tree), np.bool_)
         noisy[kind][items.node[share > settings.noisy]] = True
     in_noisy_link = topmost(tree.parent, noisy["link"]) >= 0
     reason = np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner]

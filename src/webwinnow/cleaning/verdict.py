@@ -37,7 +37,7 @@ REASONS: tuple[str, ...] = (
     "template: this pagelet stands on other pages too",
     "kept: informative block, its words tell pages apart",
     "redundant block: its words stand on many of the site's pages",
-    "noisy item: a link or picture like those outside of main content",
+    "noisy item: a nepotistic link or an advertisement",
     "kept: the task wants this kind",
 )
 """What a reason code means; the list only grows at its end."""

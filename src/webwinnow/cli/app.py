@@ -25,7 +25,7 @@ app = typer.Typer(
 
 PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
     "Clean": [page.page, clean.clean],
-    "Learn": [learn.learn, learn.models, lists.lists],
+    "Learn": [learn.learn, learn.models, lists.lists, learn.learn_items],
     "Inspect": [inspect.inspect, inspect.methods],
     "Mine": [mine.features, mine.links, mine.rank, mine.replicas, mine.cluster, classify.classify],
     "Search": [search.index, search.search],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -68,6 +68,7 @@ def methods(
     rules: Annotated[
         RuleKind | None, opt.writing("Print the rules of method items for links or images instead.")
     ] = None,
+    set_: opt.Settings = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the cleaning methods, what each does, and its settings with default and meaning.
@@ -79,12 +80,14 @@ def methods(
         webwinnow methods
         webwinnow methods sst --json
         webwinnow methods items --rules link
+        webwinnow methods items --rules all --set items.trees=trees.npz
     """
     if rules is not None:
-        model = ItemModel.load()
+        own = opt.cleaning_settings(set_).items.trees
+        model = ItemModel.load(None if own is None else Path(own))
         for kind, tree in model.trees.items():
             if rules in ("all", kind):
-                sys.stdout.write("\n".join([_learned_from(kind, model.about[kind]), *tree.rules()]) + "\n")
+                sys.stdout.write("\n".join([f"# {model.summary(kind)}", *tree.rules()]) + "\n")
         return
     for method in map(method_named, names or METHODS):
         if as_json:
@@ -102,13 +105,3 @@ def _described(method: Method) -> list[str]:
         value = "none" if setting.default is None else setting.default
         lines += [f"    {setting.name}={value}", f"        {setting.help} ({setting.expected})"]
     return lines
-
-
-def _learned_from(kind: str, about: dict[str, Any]) -> str:
-    """What the rules of a kind were learned from, and their quality on sites that they were not learned from."""
-    unseen = about["unseen sites"]
-    return (
-        f"# {kind}: learned from {about['items']:,} {kind}s on {about['pages']:,} pages; on unseen sites accuracy "
-        f"{unseen['accuracy']:.1%} ({unseen['always noisy']:.1%} if all are called noisy), "
-        f"precision {unseen['precision']:.3f} and recall {unseen['recall']:.3f} of noise"
-    )

@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 
 from webwinnow.cleaning import sst
+from webwinnow.cleaning.itemtraining import TreeSettings
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.collection.settings import CollectionSettings
+from webwinnow.commands.itemlabels import train_items
 from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import ModelError, SettingsError
-from webwinnow.io import check_output
+from webwinnow.io import check_apart, check_output
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.site.description import SHOWN_DEPTH, describe_model
@@ -24,9 +26,11 @@ from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
+from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 MODEL_FILE = ".npz"
+_TREES = TreeSettings()
 models = typer.Typer(name="models", help="Show, merge or pack site models.", no_args_is_help=True)
 
 
@@ -99,6 +103,35 @@ def learn(
             f"{len(learned.redesigned):,} were redesigned"
         )
     finish(summary, quiet=quiet, failed=learned.failed_pages or learned.failed_sites)
+
+
+def learn_items(
+    labels: Annotated[
+        list[Path],
+        typer.Argument(metavar="LABELS...", help="JSONL or Parquet files, one labelled item per row."),
+    ],
+    out: Annotated[Path, opt.out("a model for --set items.trees")],
+    leaves: Annotated[int, opt.setting("Leaves of a tree, at most.")] = _TREES.leaves,
+    leaf_items: Annotated[int, opt.setting("Least number of items in a leaf.")] = _TREES.leaf_items,
+    phrase_sites: Annotated[int, opt.setting("Least number of sites of a phrase to test.")] = _TREES.phrase_sites,
+    folds: Annotated[int, opt.setting("Parts of the sites, left out in turn to measure the trees.")] = _TREES.folds,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Learn the decision trees of method items from labelled images and links, and measure them on sites left out.
+
+    A row has kind (image or link), item (its URL, as on the page or absolute), label (ad or other for an image,
+    nepotistic or editorial for a link), url (of the page), and the page as html or as path, relative to the file.
+
+    Examples:
+
+        webwinnow learn-items labels.jsonl -o trees.npz
+        webwinnow clean crawl.warc.gz --method items --set items.trees=trees.npz -o clean.jsonl
+    """
+    check_apart(labels, out)
+    settings = TreeSettings(leaves=leaves, leaf_items=leaf_items, phrase_sites=phrase_sites, folds=folds)
+    model = train_items(labels, settings)
+    write_file(out, model.to_bytes())
+    finish([*map(model.summary, model.trees), f"{len(model.trees)} trees written to {out}"], quiet=quiet)
 
 
 @models.command()
