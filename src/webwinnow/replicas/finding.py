@@ -250,5 +250,5 @@ class ReplicaFinder:
 
 def _standing(page: CleanPage) -> Standing:
     about = metadata(page.tree)
-    found = {"title": about.title, "date": about.date, "language": about.language}
-    return Standing(url=page.tree.url, canonical=page.tree.head.canonical, **found)
+    named = page.tree.head.canonical
+    return Standing(url=page.tree.url, title=about.title, date=about.date, canonical=named, language=about.language)
