@@ -37,6 +37,10 @@ from webwinnow.experiments.mining.minejobs import ClusterRun, pair_trials, predi
 from webwinnow.experiments.mining.mineresults import ClusterStatistics
 from webwinnow.experiments.mining.minetasks import MOST_CLASSES, LabelledTask
 from webwinnow.mining.clustering import agreement
+from webwinnow.parsing import parse
+from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.site.styletree import feature_names
+from webwinnow.vectors import is_word, learn_weights
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -170,6 +174,24 @@ def test_column_w_has_exact_weights_over_all_pages_and_m_mapped_ones(tmp_path, m
     data = collection(tmp_path, GRID)
     (task,) = mining_experiment(data, settings(methods=("W", "M"), neighbours=False)).tasks
     assert task.clustering("W").mean > task.clustering("M").mean + 0.2
+
+
+def test_the_rows_of_w_are_exact_weights_and_those_of_m_mapped_ones(tmp_path, monkeypatch):
+    data, rows = collection(tmp_path, GRID), []
+    monkeypatch.setattr(
+        cleanedwords, "mined_rows", lambda found, tfidf: rows.append(found) or mined_rows(found, tfidf=tfidf)
+    )
+    mining_experiment(data, settings(methods=("W", "M"), runs=1, configurations=(), neighbours=False))
+    given = [json.loads(line) for line in data.read_text().splitlines()]
+    trees = [parse(row["html"]) for row in given if row["host"] == given[0]["host"]]
+    for found, mapped in zip(rows, (False, True), strict=True):
+        words, weights = learn_weights(trees, CstWeightSettings(mapped=mapped)).weigh(trees[0])
+        names = feature_names(trees[0])
+        counted = [
+            w for key, w in zip(words.tolist(), weights.tolist(), strict=True) if is_word(names[key], frozenset())
+        ]
+        assert sorted(found[0].data.tolist()) == pytest.approx(sorted(counted))
+    assert rows[0][0].data.max() < rows[1][0].data.max()
 
 
 def test_a_word_of_every_page_has_no_tfidf():
