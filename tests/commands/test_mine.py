@@ -120,7 +120,7 @@ def test_the_report_is_self_contained(mined: Mined) -> None:
     assert "default-src 'none'" in report.replace("&#39;", "'")
     assert "<script" not in report
     assert "src=" not in report.replace("default-src", "").replace("style-src", "")
-    assert "glfw-1.web.test" in report
+    assert '<a href="http://glfw-1.web.test/" rel="noreferrer nofollow">glfw-1.web.test</a>' in report
 
 
 def test_the_model_that_was_learned_can_be_used(web: SiteWeb, mined: Mined) -> None:
@@ -260,6 +260,54 @@ def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Pa
     assert len(server.log) == asked
 
 
+def sea_and_field(folder: str = "") -> dict[str, str]:
+    """Three sites below a folder; c.test, which s.test links to, has pages of another topic beside the folder."""
+    sea = "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split()
+    field = "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split()
+    pages = {}
+    for host, words in (("s.test", sea), ("f.test", field), ("c.test", sea)):
+        for n in range(6):
+            said = "".join(f"<p>{words[(n + k) % 10]} {words[(n + 2 * k) % 10]}</p>" for k in range(4))
+            links = [f"/{folder}{k}" for k in range(1, 6)] + ["/else/0"] if n == 0 else []
+            links += [f"http://c.test/{folder}"] if host == "s.test" and n == 0 else []
+            pages[f"http://{host}/{folder}{n or ''}"] = f"<title>{n}</title>{said}" + "".join(
+                f"<a href='{link}'>on</a>" for link in links
+            )
+        pages[f"http://{host}/else/0"] = "<title>x</title><p>something else</p>"
+    return pages
+
+
+@pytest.mark.parametrize(("scope", "outside"), [("below", False), ("host", True)])
+def test_a_site_is_what_is_below_its_start_page(tmp_path: Path, scope: str, outside: bool) -> None:
+    """Definition 1; the whole host is an option."""
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("http://s.test/docs/,sea\nhttp://f.test/docs/,field\n")
+    with WebServer(sea_and_field("docs/")) as server:
+        run = mine_sites(seeds, tmp_path / "run", MineSettings(scope=scope), settings_of(server))
+        asked = pages_asked(server)
+    assert [record["site"] for record in run.found] == ["c.test"]
+    assert ("http://c.test/else/0" in asked) == outside
+    with pytest.raises(SettingsError, match="expected below, host, domain"):
+        MineSettings(scope="moon")
+
+
+def test_sites_that_cannot_be_read_are_not_counted_as_off_topic(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("http://s.test/,sea\nhttp://f.test/,field\n")
+    pages = {url: html for url, html in sea_and_field().items() if "c.test" not in url}
+    settings = MineSettings(search=False, mining=DiscoverySettings(fruitless=1))
+    with WebServer(pages) as server:
+        run = mine_sites(seeds, tmp_path / "run", settings, settings_of(server))
+    assert "1 sites read in 1 rounds: 0 off topic, 1 could not be read" in run.lines()[1]
+    assert "off topic" not in run.ended or "0 off topic, 1 could not be read" in run.ended
+
+
+def test_the_pruned_tree_is_what_is_classified(mined: Mined) -> None:
+    records = [record for record in records_of(mined.out) if not record["seed"] and record["pages"]]
+    assert all(0 < record["classified_pages"] <= record["pages"] for record in records)
+    assert any(record["classified_pages"] < record["pages"] for record in records)
+
+
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
     with MineStore(mined.out, create=False), pytest.raises(InputError, match="wait if another run is using the folder"):
         mine_sites(seeds, mined.out)
@@ -317,7 +365,7 @@ def test_the_report_escapes_what_sites_say() -> None:
         "on_topic": True,
         "distinctness": 0.8,
         "whole": True,
-        "start": evil,
+        "start": f"javascript:{evil}",
         "round": 1,
         "linked_by": [evil],
         "reason": None,
@@ -327,6 +375,7 @@ def test_the_report_escapes_what_sites_say() -> None:
     report = mined_html(run, evil)
     assert "<script" not in report
     assert report.count("</style>") == 1
+    assert "href" not in report
     assert run.spotting == 1.0
 
 

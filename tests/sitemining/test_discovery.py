@@ -69,7 +69,8 @@ def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found
     assert settings.why_stop(read=3, since_found=3, waiting=1) is None
     assert "links to" in str(settings.why_stop(read=3, since_found=0, waiting=0))
     assert "10 sites were read" in str(settings.why_stop(read=10, since_found=0, waiting=5))
-    assert "the last 4" in str(settings.why_stop(read=5, since_found=4, waiting=5))
+    ended = settings.why_stop(read=5, since_found=4, waiting=5, unread=3)
+    assert ended == "none of the last 4 sites is on topic: 1 off topic, 3 could not be read"
 
 
 def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:

@@ -76,6 +76,9 @@ def mine(
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
+    scope: Annotated[
+        str, opt.setting("Pages of a site: below its start page, or its whole host or domain.", "--scope")
+    ] = "below",
     pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
     sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
     seconds: opt.Time = None,

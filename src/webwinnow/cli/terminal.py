@@ -34,6 +34,7 @@ _STAGES = {
     "cluster": "clustering, run by run",
     "map": "plotting the map",
     "mine": "mining",
+    "sites": "reading sites",
     "rank": "ranking",
 }
 _UNITS = {
@@ -42,6 +43,7 @@ _UNITS = {
     "cluster": "runs/s",
     "map": "",
     "mine": "trials/s",
+    "sites": "sites/s",
     "rank": "",
     "disk": "",
 }

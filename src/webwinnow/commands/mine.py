@@ -33,9 +33,8 @@ from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.discovery import DiscoverySettings, Judgement, SiteGraph, candidates, neighbours_of
 from webwinnow.sitemining.measures import spotting_rate
-from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading, crawled_site
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey, canonical
@@ -43,6 +42,7 @@ from webwinnow.words import StopList
 
 SITE_PAGES = 50
 """Pages of a site that are read at most, unless its topic is settled before (ours)."""
+SCOPES: tuple[ScopeKind, ...] = ("below", "host", "domain")
 SITES_FILE, MODEL_FILE = "sites.jsonl", "topics.npz"
 
 Note = Callable[[str], None]
@@ -52,6 +52,7 @@ Note = Callable[[str], None]
 class MineSettings:
     """How topics are predicted, which sites are read, and how far.
 
+    `scope` is what belongs to a site: the pages `below` its start page (Definition 1), its `host` or its `domain`.
     `pages` limits the pages of a site, `seconds` the time of this run. With `search`, when no candidate is left, sites
     on topic that were pruned are read further, for links to other sites.
     """
@@ -59,6 +60,7 @@ class MineSettings:
     method: str = DEFAULT_METHOD
     label: str = "label"
     site_by: str = "host"
+    scope: ScopeKind = "below"
     mining: DiscoverySettings = field(default_factory=DiscoverySettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     pages: int = SITE_PAGES
@@ -70,6 +72,8 @@ class MineSettings:
         topic_method(self.method)
         if SiteKey.parse(self.site_by).by not in ("host", "domain"):
             raise SettingsError(f"site_by is {self.site_by}: expected host or domain: sites are found by links")
+        if self.scope not in SCOPES:
+            raise SettingsError(f"scope is {self.scope}: expected {', '.join(SCOPES)}")
         if self.pages < 1 or (self.seconds is not None and not self.seconds > 0):
             raise SettingsError(f"{self.pages} pages in {self.seconds} seconds: expected more than 0")
 
@@ -78,7 +82,13 @@ class MineSettings:
         """The settings that must be the same to continue a run: all but its limits."""
         mining = asdict(self.mining)
         kept = {name: mining[name] for name in ("topics", "confidence", "distinctness", "taught")}
-        own = {"method": self.method, "label": self.label, "site_by": self.site_by, "reading": asdict(self.reading)}
+        own = {
+            "scope": self.scope,
+            "method": self.method,
+            "label": self.label,
+            "site_by": self.site_by,
+            "reading": asdict(self.reading),
+        }
         if self.stop_list.own is not None:
             own |= {"stop words": self.stop_list.own}
         found: dict[str, Any] = json.loads(json.dumps(own | kept))
@@ -177,7 +187,7 @@ def mine_sites(
     """
     settings, note = settings or MineSettings(), on_problem or (lambda _: None)
     crawling = replace(
-        crawling or CrawlSettings(), pages=settings.pages, strategy="breadth", scope=_scope(settings), depth=None
+        crawling or CrawlSettings(), pages=settings.pages, strategy="breadth", scope=settings.scope, depth=None
     )
     if out.exists() and not (out.is_dir() and ((out / FILE).is_file() or not any(out.iterdir()))):
         raise SettingsError(f"{out} has other files; give a new folder, or that of a run to continue")
@@ -221,7 +231,7 @@ class _Mine:
         self.pages: dict[str, SitePages] = {}
         self.round: dict[str, int] = {}
         self.known: set[str] = set()
-        self.since_found = 0
+        self.since_found = self.unread_since = 0
         self.unread: dict[str, str] = {}
         """Sites on topic with more pages to read, and their start pages."""
         self.searched = True
@@ -296,9 +306,9 @@ class _Mine:
 
     def _read_again(self, name: str, words: dict[str, PageWords]) -> tuple[SitePages, set[str]]:
         stored = [page for page in self.store.pages(name) if page.url in words]
-        tree = LinkTree.of_crawl([page.url for page in stored], [page.referrer for page in stored])
         pages = [words[page.url] for page in stored]
-        return SitePages.of_pages(pages, name, page_tree=tree), _links(pages)
+        referrers, added = [page.referrer for page in stored], [page.added for page in stored]
+        return crawled_site(name, pages, referrers, added), _links(pages)
 
     def _know(self, name: str, pages: SitePages, links: set[str], record: dict[str, Any]) -> None:
         """Add a site that was judged: its pages, links and topic."""
@@ -306,6 +316,7 @@ class _Mine:
         self.known.update(self.graph.site_of(url) for url in pages.urls)
         if not len(pages):
             self.since_found += 1
+            self.unread_since += 1
             return
         self.graph.add(name, links)
         found = Judgement(record["topic"], record["probability"], record["distinctness"], record["seed"])
@@ -313,6 +324,7 @@ class _Mine:
         if found.teaches(self.settings.mining, self.wanted):
             self.pages[name], self.round[name] = pages, record["round"]
         self.since_found = 0 if record["on_topic"] else self.since_found + 1
+        self.unread_since = 0 if record["on_topic"] else self.unread_since
         if record["on_topic"] and not record["whole"]:
             self.unread[name] = record["start"]
 
@@ -331,7 +343,7 @@ class _Mine:
         chosen = chosen[: min(mining.batch, max(mining.sites - read, 1))]
         if not chosen and self.settings.search and read < mining.sites and self._search_on():
             return None
-        why = mining.why_stop(read=read, since_found=self.since_found, waiting=len(chosen))
+        why = mining.why_stop(read=read, since_found=self.since_found, waiting=len(chosen), unread=self.unread_since)
         if why is None:
             number = 1 + max((site.round for site in sites), default=0)
             rows = [(one.site, start_url(one.start), None, one.linked_by) for one in chosen]
@@ -395,6 +407,7 @@ class _Mine:
             resume=resume,
             state=folder,
             log=log,
+            on_progress=self.progress,
             on_problem=self.note,
         )
         self.fresh += summary.fresh
@@ -403,7 +416,8 @@ class _Mine:
         fates = _fates(log)
         for site in waiting:
             self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])
-            self.progress("mine", sum(1 for one in self.judged.values() if not one.seed), self.settings.mining.sites)
+        judged = sum(site.label is None and site.record is not None for site in self.store.sites())
+        self.progress("sites", judged, self.settings.mining.sites)
         for leftover in folder.glob("crawl-*"):
             shutil.rmtree(leftover, ignore_errors=True)  # the store has everything now
         return None
@@ -416,19 +430,27 @@ class _Mine:
         fates: Sequence[dict[str, Any]],
     ) -> None:
         """Step 4: classify a site and add it to the graph."""
-        reading, trees = follow.readings[site.start], follow.trees.pop(site.start)
+        reading, read = follow.readings[site.start], follow.trees.pop(site.start)
+        trees = [tree for tree, added in zip(read, reading.added, strict=True) if added]
         pages, links = reading.site(site.name), _links(reading.pages)
         failed = sum(1 for fate in fates if fate["fate"] == "failed")
-        whole = (all(reading.added) and not reading.settled) or len(pages) >= self.settings.pages
+        whole = (all(reading.added) and not reading.settled) or len(read) >= self.settings.pages
         record = self._record(site, pages, links, trees, model, failed, whole=whole)
+        record |= {"pages": len(read), "classified_pages": len(trees)}
         moved = {self.graph.site_of(url) for url in pages.urls} - {site.name}
         if not trees:
             why = next((fate["reason"] for fate in fates if fate["url"] == site.start and fate["reason"]), None)
             record["reason"] = why or NOTHING_READ
         elif moved & self.judged.keys() and site.label is None:
-            record |= {"on_topic": False, "pages": 0, "reason": f"leads to {', '.join(sorted(moved))}, read before"}
+            record |= {
+                "on_topic": False,
+                "pages": 0,
+                "classified_pages": 0,
+                "reason": f"leads to {', '.join(sorted(moved))}, read before",
+            }
             pages, trees = SitePages.of_pages([], site.name), []
-        kept = [StoredPage(url, referrer) for url, referrer in zip(pages.urls, reading.referrers, strict=False)]
+        rows = zip(reading.pages, reading.referrers, reading.added, strict=True)
+        kept = [StoredPage(page.url, referrer, added) for page, referrer, added in rows] if len(pages) else []
         self.store.judge(site.name, record, kept)
         self._know(site.name, pages, links, record)
 
@@ -467,7 +489,9 @@ class _Mine:
             "topic": topic,
             "probability": 1.0,
             "probabilities": {topic: 1.0},
+            "none": 0.0,
             "pages": pages,
+            "classified_pages": pages,
             "failed_pages": 0,
             "deciding_pages": [],
             "deciding_blocks": [],
@@ -538,10 +562,6 @@ def _words(record: PageRecord, stop_list: StopList) -> PageWords | None:
 
 def _links(pages: Sequence[PageWords]) -> set[str]:
     return {canonical(link) for page in pages for link in page.links}
-
-
-def _scope(settings: MineSettings) -> ScopeKind:
-    return "domain" if SiteKey.parse(settings.site_by).by == "domain" else "host"
 
 
 def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) -> None:

@@ -17,24 +17,26 @@ from webwinnow.errors import InputError
 from webwinnow.storage import open_database, read_note, transaction, write_note
 
 FILE: Final = "mine.sqlite"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 _SCHEMA: Final = """
 CREATE TABLE site (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, start TEXT NOT NULL, round INTEGER NOT NULL, label TEXT,
     linked_by TEXT NOT NULL, record TEXT
 );
 CREATE TABLE page (
-    site TEXT NOT NULL, place INTEGER NOT NULL, url TEXT NOT NULL, referrer TEXT, PRIMARY KEY (site, place)
+    site TEXT NOT NULL, place INTEGER NOT NULL, url TEXT NOT NULL, referrer TEXT, added INTEGER NOT NULL,
+    PRIMARY KEY (site, place)
 );
 """
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page that was read, and the page that linked to it."""
+    """A page that was read, the page that linked to it, and whether it was added to the page tree."""
 
     url: str
     referrer: str | None
+    added: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,8 @@ class MineStore:
             self._database.execute("UPDATE site SET record = ? WHERE name = ?", (json.dumps(record), name))
             self._database.execute("DELETE FROM page WHERE site = ?", (name,))
             self._database.executemany(
-                "INSERT INTO page (site, place, url, referrer) VALUES (?, ?, ?, ?)",
-                [(name, place, page.url, page.referrer) for place, page in enumerate(pages)],
+                "INSERT INTO page (site, place, url, referrer, added) VALUES (?, ?, ?, ?, ?)",
+                [(name, place, page.url, page.referrer, page.added) for place, page in enumerate(pages)],
             )
 
     def sites(self) -> Iterator[StoredSite]:
@@ -118,5 +120,5 @@ class MineStore:
 
     def pages(self, site: str) -> list[StoredPage]:
         """The pages of a site, in the order of reading."""
-        rows = self._database.execute("SELECT url, referrer FROM page WHERE site = ? ORDER BY place", (site,))
-        return [StoredPage(url, referrer) for url, referrer in rows]
+        rows = self._database.execute("SELECT url, referrer, added FROM page WHERE site = ? ORDER BY place", (site,))
+        return [StoredPage(url, referrer, bool(added)) for url, referrer, added in rows]

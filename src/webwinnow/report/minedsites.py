@@ -1,6 +1,6 @@
 """The report of `webwinnow sites mine`: the sites found by topic, with confidence and evidence.
 
-Names and URLs of sites are shown as text, never as links.
+URLs of web pages are links; everything else that sites say is shown as text.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from markupsafe import Markup
 
 from webwinnow.commands.mine import MineRun
 from webwinnow.report.templating import Section, summary_page
+from webwinnow.urls import is_web_link
 
 MOST_ROWS = 2000
 """Rows of a table; sites.jsonl lists all sites."""
 SHOWN_BLOCKS = 2
-SHOWN_LINKING = 3
 
 
 def mined_html(run: MineRun, command: str = "webwinnow sites mine") -> str:
@@ -60,9 +60,11 @@ def _sections(run: MineRun, read: Sequence[dict[str, Any]]) -> list[Section]:
 def _sites(title: str, about: str, records: Sequence[dict[str, Any]]) -> Section:
     rows = [
         [
-            Markup('{}<br><span class="words">{}</span>').format(record["site"], _origin(record)),
-            record["topic"],
-            f"{record['probability']:.3f}",
+            Markup('{}<br><span class="words">{}</span>').format(
+                _link(record["start"], record["site"]), _origin(record)
+            ),
+            record["topic"] or "",
+            "" if record["probability"] is None else f"{record['probability']:.3f}",
             f"{record['distinctness']:.2f}",
             f"{record['pages']:,}",
             _evidence(record),
@@ -80,14 +82,22 @@ def _sites(title: str, about: str, records: Sequence[dict[str, Any]]) -> Section
     )
 
 
+def _link(url: str, text: str) -> Markup:
+    """A link to a web page, or the text if the URL is none."""
+    if not is_web_link(url):
+        return Markup("{}").format(text)
+    return Markup('<a href="{}" rel="noreferrer nofollow">{}</a>').format(url, text)
+
+
 def _origin(record: dict[str, Any]) -> str:
-    linking = record["linked_by"]
-    more = f" and {len(linking) - SHOWN_LINKING:,} more" if len(linking) > SHOWN_LINKING else ""
-    return f"round {record['round']}, linked by {', '.join(linking[:SHOWN_LINKING])}{more}"
+    return f"round {record['round']}, linked by {', '.join(record['linked_by'])}"
 
 
 def _evidence(record: dict[str, Any]) -> Markup:
-    pages = [Markup("{} {:.2f}").format(page["url"], page["probability"]) for page in record["deciding_pages"]]
+    pages = [
+        Markup("{} {:.2f}").format(_link(page["url"], page["url"]), page["probability"])
+        for page in record["deciding_pages"]
+    ]
     blocks = [
         Markup('“{}” <span class="words">{} {:.2f}</span>').format(block["text"], block["xpath"], block["probability"])
         for block in record["deciding_blocks"][:SHOWN_BLOCKS]

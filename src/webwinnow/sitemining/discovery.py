@@ -54,17 +54,21 @@ class DiscoverySettings:
             raise SettingsError(f"no seed has the topic {', '.join(missing)}; the topics are {', '.join(names)}")
         return frozenset(self.topics or names)
 
-    def why_stop(self, *, read: int, since_found: int, waiting: int) -> str | None:
+    def why_stop(self, *, read: int, since_found: int, waiting: int, unread: int = 0) -> str | None:
         """The termination condition of Algorithm 1 (Gamma): why the run ends, or None if it continues.
 
-        `read` are the sites read, `since_found` those since the last one on topic, `waiting` the candidates left.
+        `read` are the sites read, `since_found` those since the last one on topic, `unread` of these could not be read,
+        `waiting` are the candidates left.
         """
         if not waiting:
             return "no site on topic links to one that is not known"
         if read >= self.sites:
             return f"{read:,} sites were read, as many as wanted"
         if since_found >= self.fruitless:
-            return f"the last {since_found:,} sites read were off topic"
+            return (
+                f"none of the last {since_found:,} sites is on topic: {since_found - unread:,} off topic, "
+                f"{unread:,} could not be read"
+            )
         return None
 
 

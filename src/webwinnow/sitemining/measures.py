@@ -37,7 +37,7 @@ def macro_accuracy(labels: Sequence[str], found: Sequence[str]) -> float:
     return sum(each.values()) / len(each)
 
 
-def bootstrap_interval(right: Sequence[bool], *, share: float = 0.95, samples: int = 2000) -> tuple[float, float]:
+def bootstrap_interval(right: Sequence[float], *, share: float = 0.95, samples: int = 2000) -> tuple[float, float]:
     """The interval that contains this share of the accuracies of resampled sites (percentile bootstrap, seed 0)."""
     values = np.asarray(right, np.float64)
     drawn = np.random.default_rng(0).integers(0, len(values), (samples, len(values)))

@@ -7,6 +7,7 @@ whether the topic of the site is settled. It does not fetch pages itself: a craw
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -96,6 +97,15 @@ class ReadingModel:
         return found
 
 
+def crawled_site(
+    name: str, pages: Sequence[PageWords], referrers: Sequence[str | None], added: Sequence[bool]
+) -> SitePages:
+    """The site of the pages of a crawl that were added, each below its referrer."""
+    kept = [page for page, there in zip(pages, added, strict=True) if there]
+    above = [referrer for referrer, there in zip(referrers, added, strict=True) if there]
+    return SitePages.of_pages(kept, name, page_tree=LinkTree.of_crawl([page.url for page in kept], above))
+
+
 class SiteReading:
     """A site while it is read: its page tree grows, and the rule prunes it.
 
@@ -142,9 +152,8 @@ class SiteReading:
         return ReadDecision(follow=grew, settled=self.settled)
 
     def site(self, name: str) -> SitePages:
-        """The pages read so far, with the page tree of the crawl."""
-        tree = LinkTree.of_crawl([page.url for page in self.pages], self.referrers)
-        return SitePages.of_pages(self.pages, name, page_tree=tree)
+        """The pruned site: the pages that were added, with the page tree of the crawl (4.2.2)."""
+        return crawled_site(name, self.pages, self.referrers, self.added)
 
     def _offer(self, page: PageWords, referrer: str | None, rule: Rule) -> bool:
         """Offer a page to the tree, below its referrer or, if that is not in the tree, below the start page."""
