@@ -1,4 +1,4 @@
-"""The topic of whole sites, six methods: each site by a model of the others, and half of sites-docs by the other half."""
+"""The topic of whole sites, six methods: each site by a model of the others, half of sites-docs by the other half."""
 
 from __future__ import annotations
 
