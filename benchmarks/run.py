@@ -190,9 +190,9 @@ BENCHMARKS = (
     ),
     Benchmark(
         "sitetopics",
-        "the topic of each whole site, predicted by a model of the others: `multiscale` right on all of sites-swde, on 13 "
-        "or more of sites-docs and not below a simpler method; trained on half of sites-docs above `superpage`. The cost "
-        "of the words of topics, which five methods share, is counted in `topicvector`",
+        "the topic of each whole site, predicted by a model of the others: `multiscale` right on all of sites-swde, "
+        "on 13 or more of sites-docs and not below a simpler method; trained on half of sites-docs above `superpage`. "
+        "The cost of the words of topics, which five methods share, is counted in `topicvector`",
         site_topics.leave_one_out,
         site_topics.COLUMNS,
     ),
