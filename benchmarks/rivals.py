@@ -24,6 +24,7 @@ ROWS: tuple[tuple[str, str, CleaningSettings | None], ...] = (
     ("items", "items", None),
     ("repeated", "repeated", None),
     ("sst", "sst", None),
+    ("aligned", "aligned", None),
     ("cst", "cst", None),
     ("combined (in-sample: its page model has seen these sites)", "combined", None),
 )

@@ -90,7 +90,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "sst",
-        "`sst` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
+        "`aligned` on sites-news: word F1 0.86 with the automatic threshold, within 0.02 of the best for each site",
         styletree.news,
     ),
     Benchmark(

@@ -1,4 +1,4 @@
-"""The site style tree as a cleaner, on news sites with truth: automatic against best threshold; model sizes."""
+"""The aligned site style tree as a cleaner, on news sites with truth: automatic against best threshold; model sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
 from webwinnow.cleaning.cst import CstSettings
-from webwinnow.cleaning.sst import SstSettings
+from webwinnow.cleaning.sst import AlignedSettings
 from webwinnow.methods import CleaningSettings
 from webwinnow.site.sums import SiteSums
 
@@ -64,8 +64,8 @@ def news(data: Path) -> list[tuple[str, str]]:
 
 
 def _mean(pages: list[tuple[PageTree, str]], model: SiteModel, threshold: float | None) -> float:
-    settings = CleaningSettings(sst=SstSettings(threshold=threshold))
-    return statistics.mean(word_f1(clean_page(tree, "sst", model, settings).text, truth) for tree, truth in pages)
+    settings = CleaningSettings(aligned=AlignedSettings(threshold=threshold))
+    return statistics.mean(word_f1(clean_page(tree, "aligned", model, settings).text, truth) for tree, truth in pages)
 
 
 def _mean_cst(pages: list[tuple[PageTree, str]], model: SiteModel, weight: float) -> float:

@@ -198,6 +198,7 @@ def words(n: int) -> str:
 def test_figure_4_5_marking_goes_on_after_a_child_that_is_not_noisy():
     # The story is the first child; the figure as printed returns there, and the menu is never marked.
     assert cleaned(MODEL, page(2), **HALF) == f"{words(52)} {words(2)}"
+    assert reasons(MODEL, page(2), **HALF)["home about news"].startswith("noisy")  # not only its words, as in 4.2.5
 
 
 def test_figure_4_5_an_element_with_a_part_that_is_not_noisy_is_not_noisy():
