@@ -128,7 +128,7 @@ _CST = "keep blocks whose words have a high weight in the compressed structure t
 _PAGE = "keep the main content, judged by the page alone"
 _TEMPLATE = "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
 _SEGMENTS = "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)"
-_ITEMS = "remove links and images that decision trees classify as noise (thesis 3.1)"
+_ITEMS = "remove nepotistic links and advertisement images, found by decision trees (thesis 3.1)"
 _DOCVIEW = "keep blocks by the type of the page (DocView 4.2), judged by the page alone"
 
 METHODS: dict[str, Method] = {
