@@ -77,7 +77,7 @@ Labels = Annotated[
 ]
 SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
 Css = Annotated[
-    bool, reading("Rules of <style> count as display properties of elements, as in Yi and Liu (slower).", "--css")
+    bool, reading("Rules of style sheets in the page count as display properties, as in Yi and Liu (slower).", "--css")
 ]
 MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)]
 
