@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from webwinnow import SiteModel
@@ -119,6 +120,8 @@ def test_thresholds_are_shown_for_a_person_and_one_can_be_set(webwinnow, make_pa
     assert "threshold of sst" in tried.stdout
     assert "threshold of aligned" in tried.stdout
     assert "removed: a.example section" in tried.stdout
+    fewer = webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--try-thresholds", "--try-pages", 3)
+    assert fewer.stdout.startswith("a.example: 3 pages")
     webwinnow("learn", crawl, "-o", tmp_path / "m", "-q", "--set", "sst.threshold=0.4")
     model = ModelFolder(tmp_path / "m").find("a.example")
     assert model is not None
@@ -235,3 +238,26 @@ def test_models_are_not_merged_into_one_of_the_merged_folders(webwinnow, make_pa
     merged = webwinnow("models", "merge", tmp_path / "m", "-o", tmp_path / "m")
     assert merged.returncode == 2
     assert "is one of the folders to merge" in merged.stderr
+
+
+def test_the_number_of_pages_that_clean_and_features_learn_can_be_set(
+    webwinnow, make_pages, write_crawl, records, tmp_path
+):
+    """Thesis 5.3, k: with too few pages `sst` keeps the menu, and every word has its full weight."""
+    crawl = write_crawl(make_pages("a.example", 6))
+
+    def kept(*options: object) -> str:
+        done = webwinnow("clean", crawl, "-o", tmp_path / "o.jsonl", "--method", "sst", "-q", *options)
+        assert done.returncode == 0, done.stderr
+        return records(tmp_path / "o.jsonl")[0]["text"]
+
+    def columns(*options: object) -> set[str]:
+        done = webwinnow("features", crawl, "-o", tmp_path / "f.npz", "-q", *options)
+        assert done.returncode == 0, done.stderr
+        with np.load(tmp_path / "f.npz", allow_pickle=False) as saved:
+            return set(saved["vocabulary"].tolist())
+
+    assert "section" not in kept()
+    assert "section" in kept("--learn-pages", 2)
+    assert "section" not in columns()
+    assert columns("--learn-pages", 1) != columns()

@@ -45,6 +45,7 @@ def clean(
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
     css: opt.Css = False,
+    learn_pages: opt.LearnPages = _RUN.learn_pages,
     site_by: opt.SiteBy = "host",
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
     view: Annotated[
@@ -101,6 +102,7 @@ def clean(
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(filter(None, renderings))),
         limits=ParseLimits(max_bytes=max_bytes, css=css),
+        learn_pages=learn_pages,
         jobs=jobs,
         page_seconds=page_seconds,
         worker_memory=worker_memory << 20,

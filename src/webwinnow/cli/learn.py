@@ -16,7 +16,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.itemlabels import train_items
-from webwinnow.commands.learn import learn_sites
+from webwinnow.commands.learn import SAMPLE_PAGES, learn_sites
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_apart, check_output
 from webwinnow.pagetree import PageTree
@@ -42,8 +42,9 @@ def learn(
     css: opt.Css = False,
     set_: opt.Settings = None,
     try_thresholds: Annotated[
-        bool, opt.writing("Show what several thresholds keep of 20 pages per site.", "--try-thresholds")
+        bool, opt.writing("Show what several thresholds keep of some pages of each site.", "--try-thresholds")
     ] = False,
+    try_pages: Annotated[int, opt.writing("With --try-thresholds: how many pages.", min=1)] = SAMPLE_PAGES,
     sums: Annotated[bool, opt.writing("Keep the sums beside each model; merging and updating need them.")] = True,
     update: Annotated[bool, opt.writing("Add the pages as a new crawl (epoch) of known sites.", "--update")] = False,
     epochs: Annotated[int, opt.writing("With --update: how many of the latest epochs a model joins.", min=1)] = EPOCHS,
@@ -89,6 +90,7 @@ def learn(
             sums=sums,
             tmp=tmp,
             on_sample=show if try_thresholds else None,
+            sample=try_pages,
             update=epochs if update else None,
             engine=opt.chosen_engine(engine, address, jobs),
             **progress.callbacks,

@@ -29,6 +29,7 @@ from webwinnow.links import STRUCTURE
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings
 from webwinnow.site.modelstore import open_models
+from webwinnow.site.sums import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -51,6 +52,7 @@ def features(
     method: Annotated[
         str | None, opt.setting("Cleaning method: count only what it keeps; needs --weighting tfidf.")
     ] = None,
+    learn_pages: opt.LearnPages = LEARNED_PAGES,
     site_by: opt.SiteBy = "host",
     css: opt.Css = False,
     jobs: opt.Jobs = 0,
@@ -75,7 +77,7 @@ def features(
         weighting=weighting,
         weights=opt.weight_settings(set_ if method is None else None, mapped=mapped),
     )
-    settings = opt.parsing_settings(site_by, jobs, css=css)
+    settings = opt.parsing_settings(site_by, jobs, css=css, learn_pages=learn_pages)
     with shown_progress(quiet=quiet) as progress:
         pages, columns, failed = write_features(inputs, out, settings, vectors, cleaner, tmp=tmp, **progress.callbacks)
     finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)

@@ -23,6 +23,7 @@ from webwinnow.methods import METHODS, CleaningSettings
 from webwinnow.pagemodel import Favor
 from webwinnow.parsing import ParseLimits
 from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.site.sums import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.words import StopList
@@ -114,6 +115,7 @@ Comments = Annotated[
 Task = Annotated[
     str, cleaning(f"Use of the output, which decides the boilerplate to keep: {', '.join(TASKS)}, or a file.")
 ]
+LearnPages = Annotated[int, cleaning("Pages that a site is learned from, at most.", "--learn-pages", min=1)]
 Models = Annotated[Path | None, cleaning("Clean with the site models of this folder or table.")]
 
 # Mining
@@ -212,9 +214,12 @@ def is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def parsing_settings(site_by: str, jobs: int, *, css: bool = False) -> CollectionSettings:
+def parsing_settings(
+    site_by: str, jobs: int, *, css: bool = False, learn_pages: int = LEARNED_PAGES
+) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
-    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs)
+    limits = ParseLimits(css=css)
+    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=limits, jobs=jobs, learn_pages=learn_pages)
 
 
 def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:

@@ -63,6 +63,7 @@ def learn_sites(
     sums: bool = True,
     update: int | None = None,
     on_sample: Callable[[str, list[PageTree]], None] | None = None,
+    sample: int = SAMPLE_PAGES,
     engine: LearningEngine | None = None,
     **options: Unpack[OpenOptions],
 ) -> Learned:
@@ -70,7 +71,7 @@ def learn_sites(
 
     - `cleaning`: the settings of the trees: `gamma`, `overlap` and `threshold`, which is learned unless set.
     - `update`: the pages are a new epoch of each site that `out` has; the new model joins this many last epochs.
-    - `on_sample(site, trees)`: gets up to 20 of the pages that a site was learned from, once its model is written.
+    - `on_sample(site, trees)`: gets up to `sample` pages that a site was learned from, once its model is written.
     - `engine`: a cluster (`webwinnow.engines`), which has no samples.
     """
     if engine is not None and on_sample is not None:
@@ -97,7 +98,7 @@ def learn_sites(
             _save(folder, built, update or 1, learned, note)
             learned.sites += 1
             if on_sample is not None:
-                on_sample(built.site, list(collection.chosen_trees(built.site, SAMPLE_PAGES)))
+                on_sample(built.site, list(collection.chosen_trees(built.site, sample)))
     return learned
 
 
