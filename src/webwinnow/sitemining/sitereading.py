@@ -77,7 +77,8 @@ class ReadingModel:
             return np.zeros(self.words.topics)
         blocks = self.tree.blocks
         found = blocks.roots(page.parent, blocks.evidence(self.words.of_blocks(words)), of_page)
-        return self.tree.pages.evidence(found)[0]
+        evidence: Floats = self.tree.pages.evidence(found)[0]
+        return evidence
 
     def distinctness(self, site: SitePages) -> Floats:
         """How much nearer a site's words are to each topic than to the others: c / (c + mean of the others' c), c the
