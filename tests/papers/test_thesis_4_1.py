@@ -10,9 +10,9 @@ import pytest
 from webwinnow import parse
 from webwinnow.markup import style_hash
 from webwinnow.site.importance import node_importance
-from webwinnow.site.styletree import StyleTree, elements_of_page
+from webwinnow.site.styletree import Cut, StyleTree, elements_of_page
 
-ACTUAL_LEAVES = 0
+ACTUAL_LEAVES = Cut(0)
 FIGURE_4_1 = """<body bgcolor=white><table width=800 height=200><tr><td>a</table>
 <img src=image.gif width=800><table bgcolor=red><tr><td>b</table></body>"""
 
