@@ -16,15 +16,28 @@ from typing import Any
 import pytest
 from docnames import ROOT, exists, named_command, stale_commands
 
+from webwinnow.cleaning.settings import SettingGroups
 from webwinnow.errors import SettingsError
 from webwinnow.experiments.mining.cleanedwords import mined_methods
+from webwinnow.experiments.sites.settings import SiteTrialSettings
 from webwinnow.methods import METHODS, CleaningSettings
+from webwinnow.sitemining.settings import LearningSettings, SiteSettings
 from webwinnow.sitemining.topics.sitetopics import METHODS as TOPIC_METHODS
 
 PAPERS = ROOT / "docs" / "papers.md"
 ROW = ("section", "the paper", "code", "command", "test", "where ours differs")
 PARAMETER = ("parameter", "source", "published", "default", "command line", "Python", "why")
-SETTINGS = {setting.name: setting for setting in CleaningSettings.listed()}
+SETTINGS: dict[str, type[SettingGroups]] = {
+    "webwinnow sites train": LearningSettings,
+    "webwinnow sites mine": SiteSettings,
+    "webwinnow experiment sites": SiteTrialSettings,
+}
+"""The settings of commands that do not take those of cleaning."""
+
+
+def settings_of(line: str) -> type[SettingGroups]:
+    """The settings that a command takes."""
+    return next((groups for start, groups in SETTINGS.items() if line.startswith(start)), CleaningSettings)
 
 
 def rows(text: str, header: tuple[str, ...]) -> Iterator[dict[str, str]]:
@@ -70,11 +83,12 @@ def _row_problems(row: dict[str, str]) -> Iterator[str]:
 def _value_problems(line: str) -> Iterator[str]:
     """Settings and methods in a command that do not exist."""
     for name, _, value in (pair.partition("=") for pair in re.findall(r"--set ([\w.]+(?:=\S+)?)", line)):
-        if name not in SETTINGS:
+        groups = settings_of(line)
+        if name not in {setting.name for setting in groups.listed()}:
             yield f"no setting {name}"
         elif value:
             try:
-                CleaningSettings.from_pairs([f"{name}={value}"])
+                groups.from_pairs([f"{name}={value}"])
             except SettingsError as error:
                 yield str(error)
     methods = TOPIC_METHODS if line.startswith(("webwinnow sites", "webwinnow experiment sites")) else METHODS
@@ -142,7 +156,7 @@ def option_default(line: str) -> Any:
     """The default of the setting, or of the last option, that a command names."""
     setting = re.search(r"--set ([\w.]+)", line)
     if setting is not None:
-        return SETTINGS[setting[1]].default
+        return next(one.default for one in settings_of(line).listed() if one.name == setting[1])
     name = re.findall(r"--?[a-z][\w-]*", line.split(maxsplit=1)[1])[-1]
     _, command = named_command(line)
     (option,) = [one for one in command.params if name in (*one.opts, *one.secondary_opts)]
@@ -273,6 +287,7 @@ def table(*lines: str) -> str:
         ("--method sst", "--mode sst", "4.2.2: no option webwinnow clean --mode"),
         ("--method sst", "--method sts", "4.2.2: no method sts"),
         ("--method sst", "--set sst.treshold=0.5", "4.2.2: no setting sst.treshold"),
+        ("clean --method sst", "sites mine --set rules.crawled=1", "4.2.2: no setting rules.crawled"),
         ("--method sst", "--set sst.threshold=5", "4.2.2: threshold is 5.0"),
         ("`site.importance.node_importance`", "", "4.2.2: no code"),
     ],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from webwinnow.cleaning import combined, cst, explanations, items, page, repeated, segments, sst, template
@@ -12,7 +12,7 @@ from webwinnow.cleaning.items import ItemSettings
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.repeated import RepeatedSettings
 from webwinnow.cleaning.segments import SegmentSettings
-from webwinnow.cleaning.settings import MethodSettings, Setting
+from webwinnow.cleaning.settings import Setting, SettingGroups
 from webwinnow.cleaning.sst import AlignedSettings, SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
@@ -26,7 +26,7 @@ from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleaningSettings:
+class CleaningSettings(SettingGroups):
     """The settings of all methods; each method reads its own. `combined` reads those of `page`.
 
     `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
@@ -42,11 +42,6 @@ class CleaningSettings:
     items: ItemSettings = field(default_factory=ItemSettings)
     docview: ViewSettings = field(default_factory=ViewSettings)
 
-    @classmethod
-    def groups(cls) -> dict[str, type[MethodSettings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
-        return {one.name: one.default_factory for one in fields(cls)}  # type: ignore[misc]
-
     @property
     def joins(self) -> dict[str, JoinSettings]:
         """How the trees of a site are finished when it is learned (`LearnedSite.of`)."""
@@ -60,35 +55,6 @@ class CleaningSettings:
             if own.threshold is not None and own.TREE in model.noise_trees:
                 model = model.with_threshold(own.threshold, own.TREE)
         return model
-
-    @classmethod
-    def listed(cls) -> tuple[Setting, ...]:
-        """All settings, with full names, defaults and meanings."""
-        return tuple(setting for name, group in cls.groups().items() for setting in group.listed(name))
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, dict[str, Any]]) -> CleaningSettings:
-        """Read what `dataclasses.asdict` made of settings."""
-        groups = cls.groups()
-        return cls(**{name: groups[name](**values) for name, values in plain.items()})  # type: ignore[arg-type]
-
-    @classmethod
-    def from_pairs(cls, pairs: Iterable[str], **known: dict[str, Any]) -> CleaningSettings:
-        """Read settings written as `sst.threshold=0.9`, the last of a name winning over earlier ones and over `known`.
-
-        `known` are values by group: `page={"favor": "recall"}`. Raises `SettingsError` with the names that there are.
-        """
-        groups = cls.groups()
-        values = {name: dict(known.get(name, {})) for name in groups}
-        names = {setting.name for setting in cls.listed()}
-        for pair in pairs:
-            name, equals, text = pair.partition("=")
-            if not equals or name.strip() not in names:
-                expected = ", ".join(f"{known_name}=..." for known_name in sorted(names))
-                raise SettingsError(f"there is no setting {pair!r}; expected one of {expected}")
-            group, _, own = name.strip().partition(".")
-            values[group][own] = groups[group].read(own, text.strip())
-        return cls.from_plain(values)
 
 
 @dataclass(frozen=True, slots=True)

@@ -308,6 +308,26 @@ def test_the_pruned_tree_is_what_is_classified(mined: Mined) -> None:
     assert any(record["classified_pages"] < record["pages"] for record in records)
 
 
+def test_how_far_sites_are_read_is_set_from_the_command_line(
+    web: SiteWeb, seeds: Path, mined: Mined, tmp_path: Path
+) -> None:
+    """With one unconditional page, as published, and a delta that no page reaches, a site is its start page."""
+    out = tmp_path / "run"
+    given = ["reading.least=1", "reading.unchanged=2", "reading.delta=50", "topics.passes=1"]
+    with WebServer(web.pages) as server:
+        command = [*COMMAND, *options(server, seeds, out), *(word for pair in given for word in ("--set", pair))]
+        done = subprocess.run([*command, "--taught", "1"], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    records = [record for record in records_of(out) if not record["seed"]]
+    assert records
+    assert {record["classified_pages"] for record in records} == {1}
+    assert max(record["pages"] for record in records) <= 3
+    usual = [record for record in records_of(mined.out) if not record["seed"]]
+    assert min(record["classified_pages"] for record in usual) > 3
+    model = SiteTopics.load(out / "topics.npz")
+    assert len(model.hosts_) == len(TOPICS)  # no site is certain enough to learn from
+
+
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
     with MineStore(mined.out, create=False), pytest.raises(InputError, match="wait if another run is using the folder"):
         mine_sites(seeds, mined.out)

@@ -155,3 +155,39 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path):
     done = run("classify", pages, pages, "-o", "-")
     assert done.returncode == 2
     assert "train it again" in done.stderr
+
+
+def test_parameters_of_topics_are_set_from_the_command_line(tmp_path: Path):
+    """The nearest site is about farming, the next two about shipping: one vote, or the majority of three."""
+    texts = {"one": "wheat harvest field barley", "two": "wheat harvest crew", "three": "wheat field vessel"}
+    topics = {"one": "farming", "two": "shipping", "three": "shipping"}
+    pages = [
+        {"url": f"http://{name}.test/", "topic": topics[name], "html": f"<p>{text}"} for name, text in texts.items()
+    ]
+    given = jsonl(tmp_path / "pages.jsonl", pages)
+    new = jsonl(tmp_path / "new.jsonl", [{"url": "http://new.test/", "html": f"<p>{texts['one']}"}])
+    found = {}
+    for nearest in (1, 3):
+        options = ["--method", "superpage", "--set", f"topics.nearest={nearest}", "--jobs", 1, "-q"]
+        done = run("train", given, "--label", "topic", "-o", tmp_path / "m.npz", *options)
+        assert done.returncode == 0, done.stderr
+        done = run("classify", tmp_path / "m.npz", new, "-o", "-", "--jobs", 1, "-q")
+        found[nearest] = json.loads(done.stdout)["probabilities"]
+    assert found[1] == {"farming": 1.0, "shipping": 0.0}
+    assert 0 < found[3]["shipping"] < 1
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("topics.nearest=0", "nearest is 0: expected 1 or more"),
+        ("topics.passes=many", "passes is 'many': expected 1 or more"),
+        ("reading.delta=0.1", "there is no setting 'reading.delta=0.1'"),
+        ("sst.threshold=0.5", "there is no setting 'sst.threshold=0.5'; expected one of topics.link_smoothing"),
+    ],
+)
+def test_a_senseless_parameter_of_sites_is_refused(tmp_path: Path, pair: str, said: str):
+    given = jsonl(tmp_path / "pages.jsonl", rows("a", "farming") + rows("b", "shipping"))
+    done = run("train", given, "--label", "topic", "-o", tmp_path / "m.npz", "--set", pair)
+    assert done.returncode == 2
+    assert said in done.stderr

@@ -28,20 +28,21 @@ from webwinnow.experiments.sites import (
     write_tables,
 )
 from webwinnow.experiments.sites.labelledsites import Clock, SiteAnswer, read_sites
-from webwinnow.experiments.sites.likelihood import Curve, random_curves
+from webwinnow.experiments.sites.likelihood import Curve, EmSettings, random_curves
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SizeResults, accuracy_of
 from webwinnow.experiments.sites.sitetrials import (
     RuleReading,
+    RuleSettings,
     each_left_out,
     folds,
     random_splits,
-    rule_names,
     sizes_of,
 )
 from webwinnow.io.tablefiles import TableFile
 
 TOPICS = {"physics": "quark proton neutron lepton boson photon", "cooking": "flour butter oven dough yeast sugar"}
 HOSTILE = "<script>alert(1)</script>"
+RULES = RuleSettings().names()
 
 
 def page(site: str, topic: str, number: int, pages: int) -> str:
@@ -134,7 +135,7 @@ def test_every_denoising_method_is_reported_and_removes_what_it_should(results):
 
 def test_pages_are_read_breadth_first_by_depth_and_by_rules(results):
     read = {row.rule: row.read for row in results.pruning}
-    assert list(read) == rule_names()
+    assert list(read) == RULES
     # six sites of five pages: the start page leads to 1 and 2, page 1 to 3 and 4
     assert (read["everything"], read["depth 0"], read["depth 1"], read["depth 2"]) == (30, 6, 18, 30)
     assert read["first 5 pages"] == 30
@@ -144,7 +145,7 @@ def test_pages_are_read_breadth_first_by_depth_and_by_rules(results):
 
 
 def test_em_by_pass_never_falls_for_batch_and_all_end_alike():
-    curves = random_curves(0)
+    curves = random_curves(0, EmSettings())
     assert [curve.subsets for curve in curves] == [1, 3, 10]
     batch = curves[0].history
     assert all(after >= before - 1e-9 for before, after in pairwise(batch))
@@ -212,7 +213,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
         "denoising": (
             DenoisingRow("none", left_out, 1.0, 1.0, 0.1), DenoisingRow("thesaurus", left_out, 0.5, 0.5, 0.1),
         ),
-        "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in rule_names()),
+        "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in RULES),
         "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
     return SitesResults(**(fields | more))  # type: ignore[arg-type]
@@ -298,6 +299,28 @@ def test_the_command_writes_a_report_and_tables(data, tmp_path):
     assert "webwinnow experiment sites" in html
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert names == ["accuracy.csv", "denoising.csv", "reading.csv", "sites.csv", "sites.html", "times.csv"]
+
+
+def test_parameters_are_set_from_the_command_line(data, tmp_path):
+    """The rules of Figure 11, the subsets and passes of Figure 6, and the majority of denoising."""
+    given = ["rules.depths=1", "rules.first_pages=2", "rules.deltas=1e-5,0.5", "rules.omegas=3"]
+    given += ["em.subsets=1,2", "em.passes=3", "em.tolerance=0", "denoising.majority=1", "denoising.least_pertinence=1"]
+    found = run(
+        *("--data", data, "--label", "topic", "--site-column", "host", "-o", tmp_path, "--repeats", 0, "--jobs", 1),
+        *("--methods", "hmt", "--denoise-with", "repeated"),
+        *(word for pair in given for word in ("--set", pair)),
+    )
+    assert found.returncode == 0, found.stderr
+    tables = {
+        name: list(csv.DictReader(io.StringIO((tmp_path / f"{name}.csv").read_text(encoding="utf-8"))))
+        for name in ("reading", "denoising", "likelihood")
+    }
+    rules = list(dict.fromkeys(row["way"] for row in tables["reading"]))
+    assert rules == ["everything", "depth 1", "first 2 pages", "KL, delta 1e-05", "KL, delta 0.5", "variance, omega 3"]
+    assert {row["em"] for row in tables["likelihood"]} == {"batch", "2 subsets"}
+    assert len(tables["likelihood"]) == 2 * 2 * 3
+    pages = {row["denoising"]: float(row["pages_taking_part"]) for row in tables["denoising"]}
+    assert pages["thesaurus"] == 1.0
 
 
 def test_wrong_usage_is_reported(data, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.sitemining.topics.treescale import Observed, TreeScale, shown_symbols
 from webwinnow.sitemining.topicwords import known_odds, learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
@@ -399,3 +401,28 @@ def test_one_site_of_each_of_two_topics_is_enough_to_classify(method):
 def test_a_site_without_pages_teaches_nothing():
     with pytest.raises(InputError, match="no pages"):
         Training([site("a", "farming"), SitePages.of([], "empty")], ("farming", "music"))
+
+
+def test_each_setting_of_learning_changes_what_is_learned():
+    """`link_smoothing` the links between topics, `passes` and `tolerance` the trees, `nearest` the votes."""
+    linked = [
+        site(f"{topic}{k}", topic, extra=f"<a href='http://{topic}{1 - k}.test/'>friend</a>")
+        for topic in TEXTS
+        for k in (0, 1)
+    ]
+    labels = [topic for topic in TEXTS for _ in (0, 1)]
+
+    def learned(method: str, **settings: float) -> Mapping[str, np.ndarray]:
+        return SiteTopics(method, settings=TopicSettings(**settings)).fit(linked, labels).method_.to_arrays()
+
+    # two links from topic to topic: (2 + s) / (2 + 3 s)
+    for smoothing in (1.0, 0.5):
+        found = learned("multiscale", link_smoothing=smoothing)["linked"]
+        assert found[0, 0] == pytest.approx((2 + smoothing) / (2 + 3 * smoothing))
+    for method, name in (("hmt", "page"), ("twophase", "block")):
+        once, usual, rough = (learned(method, **settings) for settings in ({"passes": 1}, {}, {"tolerance": 1}))
+        for row in (f"{name}_transition", f"{name}_emission"):
+            assert not np.allclose(once[row], usual[row], atol=1e-3)
+            assert not np.allclose(rough[row], usual[row], atol=1e-3)  # EM ends when it has a gain to compare
+    assert "nearest" not in learned("superpage")
+    assert learned("superpage", nearest=5)["nearest"].tolist() == [5]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from webwinnow.errors import SettingsError
 from webwinnow.site.sitetree import JoinSettings
@@ -59,6 +59,46 @@ class MethodSettings:
             raise SettingsError(f"{name} is {text!r}: expected {_expected(one)}") from None
 
 
+class SettingGroups:
+    """Base of frozen dataclasses whose fields are `MethodSettings`: groups of settings, named as in `sst.threshold`."""
+
+    __slots__ = ()
+
+    @classmethod
+    def groups(cls) -> dict[str, type[MethodSettings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+        return {one.name: one.default_factory for one in fields(cls)}  # type: ignore[arg-type, misc]
+
+    @classmethod
+    def listed(cls) -> tuple[Setting, ...]:
+        """All settings, with full names, defaults and meanings."""
+        return tuple(setting for name, group in cls.groups().items() for setting in group.listed(name))
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, dict[str, Any]]) -> Self:
+        """Read what `dataclasses.asdict` made of settings."""
+        groups = cls.groups()
+        return cls(**{name: groups[name](**values) for name, values in plain.items()})
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[str], **known: dict[str, Any]) -> Self:
+        """Read settings written as `sst.threshold=0.9`, the last of a name winning over earlier ones and over `known`.
+
+        `known` are values by group: `page={"favor": "recall"}`. Raises `SettingsError` with the names that there are.
+        """
+        groups = cls.groups()
+        values = {name: dict(known.get(name, {})) for name in groups}
+        names = {setting.name for setting in cls.listed()}
+        for pair in pairs:
+            name, equals, text = pair.partition("=")
+            if not equals or name.strip() not in names:
+                expected = ", ".join(f"{known_name}=..." for known_name in sorted(names))
+                raise SettingsError(f"there is no setting {pair!r}; expected one of {expected}")
+            group, _, own = name.strip().partition(".")
+            values[group][own] = groups[group].read(own, text.strip())
+        return cls.from_plain(values)
+
+
 def _expected(one: Field[Any]) -> str:
     assert one.default is not MISSING
     return f"{one.metadata['expected']}, or none" if one.default is None else str(one.metadata["expected"])
@@ -98,6 +138,17 @@ def overlap() -> Any:
     """The setting of trees that join elements: lambda of thesis 4.2.5 and 4.3.1."""
     about = "lambda: join elements whose characteristic features overlap by this share; read when a site is learned"
     return setting(JoinSettings().overlap, about, "a number above 0, 1 at most", float, lambda v: 0.0 < v <= 1.0)
+
+
+def numbers(default: tuple[float, ...], help: str, kind: type[int] | type[float], least: float) -> Any:
+    """A setting that is several numbers, separated by commas."""
+    return setting(
+        default,
+        help,
+        f"numbers of {least} or more, separated by commas",
+        lambda text: tuple(map(kind, text.split(","))),
+        lambda given: bool(given) and all(v >= least for v in given),
+    )
 
 
 def min_pages() -> Any:

@@ -204,6 +204,7 @@ def sites(
     methods: Annotated[
         str | None, opt.methods("topic methods, as in superpage,hmt,multiscale. [default: all six]")
     ] = None,
+    set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
     thesaurus: Annotated[
         Path | None,
@@ -231,11 +232,20 @@ def sites(
     With --crawl each site is fetched again, once with pruning and once to depth 2, and classified by a model of the
     other sites' stored pages: pages, time and errors of both (Figures 10 and 11), as sitecrawl.md and sitecrawl.json.
 
+    Settings: those of sites train; denoising.least_pertinence=0.1, denoising.least_similarity=0.005 and
+    denoising.majority=0.5; rules.depths=0,1,2, rules.first_pages=5,10,20,50, rules.deltas=1e-6,1e-4,1e-3,1e-2 and
+    rules.omegas=1,2,4 (Figure 11); em.subsets=1,3,10, em.tolerance=1e-6 and em.passes=200 (Figure 6); with --crawl
+    rules.crawled=2 (depth of the baseline) and those of sites mine.
+
     Examples:
 
         webwinnow experiment sites --data sites.parquet --label topic -o results
         webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
+        webwinnow experiment sites --data sites.parquet --label topic -o results --set rules.deltas=1e-5,1e-3
     """
+    from webwinnow.experiments.sites.settings import SiteTrialSettings  # noqa: PLC0415
+
+    chosen = SiteTrialSettings.from_pairs(set_ or ())
     stop_list = opt.stop_list(stop_words)
     out.mkdir(parents=True, exist_ok=True)
     if crawl:
@@ -255,6 +265,9 @@ def sites(
                 method=method,
                 most=most,
                 stop_list=stop_list,
+                reading=chosen.reading,
+                topics=chosen.topics,
+                depth=chosen.rules.crawled,
                 **progress.callbacks,
             )
         _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
@@ -273,6 +286,10 @@ def sites(
         "methods": tuple(TOPIC_METHODS) if methods is None else opt.names_in(methods),
         "choices": CHOICES if denoise else (),
         "stop_list": stop_list,
+        "denoising": chosen.denoising,
+        "topics": chosen.topics,
+        "rules": chosen.rules,
+        "em": chosen.em,
     }
     settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
     with shown_progress(quiet=quiet) as progress:

@@ -18,6 +18,7 @@ from webwinnow.crawl import CrawlSettings
 from webwinnow.io import check_output
 from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.discovery import DiscoverySettings
+from webwinnow.sitemining.settings import LearningSettings, SiteSettings
 from webwinnow.sitemining.sitereading import ReadingSettings
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.sitemining.topics.sitetopics import LEAST_NONE
@@ -38,6 +39,7 @@ def train(
     out: Annotated[Path, opt.out("an .npz file")],
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
+    set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
     score: Annotated[bool, opt.running("Leave each site out once and report how many are right.")] = True,
@@ -50,12 +52,17 @@ def train(
     Pages without a label belong to their site too; sites without one are left out. Labels like computing/databases
     are topics of several levels, each of which is scored. Exit code 1 if any page failed.
 
-    Example:
+    Settings: topics.nearest=3 (superpage, topicvector), topics.link_smoothing=1 (multiscale), topics.tolerance=0.0001
+    and topics.passes=50 (EM of trees).
+
+    Examples:
 
         webwinnow sites train sites.parquet --label topic -o topics.npz
+        webwinnow sites train sites.parquet --label topic -o topics.npz --method superpage --set topics.nearest=1
     """
     check_output(out, "jsonl")
-    model = SiteTopics(method, site_by=site_by, stop_list=opt.stop_list(stop_words))
+    topics = LearningSettings.from_pairs(set_ or ()).topics
+    model = SiteTopics(method, site_by=site_by, stop_list=opt.stop_list(stop_words), settings=topics)
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = train_sites(inputs, model, settings, label=label, most=pages, score=score, tmp=tmp, **progress.callbacks)
@@ -75,9 +82,10 @@ def mine(
     topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
+    set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
     scope: Annotated[
-        str, opt.setting("Pages of a site: below its start page, or its whole host or domain.", "--scope")
+        str, opt.crawling("Pages to crawl: below the start page's folder of a site, of its host, or of its domain.")
     ] = "below",
     pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
     sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
@@ -90,6 +98,9 @@ def mine(
     distinctness: Annotated[
         float, opt.running("Least closeness of a site to its topic: 0.5 is as close as to others.", min=0, max=1)
     ] = _MINING.distinctness,
+    taught: Annotated[
+        float, opt.running("Least probability of a found site that later rounds learn from.", min=0, max=1)
+    ] = _MINING.taught,
     delta: Annotated[
         float, opt.running("KL rule: least change of probabilities for reading on.", min=0)
     ] = _READING.delta,
@@ -108,6 +119,9 @@ def mine(
     as of sites train) and the pages as WARC. A stopped run is continued by the same command. Sites are distinguished by
     host or domain. Exit code 1 if no site was found.
 
+    Settings: those of sites train, reading.delta=0.001 (as --delta), reading.least=10 (first pages of a site, which are
+    read whatever the rule says; published: 1) and reading.unchanged=5 (unchanging pages that settle a topic).
+
     Examples:
 
         webwinnow sites mine --seeds seeds.csv -o run --sites 200 --time 3600
@@ -115,7 +129,8 @@ def mine(
     """
     topics = tuple(topic or ())
     mining = DiscoverySettings(**opt.fields_of(DiscoverySettings, locals()), batch=hosts)
-    reading = ReadingSettings(delta=delta)
+    chosen = SiteSettings.from_pairs(set_ or (), reading={"delta": delta})
+    reading, learning = chosen.reading, chosen.topics
     stop_list = opt.stop_list(stop_words)
     settings = MineSettings(**opt.fields_of(MineSettings, locals()))
     crawling = CrawlSettings(

@@ -36,6 +36,7 @@ from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading, crawled_site
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey, canonical
 from webwinnow.words import StopList
@@ -63,6 +64,7 @@ class MineSettings:
     scope: ScopeKind = "below"
     mining: DiscoverySettings = field(default_factory=DiscoverySettings)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
+    learning: TopicSettings = field(default_factory=TopicSettings)
     pages: int = SITE_PAGES
     seconds: float | None = None
     search: bool = True
@@ -91,6 +93,8 @@ class MineSettings:
         }
         if self.stop_list.own is not None:
             own |= {"stop words": self.stop_list.own}
+        if self.learning != TopicSettings():
+            own |= {"learning": asdict(self.learning)}
         found: dict[str, Any] = json.loads(json.dumps(own | kept))
         return found
 
@@ -384,7 +388,7 @@ class _Mine:
         labels = [self.judged[name].topic for name in names]
         if len(set(labels)) < 2:
             raise InputError("fewer than two topics have a seed that could be read; see the messages about them")
-        training = Training([self.pages[name] for name in names], labels)
+        training = Training([self.pages[name] for name in names], labels, self.settings.learning)
         model = SiteTopics(
             self.settings.method, site_by=self.settings.site_by, stop_list=self.settings.stop_list
         ).learn(training)

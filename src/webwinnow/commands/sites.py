@@ -93,13 +93,13 @@ def train_sites(
             collection.progress("weigh", run.pages, total)
         if not sites:
             raise InputError(f"no site has a topic in the column {label!r}")
-        model.learn(Training(sites, named))
+        model.learn(Training(sites, named, model.settings))
         if score:
 
             def on_site(done: int, total: int) -> None:
                 collection.progress("mine", done, total)
 
-            run.score = LeftOutScore.of(model.method, sites, named, on_site=on_site)
+            run.score = LeftOutScore.of(model.method, sites, named, model.settings, on_site=on_site)
     return run
 
 

@@ -17,6 +17,7 @@ from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_url
 from webwinnow.errors import InputError
 from webwinnow.experiments.sites.labelledsites import Clock, read_sites
+from webwinnow.experiments.sites.sitetrials import FIXED_DEPTH
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.progress import Progress, no_progress
 from webwinnow.report.templating import render_text
@@ -24,10 +25,9 @@ from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
 from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.words import StopList
 
-FIXED_DEPTH = 2
-"""Links from the start page: "a fixed three levels of pages" (Sites 5), 0 to 2."""
 SITE_PAGES = 500
 LEAST_SITES = 3
 
@@ -123,6 +123,7 @@ def compare_crawls(
     site: str = "site",
     method: str = DEFAULT_METHOD,
     reading: ReadingSettings | None = None,
+    topics: TopicSettings | None = None,
     depth: int = FIXED_DEPTH,
     most: int = SITE_PAGES,
     stop_list: StopList | None = None,
@@ -136,7 +137,7 @@ def compare_crawls(
     models: dict[str, tuple[SiteTopics, ReadingModel]] = {}
     for done, held in enumerate(sites, start=1):
         others = [one for one in sites if one is not held]
-        training = Training([one.pages for one in others], [one.label for one in others])
+        training = Training([one.pages for one in others], [one.label for one in others], topics)
         models[held.start] = SiteTopics(method).learn(training), ReadingModel.learn(training)
         progress("learn", done, len(sites))
     everything = {one.start: SiteReading() for one in sites}

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaner import Cleaner
-from webwinnow.errors import InputError, SettingsError, check_range
+from webwinnow.cleaning.settings import MethodSettings, share
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree
@@ -48,19 +49,16 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DenoisingSettings:
+class DenoisingSettings(MethodSettings):
     """Thresholds of denoising.
 
     - `least_pertinence`, `least_similarity`: nodes below are marked, with a thesaurus and with centroids.
     - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
-    least_pertinence: float = LEAST_PERTINENCE
-    least_similarity: float = LEAST_SIMILARITY
-    majority: float = MAJORITY
-
-    def __post_init__(self) -> None:
-        check_range(self, "least_pertinence", "least_similarity", "majority", least=0, most=1)
+    least_pertinence: float = share(LEAST_PERTINENCE, "thesaurus: nodes with a smaller share of terms are removed")
+    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
+    majority: float = share(MAJORITY, "a page is removed if a larger share of its nodes is")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import check_range
+from webwinnow.cleaning.settings import MethodSettings, setting
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
 from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingSettings:
+class ReadingSettings(MethodSettings):
     """When the links of a page are followed, and when the topic of a site is settled.
 
     - `delta`: of the KL rule (14), in nats.
@@ -36,13 +36,9 @@ class ReadingSettings:
       and a first page with a certain topic would prune all others).
     """
 
-    delta: float = 1e-3
-    unchanged: int = 5
-    least: int = 10
-
-    def __post_init__(self) -> None:
-        KlRule(delta=self.delta)
-        check_range(self, "unchanged", "least", least=1)
+    delta: float = setting(1e-3, "least change of probabilities (14), in nats", "0 or more", float, lambda v: v >= 0)
+    unchanged: int = setting(5, "unchanging pages after which a topic is settled", "1 or more", int, lambda v: v >= 1)
+    least: int = setting(10, "first pages of a site, which are always added", "1 or more", int, lambda v: v >= 1)
 
 
 class ReadDecision(NamedTuple):

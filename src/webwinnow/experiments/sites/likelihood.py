@@ -7,16 +7,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from webwinnow.cleaning.settings import MethodSettings, numbers, setting
+from webwinnow.errors import SettingsError
 from webwinnow.experiments.sites.labelledsites import LabelledSite
 from webwinnow.sitemining.hmt import HIDDEN, Forest, HiddenMarkovTree, TreeParameters, soft_evidence
+from webwinnow.sitemining.hmt.em import MOST_PASSES, TOLERANCE
 from webwinnow.sitemining.hmt.treemodel import Known
 from webwinnow.sitemining.topics import Training
 from webwinnow.sitemining.topics.treescale import page_observations
 
-SUBSETS = (1, 3, 10)
-"""The paper's: batch, 3 and 10 subsets."""
 STATES, SYMBOLS, TREES, NODES = 3, 8, 200, 30
 """Size of the random trees; the paper says only that parameters and samples are random."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmSettings(MethodSettings):
+    """Settings of Figure 6."""
+
+    subsets: tuple[int, ...] = numbers((1, 3, 10), "numbers of subsets, 1 for batch EM", int, 1)
+    tolerance: float = setting(TOLERANCE, "gain per node at which EM ends", "0 or more", float, lambda v: v >= 0)
+    passes: int = setting(MOST_PASSES, "passes at most", "1 or more", int, lambda v: v >= 1)
+
+    def __post_init__(self) -> None:
+        MethodSettings.__post_init__(self)
+        if 1 not in self.subsets:
+            raise SettingsError(f"subsets is {self.subsets}: expected 1 (batch EM, to compare with) among them")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +51,7 @@ class Curve:
         return next((k for k, found in enumerate(self.history, start=1) if found >= objective), None)
 
 
-def random_curves(seed: int) -> list[Curve]:
+def random_curves(seed: int, settings: EmSettings) -> list[Curve]:
     """The paper's own check: trees sampled from a random model, learned from another random start."""
     rng = np.random.default_rng(seed)
     truth = HiddenMarkovTree.of(TreeParameters.random(STATES, SYMBOLS, rng))
@@ -45,10 +60,10 @@ def random_curves(seed: int) -> list[Curve]:
     )
     forest, _ = truth.sample(parent, rng)
     start = TreeParameters.random(STATES, SYMBOLS, rng)
-    return _curves(forest, None, STATES, SYMBOLS, start)
+    return _curves(forest, None, (STATES, SYMBOLS), start, settings)
 
 
-def site_curves(sites: Sequence[LabelledSite]) -> list[Curve]:
+def site_curves(sites: Sequence[LabelledSite], settings: EmSettings) -> list[Curve]:
     """Learn the page trees of all sites: pages have evidence from the words of other sites, roots are known."""
     training = Training([one.site for one in sites], [one.label for one in sites])
     forests, known = [], []
@@ -60,12 +75,22 @@ def site_curves(sites: Sequence[LabelledSite]) -> list[Curve]:
             known.append(np.where(tree.parent < 0, number, HIDDEN))
     if not forests:
         return []
-    return _curves(Forest.join(forests), np.concatenate(known), training.topics, 0, None)
+    return _curves(Forest.join(forests), np.concatenate(known), (training.topics, 0), None, settings)
 
 
-def _curves(forest: Forest, known: Known, states: int, symbols: int, start: TreeParameters | None) -> list[Curve]:
-    found = []
-    for subsets in SUBSETS:
-        model = HiddenMarkovTree(states, symbols=symbols, subsets=subsets, start=start).fit(forest, known)
+def _curves(
+    forest: Forest, known: Known, size: tuple[int, int], start: TreeParameters | None, settings: EmSettings
+) -> list[Curve]:
+    """Learn by each number of subsets; `size` are the numbers of states and symbols."""
+    found, (states, symbols) = [], size
+    for subsets in settings.subsets:
+        model = HiddenMarkovTree(
+            states,
+            symbols=symbols,
+            subsets=subsets,
+            start=start,
+            tolerance=settings.tolerance,
+            passes=settings.passes,
+        ).fit(forest, known)
         found.append(Curve(subsets, tuple(value / len(forest) for value in model.convergence_.history)))
     return found

@@ -71,5 +71,5 @@ def _pruning(results: SitesResults) -> dict[str, Any]:
         "rules": len(rules),
         "best": best,
         "rival": max(plain, key=lambda row: (row.accuracy, -row.read), default=None),
-        "loose": by_rule["depth 0"].read - len(results.sites),
+        "loose": by_rule["depth 0"].read - len(results.sites) if "depth 0" in by_rule else 0,
     }

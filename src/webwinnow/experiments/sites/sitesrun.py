@@ -13,16 +13,16 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.experiments.jobpool import JobPool
 from webwinnow.experiments.resulttables import Notes
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
-from webwinnow.experiments.sites.likelihood import random_curves, site_curves
+from webwinnow.experiments.sites.likelihood import EmSettings, random_curves, site_curves
 from webwinnow.experiments.sites.sitesresults import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
 from webwinnow.experiments.sites.sitetrials import (
+    RuleSettings,
     SiteTrial,
     Split,
     TrialAnswers,
     each_left_out,
     folds,
     random_splits,
-    rule_names,
     run_trial,
     sizes_of,
 )
@@ -33,6 +33,7 @@ from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, topic_method
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.words import StopList
 
 REPEATS = 10
@@ -48,6 +49,7 @@ class SitesSettings:
 
     - `label`, `site`: the columns with a site's topic and its name.
     - `methods`: of classifying sites; `choices`: of denoising, empty for no comparison.
+    - `denoising`, `topics`, `rules`, `em`: settings of each part.
     - `thesaurus`: a file of terms; without it terms are learned from the training sites.
     - `cleaning`: the cleaning method of the choices with a cleaner.
     - `repeats`: random samples of training sites of each size; 0 for no curve.
@@ -62,6 +64,9 @@ class SitesSettings:
     methods: tuple[str, ...] = tuple(METHODS)
     choices: tuple[Choice, ...] = CHOICES
     denoising: DenoisingSettings = field(default_factory=DenoisingSettings)
+    topics: TopicSettings = field(default_factory=TopicSettings)
+    rules: RuleSettings = field(default_factory=RuleSettings)
+    em: EmSettings = field(default_factory=EmSettings)
     thesaurus: Path | None = None
     cleaning: str = DEFAULT_CLEANING
     repeats: int = REPEATS
@@ -144,8 +149,8 @@ def sites_experiment(
         left_out=left_out,
         denoising=denoising,
         pruning=pruning,
-        drawn=tuple(random_curves(settings.seed)) if settings.likelihood else (),
-        own=tuple(site_curves(sites)) if settings.likelihood else (),
+        drawn=tuple(random_curves(settings.seed, settings.em)) if settings.likelihood else (),
+        own=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
         seconds=dict(clock.seconds),
         deepest=max(int(tree.depth.max()) - int(tree.page[0] == NOTHING) for tree in trees if len(tree)),
         notes=tuple(note.lines),
@@ -188,7 +193,8 @@ class _Run:
             for stage, seconds in one.seconds.items():
                 self.clock.seconds[stage] += seconds
         readings = [reading for one in found for reading in one.readings]
-        rows = [PruningRow(rule, tuple(one[k] for one in readings)) for k, rule in enumerate(rule_names()) if readings]
+        names = self.settings.rules.names()
+        rows = [PruningRow(rule, tuple(one[k] for one in readings)) for k, rule in enumerate(names) if readings]
         return self._by_method(found), tuple(rows)
 
     def sizes(self) -> tuple[SizeResults, ...]:
@@ -214,7 +220,17 @@ class _Run:
         sites = self.bare if choice in ("none", "repeated") else self.sites
         learned, tested = (tuple(sites[s] for s in part) for part in split)
         settings = self.settings
-        return SiteTrial(learned, tested, settings.methods, choice, settings.denoising, self.terms, reading)
+        return SiteTrial(
+            learned,
+            tested,
+            settings.methods,
+            choice,
+            settings.denoising,
+            self.terms,
+            reading,
+            settings.rules,
+            settings.topics,
+        )
 
     def _answers(self, trials: list[SiteTrial]) -> list[TrialAnswers]:
         found: dict[int, TrialAnswers] = {}

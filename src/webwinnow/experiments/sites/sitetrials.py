@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaning.settings import MethodSettings, numbers, setting
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer
 from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
 from webwinnow.sitemining.hmt.treemodel import Forest
@@ -16,25 +17,48 @@ from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import SiteTopics, Training
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
 from webwinnow.sitemining.topics.treescale import page_observations
 
+FIXED_DEPTH = 2
+"""Links from the start page that a crawl of fixed depth follows: three levels of pages, as the paper's baseline."""
 SIZES = 4
 """Numbers of training sites that are tried, from one per topic up."""
 TESTED_SHARE = 0.25
 """Least share of sites to test on."""
 
-DEPTHS = (0, 1, 2)
-"""Links from the start page: the paper's fixed depths; its baseline reads three levels."""
-FIRST_PAGES = (5, 10, 20, 50)
-"""Pages read breadth-first without a rule, for comparison (ours)."""
-DELTAS = (1e-6, 1e-4, 1e-3, 1e-2)
-"""For the KL rule: the convergence parameter of our training, and larger ones (the paper names none)."""
-OMEGAS = (1.0, 2.0, 4.0)
 
 Mask = NDArray[np.bool_]
 Split = tuple[tuple[int, ...], tuple[int, ...]]
 """Sites to learn from, sites to test on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSettings(MethodSettings):
+    """The ways of reading fewer pages that are compared.
+
+    The paper's baseline reads three levels. It names no delta: 1e-6 is the convergence parameter of our training.
+    `first_pages` are read breadth-first without a rule (ours).
+    """
+
+    depths: tuple[int, ...] = numbers((0, 1, 2), "fixed depths: links from the start page", int, 0)
+    first_pages: tuple[int, ...] = numbers((5, 10, 20, 50), "numbers of first pages", int, 1)
+    deltas: tuple[float, ...] = numbers((1e-6, 1e-4, 1e-3, 1e-2), "delta of the KL rule (14)", float, 0)
+    omegas: tuple[float, ...] = numbers((1.0, 2.0, 4.0), "omega of the variance rule", float, 1e-9)
+    crawled: int = setting(FIXED_DEPTH, "with --crawl: fixed depth of the baseline", "0 or more", int, lambda v: v >= 0)
+
+    def names(self) -> list[str]:
+        """The names of all rules, in the order of the report."""
+        fixed = [f"depth {depth}" for depth in self.depths]
+        first = [f"first {count} pages" for count in self.first_pages]
+        kl = [f"KL, delta {delta:g}" for delta in self.deltas]
+        return ["everything", *fixed, *first, *kl, *(f"variance, omega {omega:g}" for omega in self.omegas)]
+
+    def pruning(self) -> list[Rule]:
+        """The rules that prune."""
+        kl: list[Rule] = [KlRule(delta=delta) for delta in self.deltas]
+        return [*kl, *(VarianceRule(omega=omega) for omega in self.omegas)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +82,8 @@ class SiteTrial:
     settings: DenoisingSettings = field(default_factory=DenoisingSettings)
     terms: tuple[str, ...] | None = None
     reading: str | None = None
+    rules: RuleSettings = field(default_factory=RuleSettings)
+    topics: TopicSettings = field(default_factory=TopicSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +107,7 @@ def run_trial(trial: SiteTrial) -> TrialAnswers:
         denoiser = learned_denoiser(trial.learned, trial.choice, trial.settings, trial.terms)
         learned = [one.denoised(denoiser) for one in trial.learned]
         tested = [one.denoised(denoiser) for one in trial.tested]
-    training = Training(learned, labels)
+    training = Training(learned, labels, trial.topics)
     with clock.of("learning: words of topics"):
         training.words  # noqa: B018 (learned once, shared by the methods)
     models: dict[str, SiteTopics] = {}
@@ -97,7 +123,7 @@ def run_trial(trial: SiteTrial) -> TrialAnswers:
     if trial.reading is not None:
         with clock.of("reading in every way"):
             of_pages = HmtMethod.learn(training)
-            readings = tuple(read_by_rules(one, models[trial.reading], of_pages) for one in trial.tested)
+            readings = tuple(read_by_rules(one, models[trial.reading], of_pages, trial.rules) for one in trial.tested)
     words = [site.kept[site.words.row] for site in tested]
     pages = [np.isin(np.arange(len(site)), site.page_words.row) for site in tested]
     words_used, pages_used = (float(np.concatenate(masks).mean()) for masks in (words, pages))
@@ -168,15 +194,7 @@ def _shuffled(labels: Sequence[str], name: str, rng: np.random.Generator) -> lis
 # Reading fewer pages of a site (Sites 4.2, Figure 11)
 
 
-def rule_names() -> list[str]:
-    """Return the names of all rules, in the order of the report."""
-    fixed = [f"depth {depth}" for depth in DEPTHS]
-    first = [f"first {count} pages" for count in FIRST_PAGES]
-    rules = [*(f"KL, delta {delta:g}" for delta in DELTAS), *(f"variance, omega {omega:g}" for omega in OMEGAS)]
-    return ["everything", *fixed, *first, *rules]
-
-
-def read_by_rules(site: LabelledSite, model: SiteTopics, pages: HmtMethod) -> list[RuleReading]:
+def read_by_rules(site: LabelledSite, model: SiteTopics, pages: HmtMethod, settings: RuleSettings) -> list[RuleReading]:
     """Read one site by every rule, breadth-first through its stored links, and classify the kept pages.
 
     A rule sees all words of a page, since repeated content is unknown while the site is read; its model of pages is
@@ -185,26 +203,25 @@ def read_by_rules(site: LabelledSite, model: SiteTopics, pages: HmtMethod) -> li
     tree = site.site.page_tree
     parent, shown = page_observations(tree, pages.words.of_pages(site.everything.page_words))
     forest = Forest(parent, evidence=pages.pages.evidence(shown))
-    pruning: list[Rule] = [*(KlRule(delta=delta) for delta in DELTAS), *(VarianceRule(omega=omega) for omega in OMEGAS)]
-    chosen = [(mask, mask) for mask in _fixed(tree)]
-    for rule in pruning:
+    chosen = [(mask, mask) for mask in _fixed(tree, settings)]
+    for rule in settings.pruning():
         found = prune(forest, pages.pages.parameters, rule)
         chosen.append((found.read, found.kept))
     is_page = tree.page != NOTHING
     readings = []
-    for name, (read, kept) in zip(rule_names(), chosen, strict=True):
+    for name, (read, kept) in zip(settings.names(), chosen, strict=True):
         answer = SiteAnswer.of(site, model.classify(site.of_pages(kept)))
         readings.append(RuleReading(name, int((read & is_page).sum()), int((kept & is_page).sum()), answer))
     return readings
 
 
-def _fixed(tree: LinkTree) -> Sequence[Mask]:
+def _fixed(tree: LinkTree, settings: RuleSettings) -> Sequence[Mask]:
     """The nodes of everything, of fixed depths and of first pages; a virtual root does not count as a level."""
     is_virtual = len(tree) > 0 and tree.page[0] == NOTHING
     depth = tree.depth - int(is_virtual)
     order = np.arange(len(tree)) - int(is_virtual)
     return [
         np.ones(len(tree), np.bool_),
-        *(depth <= most for most in DEPTHS),
-        *(order < count for count in FIRST_PAGES),
+        *(depth <= most for most in settings.depths),
+        *(order < count for count in settings.first_pages),
     ]

@@ -13,7 +13,7 @@ import numpy as np
 from webwinnow.sitemining.measures import bootstrap_interval, macro_accuracy
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.sitetopics import SiteTopic, SiteTopics
-from webwinnow.sitemining.topics.topicmethod import Training
+from webwinnow.sitemining.topics.topicmethod import TopicSettings, Training
 
 MOST_LEFT_OUT = 40
 """Evenly spaced sites that are left out, one at a time: each costs a training."""
@@ -38,6 +38,7 @@ class LeftOutScore:
         method: str,
         sites: Sequence[SitePages],
         labels: Sequence[str],
+        settings: TopicSettings | None = None,
         *,
         most: int = MOST_LEFT_OUT,
         on_site: Callable[[int, int], None] | None = None,
@@ -49,7 +50,7 @@ class LeftOutScore:
         answers = []
         for done, out in enumerate(chosen, start=1):
             others = [s for s in range(len(sites)) if s != out]
-            training = Training([sites[s] for s in others], [labels[s] for s in others])
+            training = Training([sites[s] for s in others], [labels[s] for s in others], settings)
             answers.append(SiteTopics(method).learn(training).classify(sites[out]))
             if on_site is not None:
                 on_site(done, len(chosen))

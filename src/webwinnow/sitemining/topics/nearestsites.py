@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 from webwinnow.sitemining.arraychecks import Arrays, floats, indexes, keys
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training, WordMethod
+from webwinnow.sitemining.topics.topicmethod import NEAREST, TopicMethod, TopicPrediction, Training, WordMethod
 from webwinnow.sitemining.topicwords import TopicWords, WordRows
-
-NEAREST = 3
-"""Training sites that vote."""
 
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int64]
@@ -34,6 +31,7 @@ class Superpage(TopicMethod):
     rows: WordRows
     topic: Indexes
     topics: int
+    nearest: int = NEAREST
 
     @classmethod
     def learn(cls, training: Training) -> Self:
@@ -42,14 +40,14 @@ class Superpage(TopicMethod):
         key, sites_with = np.unique(np.concatenate([one.key for one in words]), return_counts=True)
         weight = np.log((1 + len(words)) / (1 + sites_with)) + 1.0
         rows = WordRows.join([WordRows.of(one, key).weighted(weight) for one in words])
-        return cls(key, weight, rows, training.topic, training.topics)
+        return cls(key, weight, rows, training.topic, training.topics, training.settings.nearest)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Votes of the nearest sites, weighted by cosine."""
         own = WordRows.of(site.all_words, self.key).weighted(self.weight)
         vector = np.zeros(len(self.key))
         vector[own.column] = own.value
-        return TopicPrediction(votes(self.rows.times(vector), self.topic, self.topics))
+        return TopicPrediction(votes(self.rows.times(vector), self.topic, self.topics, self.nearest))
 
     def none_of_these(self, site: SitePages) -> float:
         """0 if a word is known: the baseline always answers."""
@@ -57,7 +55,7 @@ class Superpage(TopicMethod):
 
     def to_arrays(self) -> Arrays:
         rows = {"row": self.rows.row, "column": self.rows.column, "value": self.rows.value}
-        return {"key": self.key, "weight": self.weight} | rows | {"topic": self.topic}
+        return {"key": self.key, "weight": self.weight} | rows | {"topic": self.topic} | _nearest_array(self.nearest)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
@@ -66,7 +64,8 @@ class Superpage(TopicMethod):
         value = floats(arrays, "value", (len(row),))
         if len(row) != len(column):
             raise ValueError(f"{len(row)} rows and {len(column)} columns")
-        return cls(key, floats(arrays, "weight", (len(key),)), WordRows(len(topic), row, column, value), topic, topics)
+        weight, rows = floats(arrays, "weight", (len(key),)), WordRows(len(topic), row, column, value)
+        return cls(key, weight, rows, topic, topics, _read_nearest(arrays))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +80,7 @@ class TopicVector(WordMethod):
     words: TopicWords
     vectors: Floats
     topic: Indexes
+    nearest: int = NEAREST
 
     @classmethod
     def learn(cls, training: Training) -> Self:
@@ -90,30 +90,44 @@ class TopicVector(WordMethod):
             alone[number] if held is None else topic_counts(held.pages)
             for held, number in zip(training.held_out, training.topic.tolist(), strict=True)
         ]
-        return cls(training.words, np.stack(vectors), training.topic)
+        return cls(training.words, np.stack(vectors), training.topic, training.settings.nearest)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Votes of the nearest vectors."""
         pages = self.words.of_pages(site.page_words)
         cosines = _unit(self.vectors) @ _unit(topic_counts(pages))
-        return TopicPrediction(votes(cosines, self.topic, pages.shape[1]), pages, pages)
+        return TopicPrediction(votes(cosines, self.topic, pages.shape[1], self.nearest), pages, pages)
 
     def to_arrays(self) -> Arrays:
-        return self.words.to_arrays() | {"vectors": self.vectors, "topic": self.topic}
+        return self.words.to_arrays() | {"vectors": self.vectors, "topic": self.topic} | _nearest_array(self.nearest)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
         topic = indexes(arrays, "topic", topics)
         vectors = floats(arrays, "vectors", (len(topic), topics))
-        return cls(TopicWords.from_arrays(arrays, topics), vectors, topic)
+        return cls(TopicWords.from_arrays(arrays, topics), vectors, topic, _read_nearest(arrays))
 
 
-def votes(similarity: Floats, topic: Indexes, topics: int) -> Floats:
+def _nearest_array(nearest: int) -> Arrays:
+    """The number of voting sites for a model file, which has it only if it is not the usual one."""
+    return {} if nearest == NEAREST else {"nearest": np.array([nearest], np.int64)}
+
+
+def _read_nearest(arrays: Arrays) -> int:
+    if "nearest" not in arrays:
+        return NEAREST
+    found = arrays["nearest"]
+    if found.shape != (1,) or found.dtype.kind != "i" or not found[0] >= 1:
+        raise ValueError("its number of voting sites is none")
+    return int(found[0])
+
+
+def votes(similarity: Floats, topic: Indexes, topics: int, nearest: int = NEAREST) -> Floats:
     """The share of each topic in the votes of the nearest sites, each vote weighted by its similarity.
 
     Of equally similar sites the first ones vote. If none is similar, all topics have the same share.
     """
-    chosen = np.argsort(-similarity, kind="stable")[:NEAREST]
+    chosen = np.argsort(-similarity, kind="stable")[:nearest]
     given = np.bincount(topic[chosen], np.maximum(similarity[chosen], 0.0), topics).astype(np.float64)
     total = given.sum()
     return given / total if total > 0 else np.full(topics, 1 / topics)

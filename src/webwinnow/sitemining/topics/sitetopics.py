@@ -13,7 +13,7 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import Superpage, TopicVector
-from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training
+from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, TopicSettings, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
 from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
@@ -91,6 +91,7 @@ class SiteTopics(SavedModel):
     """The topics of whole sites: `fit` on labelled sites, then `classify` others.
 
     `site_by` and `stop_list` are those of the training sites, for the sites to classify; both are kept in the file.
+    `settings` are those of learning; the file has what was learned with them.
 
     After `fit`: `names_`, the topics in order; `method_`, the trained method; `hosts_`, the topic of each known host;
     `linking_`, the topics of the training sites that link to other hosts.
@@ -99,9 +100,15 @@ class SiteTopics(SavedModel):
     file_format = ModelFormat("model of site topics", 4, "train it again")
 
     def __init__(
-        self, method: str = DEFAULT_METHOD, *, site_by: str = "host", stop_list: StopList | None = None
+        self,
+        method: str = DEFAULT_METHOD,
+        *,
+        site_by: str = "host",
+        stop_list: StopList | None = None,
+        settings: TopicSettings | None = None,
     ) -> None:
         topic_method(method)
+        self.settings = settings or TopicSettings()
         self.method = method
         self.site_by = site_by
         self.stop_list = stop_list or StopList()
@@ -112,7 +119,7 @@ class SiteTopics(SavedModel):
 
     def fit(self, sites: Sequence[SitePages], labels: Sequence[str]) -> Self:
         """Learn from sites and the topic of each."""
-        return self.learn(Training(sites, labels))
+        return self.learn(Training(sites, labels, self.settings))
 
     def learn(self, training: Training) -> Self:
         """As `fit`, from a `Training` that several methods may share."""

@@ -11,13 +11,36 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaning.settings import MethodSettings, setting
 from webwinnow.errors import InputError
 from webwinnow.sitemining.arraychecks import Arrays
-from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.fusion import LINK_SMOOTHING, Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
 
+NEAREST = 3
+"""Training sites that vote (ours; the paper names no number)."""
+TOLERANCE = 1e-4
+"""Learning stops when a pass gains less, in nats per site."""
+MOST_PASSES = 50
+
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicSettings(MethodSettings):
+    """How topics are learned."""
+
+    nearest: int = setting(
+        NEAREST, "superpage, topicvector: training sites that vote", "1 or more", int, lambda v: v >= 1
+    )
+    link_smoothing: float = setting(
+        LINK_SMOOTHING, "multiscale: links added to each pair of topics (11)", "above 0", float, lambda v: v > 0
+    )
+    tolerance: float = setting(
+        TOLERANCE, "trees: EM ends when a pass gains less, in nats per site", "0 or more", float, lambda v: v >= 0
+    )
+    passes: int = setting(MOST_PASSES, "trees: passes of EM at most", "1 or more", int, lambda v: v >= 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +103,10 @@ class Training:
     Methods may share one `Training`: words, and methods that others build on, are learned once.
     """
 
-    def __init__(self, sites: Sequence[SitePages], labels: Sequence[str]) -> None:
+    def __init__(
+        self, sites: Sequence[SitePages], labels: Sequence[str], settings: TopicSettings | None = None
+    ) -> None:
+        self.settings = settings or TopicSettings()
         if len(sites) != len(labels):
             raise InputError(f"{len(sites)} sites and {len(labels)} labels: expected one for each")
         empty = [site.site for site in sites if not len(site)]

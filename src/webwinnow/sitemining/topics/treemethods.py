@@ -77,7 +77,7 @@ class HmtMethod(WordMethod):
     def learn(cls, training: Training) -> Self:
         """Learn the words, and the tree from predictions for held-out pages."""
         held = training.held_out_sites()
-        pages = _page_scale(held, [found.pages for _, found, _ in held], training.topics)
+        pages = _page_scale(held, [found.pages for _, found, _ in held], training)
         return cls(training.words, pages)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
@@ -117,12 +117,13 @@ class TwoPhase(WordMethod):
         """Learn the words, then both scales from predictions for held-out blocks and pages."""
         held = training.held_out_sites()
         topic = [number for *_, number in held]
-        blocks = TreeScale.learn([_some_pages(site, found.blocks) for site, found, _ in held], topic, training.topics)
+        shown = [_some_pages(site, found.blocks) for site, found, _ in held]
+        blocks = TreeScale.learn(shown, topic, training.topics, settings=training.settings)
         observed = [Observed(site.parent, found.blocks) for site, found, _ in held]
         blocks = blocks.sloped(observed, topic, [found.pages for _, found, _ in held])
         pages = [blocks.roots(site.parent, blocks.evidence(found.blocks), found.pages) for site, found, _ in held]
         of_sites = [found.site for _, found, _ in held]
-        return cls(training.words, blocks, _page_scale(held, pages, training.topics, of_sites))
+        return cls(training.words, blocks, _page_scale(held, pages, training, of_sites))
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Steps 1 and 2 of Figure 7."""
@@ -168,7 +169,8 @@ class Multiscale(TopicMethod):
     def learn(cls, training: Training) -> Self:
         """Learn both phases, which topics link to which, and the slope of the final pass."""
         raw = training.learned(TwoPhase)
-        links = LinkTopics.learn(training.topic.tolist(), training.links, training.topics)
+        smoothing = training.settings.link_smoothing
+        links = LinkTopics.learn(training.topic.tolist(), training.links, training.topics, smoothing)
         first = cls(raw, raw.pages, links)
         held = training.held_out_sites()
         held = held[:: max(1, -(-len(held) // CALIBRATED_SITES))]
@@ -220,13 +222,14 @@ class Multiscale(TopicMethod):
 def _page_scale(
     held: Sequence[tuple[SitePages, object, int]],
     pages: Sequence[Floats],
-    topics: int,
+    training: Training,
     own: Sequence[Floats] = (),
 ) -> TreeScale:
     """The scale of page trees, learned from P(topic) of the pages of held-out sites; `own` is that of their text."""
     observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(held, pages, strict=True)]
     topic = [number for *_, number in held]
-    return TreeScale.learn(observed, topic, topics, SITE_DAMPING).sloped(observed, topic, own)
+    scale = TreeScale.learn(observed, topic, training.topics, SITE_DAMPING, training.settings)
+    return scale.sloped(observed, topic, own)
 
 
 def _some_pages(site: SitePages, posteriors: Floats) -> Observed:

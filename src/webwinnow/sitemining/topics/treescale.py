@@ -14,6 +14,7 @@ from webwinnow.sitemining.hmt.em import Convergence, ExpectedCounts, estimate, e
 from webwinnow.sitemining.hmt.inference import beliefs, likelihoods
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
 from webwinnow.sitemining.multiscaletree import LinkTree
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.sitemining.topicwords import probabilities, slope_of
 
 LEVELS = (0.5, 0.8)
@@ -23,9 +24,6 @@ PRIOR_SITES = 10.0
 SITE_DAMPING = 0.5
 """Exponent of the evidence of pages for their site (ours): n pages of one site count as much as sqrt(n) independent
 ones. With a slope alone, deep trees, whose branches bound the sum, were less certain than flat ones."""
-TOLERANCE = 1e-4
-"""Learning stops when a pass gains less, in nats per site."""
-MOST_PASSES = 50
 STEEPEST_TREE = 1.0
 """No tree is more certain of its root than equation 8."""
 FLOOR = 1e-12
@@ -73,10 +71,18 @@ class TreeScale:
         return shares
 
     @classmethod
-    def learn(cls, trees: Sequence[Observed], topic: Sequence[int], topics: int, damping: float = 1.0) -> Self:
+    def learn(
+        cls,
+        trees: Sequence[Observed],
+        topic: Sequence[int],
+        topics: int,
+        damping: float = 1.0,
+        settings: TopicSettings | None = None,
+    ) -> Self:
         """Learn by EM from the observations and the topics of held-out sites, a forest each. All roots have their
         site's topic. Without trees the parameters are the usual ones.
         """
+        settings = settings or TopicSettings()
         common = _tied(ExpectedCounts.constant(0.0, topics, _symbols(topics)), topics)
         nothing = ExpectedCounts.constant(0.0, topics, _symbols(topics))
         scale = cls(common, nothing, damping=damping)
@@ -84,13 +90,15 @@ class TreeScale:
             return scale
         parts = [_part(observed, number) for observed, number in zip(trees, topic, strict=True)]
         weights = [1.0 / max(len(forest), 1) for forest, _ in parts]
-        for _ in range(MOST_PASSES):
+        for _ in range(settings.passes):
             counts = sum((expectation(p, common)[0].times(w) for p, w in zip(parts, weights, strict=True)), nothing)
             before, common = common, _tied(counts, topics)
-            if np.abs(common.transition - before.transition).max() < TOLERANCE:
+            if np.abs(common.transition - before.transition).max() < settings.tolerance:
                 break
         held = _prior(common)
-        parameters, counts = learn(parts, common, held, Convergence(TOLERANCE, MOST_PASSES, len(parts)), weights)
+        parameters, counts = learn(
+            parts, common, held, Convergence(settings.tolerance, settings.passes, len(parts)), weights
+        )
         counts = replace(counts, root=np.bincount(topic, minlength=topics).astype(np.float64))
         return replace(scale, parameters=estimate(held + counts, parameters), counts=counts)
 

@@ -1,0 +1,23 @@
+"""The settings of `sites train` and `sites mine` in groups, as `--set` gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from webwinnow.cleaning.settings import SettingGroups
+from webwinnow.sitemining.sitereading import ReadingSettings
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningSettings(SettingGroups):
+    """How topics are learned."""
+
+    topics: TopicSettings = field(default_factory=TopicSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSettings(LearningSettings):
+    """Also how a site is read."""
+
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
