@@ -152,7 +152,8 @@ def test_a_model_of_site_topics_keeps_its_stop_words_and_applies_them(sites: Pat
     only_stops = [page("farming", k, "new.test") | {"html": f"<p>{OWN}</p>"} for k in range(2)]
     run("sites", "classify", model, jsonl(tmp_path / "new.jsonl", only_stops), "-o", tmp_path / "out.jsonl", "-q")
     (found,) = written(tmp_path / "out.jsonl")
-    assert found["probabilities"] == {"farming": 0.5, "shipping": 0.5}  # it has no word that counts
+    assert (found["topic"], found["probabilities"]) == (None, {})  # it has no word that counts
+    assert "no word" in found["reason"]
     run("sites", "train", sites, "--label", "topic", "-o", model, "-q")
     run("sites", "classify", model, tmp_path / "new.jsonl", "-o", tmp_path / "out.jsonl", "-q")
     (found,) = written(tmp_path / "out.jsonl")
