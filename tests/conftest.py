@@ -42,6 +42,11 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Name gzip data by its kind: it contains the time, and the workers of pytest-xdist must agree on names."""
+    return "gzip" if isinstance(val, bytes) and b"\x1f\x8b" in val else None
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden trees anew instead of comparing")
 

@@ -529,7 +529,7 @@ def test_one_line_runs_it_on_ones_own_pages(tmp_path):
 
 def test_the_committed_report_shows_the_finding_and_stays_small():
     folder = Path(__file__).parents[2] / "docs" / "experiments" / "mining"
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 1_600_000
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
     with (folder / "averages.csv").open(encoding="utf-8", newline="") as file:
         overall = {
             (row["task"], row["method"], row["configuration"]): float(row["f"])
