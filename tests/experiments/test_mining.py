@@ -542,7 +542,7 @@ def test_the_committed_report_shows_the_finding_and_stays_small():
         assert kept <= lost / 2
     assert ("verticals", "N", "1") not in overall
     written = (folder / "mining.html").read_text(encoding="utf-8")
-    assert "Where the site itself tells the class cleaning cannot help" in written
+    assert "Where the site itself determines the class cleaning cannot help" in written
     checker = Checker()
     checker.feed(written)
     assert "script" not in {tag for tag, _ in checker.tags}
