@@ -110,7 +110,7 @@ def test_only_a_command_with_a_file_of_labels_speaks_of_one(command: Command, cr
 
 def test_a_feature_file_is_not_weighed_again(command: Command, tmp_path: Path) -> None:
     code, _, message = command("cluster", tmp_path / "f.npz", "-o", "-", "--weighting", "tfidf")
-    assert (code, "leave --weighting out" in message) == (2, True)
+    assert (code, "leave --weighting and --set out" in message) == (2, True)
 
 
 def test_the_site_without_a_name_is_reported(command: Command, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_a_record_has_all_fields_in_one_order() -> None:
     assert list(record) == [
         *("url", "page_id", "site", "outcome", "reason", "method", "type", "genre", "category", "title", "author"),
         *("date", "keywords", "abstract", "text", "html", "links", "lang", "confidence", "replica_of"),
-        *("kept_words", "all_words", "site_name", "description", "summary"),
+        *("kept_words", "all_words", "site_name", "description", "summary", "relevant_links"),
     ]
 
 

@@ -261,7 +261,7 @@ def test_record_holds_the_metadata():
     record = ordered(clean_page(parse(page, url=URL)).record())
     wanted = ("title", "author", "date", "lang", "site_name", "description")
     assert [record[field] for field in wanted] == ["Grain", "Ann Miller", "2020-05-06", "en", "Post", "Wind"]
-    assert list(record)[-3:] == ["site_name", "description", "summary"]
+    assert list(record)[-4:] == ["site_name", "description", "summary", "relevant_links"]
 
 
 # Hostile pages

@@ -24,10 +24,10 @@ from webwinnow.docview.contentblocks import (
     block_weights,
     feature_vector,
 )
-from webwinnow.docview.settings import FORCE, OURS, ViewSettings
+from webwinnow.docview.settings import FORCE, OURS, ViewSettings, filled
 from webwinnow.docview.view import KeySentences, relevant_blocks
 
-AS_PUBLISHED = ViewSettings().for_method("docview")
+AS_PUBLISHED = filled(ViewSettings(), "docview")
 
 
 def algorithm_1(parent: list[int], force: list[float], passed_on: float) -> list[float]:

@@ -18,9 +18,10 @@ from webwinnow._words import word_spans
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason
 from webwinnow.docview import _view
-from webwinnow.docview.settings import METHOD, OURS, ViewSettings, forces
+from webwinnow.docview.settings import METHOD, OURS, ViewSettings, filled, forces
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree
+from webwinnow.words import stop_list_of
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -228,7 +229,7 @@ def feature_vector(blocks: TagTree, wanted: Mask, language: str, settings: ViewS
     """
     inside = _view.blocks_around(blocks.block_of_word, wanted, blocks.end)
     weight = block_weights(blocks.parent, block_force(blocks, wanted, settings), inside, settings)
-    stops = settings.stop_list.keys(language)
+    stops = stop_list_of(settings.stop_words).keys(language)
     keys, total, first = _view.feature_sums(blocks.word_key, blocks.block_of_word, wanted, weight, stops)
     length = float(np.sqrt(np.square(total).sum()))
     return FeatureVector(keys, total / length if length else total, first)
@@ -362,7 +363,7 @@ def clean(tree: PageTree, settings: ViewSettings | None = None) -> Verdict:
 
     What is kept stays in its place, so two pages of one template give two topic content pages of one template.
     """
-    settings = (settings or ViewSettings()).for_method(METHOD)
+    settings = filled(settings or ViewSettings(), METHOD)
     blocks = TagTree.of(tree, None, settings)
     central = central_blocks(blocks)
     found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()), settings)

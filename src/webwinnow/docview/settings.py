@@ -9,7 +9,6 @@ from typing import Any
 
 from webwinnow.cleaning.settings import MethodSettings, setting, share, stop_words, yes_or_no
 from webwinnow.markup import TAG_CODE
-from webwinnow.words import StopList, stop_list_of
 
 METHOD = "docview"
 """The name of the paper's cleaning method."""
@@ -77,7 +76,7 @@ def _are_forces(text: str) -> bool:
 class ViewSettings(MethodSettings):
     """Settings of method `docview`, and of the DocView that every method gives; letters are the paper's.
 
-    A setting that is None has the paper's value or ours, as `published` says: see `for_method`.
+    A setting that is None has the paper's value or ours, as `published` says: see `filled`.
     """
 
     published: bool | None = _flag(
@@ -121,26 +120,18 @@ class ViewSettings(MethodSettings):
 
     stop_words: tuple[str, ...] | None = stop_words()
 
-    @property
-    def stop_list(self) -> StopList:
-        """The words that are no features (3.2)."""
-        return stop_list_of(self.stop_words)
-
-    def for_method(self, method: str) -> ViewSettings:
-        """These settings for a cleaning method: no value is None."""
-        return _filled(self, method)
-
     def for_features(self, method: str) -> dict[str, Any]:
         """The settings that change a page's text or features, as plain values; the others only change its record."""
-        return {name: value for name, value in asdict(self.for_method(method)).items() if name not in _RECORD_ONLY}
+        return {name: value for name, value in asdict(filled(self, method)).items() if name not in _RECORD_ONLY}
 
 
 @lru_cache(maxsize=64)
-def _filled(settings: ViewSettings, method: str) -> ViewSettings:
+def filled(settings: ViewSettings, method: str) -> ViewSettings:
+    """The settings for a cleaning method: no value is None."""
     published = method == METHOD if settings.published is None else settings.published
     values = {name: pair[published] for name, pair in _OURS_AND_PUBLISHED.items() if getattr(settings, name) is None}
     return replace(settings, published=published, **values)
 
 
-OURS = ViewSettings().for_method("")
+OURS = filled(ViewSettings(), "")
 """The settings of records of all methods but the paper's."""

@@ -23,10 +23,11 @@ from webwinnow.docview import _view
 from webwinnow.docview import contentblocks as content
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.contentblocks import TOPIC, FeatureVector, Floats, Mask, TagTree, feature_vector
-from webwinnow.docview.settings import METHOD, OURS, ViewSettings
+from webwinnow.docview.settings import METHOD, OURS, ViewSettings, filled
 from webwinnow.markup import HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
+from webwinnow.words import stop_list_of
 
 LONGEST_PIECE = 1_000
 """Characters passed to sentencex at a time (ours: 1,000 of Chinese without a blank take 0.3 ms, 32,000 take 260)."""
@@ -219,7 +220,7 @@ def view_of(
     categories: CategoryModel | None = None,
 ) -> DocView:
     """The view of a cleaned page; `text` is its kept text, `about` its metadata."""
-    settings = (settings or ViewSettings()).for_method(verdict.method)
+    settings = filled(settings or ViewSettings(), verdict.method)
     blocks, kept, kept_words = _kept_blocks(tree, verdict, settings)
     kind, type_source = _type_of(blocks, kept_words, verdict, settings)
     spoken = language or "en"
@@ -263,7 +264,7 @@ def features_of(
     tree: PageTree, verdict: Verdict, language: str | None, settings: ViewSettings | None = None
 ) -> FeatureVector:
     """The weighted features of what a page keeps, from which `view_of` has its keywords and its category."""
-    settings = (settings or ViewSettings()).for_method(verdict.method)
+    settings = filled(settings or ViewSettings(), verdict.method)
     blocks, _, kept_words = _kept_blocks(tree, verdict, settings)
     return feature_vector(blocks, kept_words, language or "en", settings)
 
@@ -321,5 +322,5 @@ def relevant_blocks(
     an item of its own, which is a block today, the items of one parent are judged together (setting `grouped`).
     """
     words = blocks.block_of_word, blocks.word_key, topic.key, topic.weight
-    stops, beta = settings.stop_list.keys(language), settings.similarity
+    stops, beta = stop_list_of(settings.stop_words).keys(language), settings.similarity
     return _view.similar_blocks(blocks.parent, blocks.type, content.HUB, offered, *words, stops, beta, settings.grouped)
