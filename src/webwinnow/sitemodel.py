@@ -52,14 +52,15 @@ def learn(
 ) -> SiteModel:
     """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest.
 
-    Of the settings, those that are read when a site is learned matter: `gamma` and `overlap` of its trees, and
-    `links`, `shingle` and `hashes` of `template`.
+    Of the settings, those that are read when a site is learned matter: `gamma` and `overlap` of its trees,
+    `links`, `shingle` and `hashes` of `template`, and `stop_words` of `segments`.
     """
     if isinstance(pages, str | bytes):
         raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
     settings = settings or CleaningSettings()
-    return SiteModel.learn(choose_pages(keyed), site, parts, settings.joins, settings.template.pagelets)
+    pagelets, stops = settings.template.pagelets, settings.segments.stop_list
+    return SiteModel.learn(choose_pages(keyed), site, parts, settings.joins, pagelets, stops)
 
 
 @dataclass(slots=True)

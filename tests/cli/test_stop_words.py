@@ -274,3 +274,13 @@ def test_segments_are_judged_without_the_words_of_the_file(stops: Path, tmp_path
     assert "wheat" in texts()
     assert "wheat" not in texts("--stop-words", stops)
     assert "facta" in texts("--stop-words", stops)
+    models = tmp_path / "models"
+    run("learn", crawl, "-o", models, "--stop-words", stops, "--no-sums", "-q")
+    assert "wheat" not in texts("--models", models)
+    run("learn", crawl, "-o", models, "--no-sums", "-q")
+    assert "wheat" in texts("--models", models)
+
+
+def test_sums_keep_no_stop_list(crawl: Path, stops: Path, tmp_path: Path) -> None:
+    done = run("learn", crawl, "-o", tmp_path / "models", "--stop-words", stops, code=2)
+    assert "add --no-sums" in done.stderr

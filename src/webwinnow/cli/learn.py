@@ -41,6 +41,7 @@ def learn(
     pages: Annotated[int, opt.most_pages(", to learn from")] = LEARNED_PAGES,
     css: opt.Css = False,
     set_: opt.Settings = None,
+    stop_words: opt.StopWords = None,
     try_thresholds: Annotated[
         bool, opt.writing("Show what several thresholds keep of some pages of each site.", "--try-thresholds")
     ] = False,
@@ -71,7 +72,9 @@ def learn(
     settings = CollectionSettings(
         site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs, learn_pages=pages
     )
-    cleaning = opt.cleaning_settings(set_)
+    cleaning = opt.cleaning_settings(set_, stop_words=stop_words)
+    if sums and cleaning.segments.stop_words is not None:
+        raise SettingsError("a model keeps its list of stop words, but the sums beside it do not; add --no-sums")
 
     def show(site: str, trees: list[PageTree]) -> None:
         """Print what each of a range of thresholds keeps."""

@@ -170,7 +170,7 @@ class PageWorker:
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
         cleaning = CleaningSettings.from_plain(job.cleaning)
-        sums = SiteSums(job.site, pagelets=cleaning.template.pagelets)
+        sums = SiteSums(job.site, pagelets=cleaning.template.pagelets, stops=cleaning.segments.stop_list)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)

@@ -37,6 +37,7 @@ from webwinnow.site.sums import (
     site_name,
 )
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
+from webwinnow.words import StopList
 
 FORMAT = ModelFormat("site model", 6, "learn the site again")
 SHOWN_LABELS = 20_000
@@ -90,9 +91,10 @@ class LearnedSite:
         parts: frozenset[str] = ALL_PARTS,
         joins: Mapping[str, JoinSettings] = NO_JOINS,
         pagelets: PageletSettings | None = None,
+        stops: StopList | None = None,
     ) -> Self:
         """Learn from the pages of one site (choose them first: `choose_pages`); `joins` as in `of`."""
-        sums = SiteSums(site, parts, pagelets)
+        sums = SiteSums(site, parts, pagelets, stops)
         for tree in trees:
             sums.add(tree)
         return cls.of(sums, joins)
