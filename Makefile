@@ -56,7 +56,7 @@ run: setup
 	@$(BIN)/python tools/show_record.py out/docs.jsonl out/rejected.jsonl
 
 test: setup browser lint types
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-all: setup browser $(VENV)/.engines lint types
 	$(BIN)/python -m pytest
