@@ -12,6 +12,7 @@ from webwinnow.parsing import parse
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
+from webwinnow.site.pagelets import PageletSettings
 from webwinnow.site.sums import SiteSums
 
 
@@ -140,3 +141,15 @@ def zipped(files):
         for name, data in files.items():
             archive.writestr(name, data)
     return out.getvalue()
+
+
+def test_a_new_epoch_has_the_pagelets_of_the_last_one():
+    settings = PageletSettings(links=2)
+    earlier, both = (SiteSums("a.example", pagelets=settings) for _ in range(2))
+    for number in range(20):
+        both.add(page(number))
+        if number < 10:
+            earlier.add(page(number))
+    epoch = join_epoch([earlier], crawl(range(10, 20)))
+    assert epoch.model.to_bytes() == LearnedSite.of(both).to_bytes()
+    assert join_epoch([earlier], crawl(range(10), "new")).sums.pagelet_settings == settings
