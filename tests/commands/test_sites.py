@@ -74,7 +74,7 @@ def test_a_site_without_known_words_has_no_topic(model: Path, tmp_path: Path):
     done = run("classify", model, jsonl(tmp_path / "new.jsonl", pages), "-o", "-", "--jobs", 1)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(one["topic"], one["probability"], one["none"]) for one in found] == [(None, None, None)] * 2
-    assert {one["reason"] for one in found} == {"no word of the site is known"}
+    assert {one["reason"] for one in found} == {"none of the site's words is known"}
     assert "0 sites classified (none); 2 pages, 0 failed" in done.stderr
     assert "2 sites without an answer" in done.stderr
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
-from webwinnow.blocks import cut, runs_of_nodes
+from webwinnow.blocks import Blocks, cut, runs_of_nodes
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, resolve_web
@@ -92,14 +92,18 @@ class Items:
         return found
 
 
-def items_of(tree: PageTree, kind: str, among: Iterable[str] | None = None) -> Items:
-    """The visible links with a URL, or the visible pictures, of a page, in page order; `among` limits the phrases."""
+def items_of(tree: PageTree, kind: str, among: Iterable[str] | None = None, blocks: Blocks | None = None) -> Items:
+    """The visible links with a URL, or the visible images, of a page, in page order; `among` limits the phrases.
+
+    `blocks` are the page's, if they are known.
+    """
     base = _Url.of(original_url(tree.url))
     wanted = None if among is None else frozenset(among)
     of_page = frozenset(_phrases(base=_url_words(base.url)))
     of_page = of_page if wanted is None else of_page & wanted
     rows, phrases, nodes, urls = [], [], [], []
-    for node, url, numbers, words in _links(tree, base) if kind == "link" else _images(tree, base):
+    found = _links(cut(tree) if blocks is None else blocks, base) if kind == "link" else _images(tree, base)
+    for node, url, numbers, words in found:
         nodes.append(node)
         urls.append(url)
         rows.append(numbers)
@@ -128,11 +132,12 @@ class _Url:
 Row = tuple[int, str, list[float], Iterator[str]]
 
 
-def _links(tree: PageTree, base: _Url) -> Iterator[Row]:
+def _links(blocks: Blocks, base: _Url) -> Iterator[Row]:
+    tree = blocks.tree
     links = tree.links(tree.visible)
     pictures = np.concatenate(([0], np.cumsum(tree.tagged("img"))))
     read = _known(tree)
-    beside = _words_beside(tree, links.node)
+    beside = _words_beside(blocks, links.node)
     for node, written in zip(links.node.tolist(), links.href, strict=True):
         href = original_url(written)
         end = int(tree.end[node])
@@ -195,9 +200,9 @@ def original_url(url: str) -> str:
     return _REPLAYED.sub("", url)
 
 
-def _words_beside(tree: PageTree, links: NDArray[np.int32]) -> dict[int, float]:
+def _words_beside(blocks: Blocks, links: NDArray[np.int32]) -> dict[int, float]:
     """For each link the number of words outside links in the block around it; 0 for links without text."""
-    blocks = cut(tree)
+    tree = blocks.tree
     words = np.array([len(tree.text[a:b].split()) for a, b in pairwise(tree.run_start.tolist())], np.float64)
     linked = np.zeros(len(tree), np.bool_)
     linked[links] = True

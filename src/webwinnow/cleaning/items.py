@@ -199,7 +199,7 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings)
     score = np.ones(len(tree), np.float32)
     noisy = {kind: np.zeros(len(tree), np.bool_) for kind in ITEM_KINDS}
     for kind, decides in model.trees.items():
-        items = items_of(tree, kind, decides.names)
+        items = items_of(tree, kind, decides.names, page.blocks)
         share = decides.noisy_share(items)
         score[items.node] = 1 - share
         noisy[kind][items.node[share > settings.noisy]] = True

@@ -14,7 +14,7 @@ from webwinnow.collection.settings import CollectionSettings
 from webwinnow.collection.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePage, Shared, UpdateModel
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.io import open_pages
-from webwinnow.io.unpacking import ReadLimits
+from webwinnow.io.unpacking import ProblemListener, ReadLimits, ignore_problem
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress, no_progress
@@ -25,20 +25,13 @@ CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
 """Pages, and bytes of pages, in a task to parse."""
 
-Problem = Callable[[str], None]
-"""Called with a message about an input that cannot be read completely."""
-
-
-def ignore_problem(problem: str) -> None:
-    """Ignore a problem: the default of functions that take a `Problem`."""
-
 
 class OpenOptions(TypedDict, total=False):
     """Options of `ParsedCollection.open` that commands pass on: a folder for temporary files, and callbacks."""
 
     tmp: Path | None
     on_progress: Progress | None
-    on_problem: Problem | None
+    on_problem: ProblemListener | None
 
 
 class ParsingEngine(Protocol):
@@ -50,7 +43,7 @@ class ParsingEngine(Protocol):
         store: CollectionStore,
         settings: CollectionSettings,
         limits: ReadLimits,
-        on_problem: Problem,
+        on_problem: ProblemListener,
         progress: Progress,
     ) -> None:
         """Parse every page and add its row to the store."""
@@ -72,7 +65,7 @@ class ParsedCollection:
         settings: CollectionSettings,
         pool: WorkerPool | None = None,
         progress: Progress = no_progress,
-        on_problem: Problem = ignore_problem,
+        on_problem: ProblemListener = ignore_problem,
     ) -> None:
         self.store, self.settings, self.progress, self.on_problem = store, settings, progress, on_problem
         self._pool = pool
@@ -93,7 +86,7 @@ class ParsedCollection:
         tmp: Path | None = None,
         engine: ParsingEngine | None = None,
         on_progress: Progress | None = None,
-        on_problem: Problem | None = None,
+        on_problem: ProblemListener | None = None,
     ) -> Iterator[ParsedCollection]:
         """Read and parse the pages of files and folders.
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
 from webwinnow.collection.pagestore import PageRow
-from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, Problem, ignore_problem
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.featurefile import collect_features
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
+from webwinnow.io.unpacking import ProblemListener, ignore_problem
 from webwinnow.pagemeta.hints import Hints
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress
@@ -147,7 +148,7 @@ def check_clusters_output(out: str | Path, format: str | None = None) -> None:
     check_output(out, wanted)
 
 
-def _feature_file(path: Path, note: Problem) -> tuple[PageRows, list[ClusteredPage]]:
+def _feature_file(path: Path, note: ProblemListener) -> tuple[PageRows, list[ClusteredPage]]:
     from webwinnow.mining import PageRows  # noqa: PLC0415 (an optional extra)
 
     rows = PageRows.read(path)

@@ -13,12 +13,12 @@ from webwinnow.collection.parsedcollection import (
     OpenOptions,
     ParsedCollection,
     ParsingEngine,
-    Problem,
     SiteModelBuilt,
     build_models,
 )
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import SettingsError
+from webwinnow.io.unpacking import ProblemListener
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.site.epochs import FAMILIAR
@@ -102,7 +102,7 @@ def learn_sites(
     return learned
 
 
-def _save(folder: ModelFolder, built: SiteModelBuilt, most: int, learned: Learned, note: Problem) -> None:
+def _save(folder: ModelFolder, built: SiteModelBuilt, most: int, learned: Learned, note: ProblemListener) -> None:
     """Save the model of a site, and report a redesign."""
     if built.model is None:
         learned.unchanged += 1

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.collection.outputparts import clean_all
-from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, Problem, ignore_problem
+from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import RunSettings
 from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, read_parts, write_output
 from webwinnow.io.tablefiles import are_links, read_links
+from webwinnow.io.unpacking import ProblemListener, ignore_problem
 from webwinnow.linkgraph import (
     DAMPING,
     MOST_ROUNDS,
@@ -222,7 +223,7 @@ class _Links:
     def _site_of(self, url: str) -> str:
         return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
 
-    def ranked(self, settings: RankSettings, note: Problem) -> Ranking:
+    def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""
         urls = sorted(url for url, at in self.number.items() if settings.targets or self.site[at] is not None)
         place = np.full(len(self.site), -1)
@@ -247,7 +248,7 @@ class _Links:
         return Ranking(settings.by, names, sites, before, after, scores, converged)
 
 
-def _root(names: list[str], settings: RankSettings, note: Problem) -> NDArray[np.bool_] | None:
+def _root(names: list[str], settings: RankSettings, note: ProblemListener) -> NDArray[np.bool_] | None:
     """The root pages; those that are not ranked are reported."""
     if not settings.root:
         return None

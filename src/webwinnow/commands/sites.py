@@ -115,7 +115,7 @@ def classify_sites(
 ) -> SiteRun:
     """Predict the topic of each site: one line of JSON per site, in the order of their names.
 
-    A site has no topic if no word of it is known, or if none of the topics has a probability of at least `none`.
+    A site has no topic if none of its words is known, or if none of the topics has a probability of at least `none`.
     """
     settings.site_by.check_sites("site mining")
     check_output(out, "jsonl")

@@ -23,7 +23,7 @@ from webwinnow.io.rows import (
     text_of_value,
 )
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
-from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream
+from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
 from webwinnow.records import PageRecord
 
 SAMPLED_LINES: Final = 1000
@@ -35,10 +35,6 @@ LINK_KEYS: Final = ("source", "target")
 """Names that a line of `links` has and a page does not."""
 _PAGE_KEYS: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
-
-
-def _ignore(_problem: str) -> None:
-    pass
 
 
 class TableFile:
@@ -58,7 +54,7 @@ class TableFile:
     @cached_property
     def columns(self) -> list[str]:
         """The names of the columns; for JSONL those of the first lines."""
-        return list(dict.fromkeys(name for row in islice(self.rows((), _ignore), SAMPLED_LINES) for name in row))
+        return list(dict.fromkeys(name for row in islice(self.rows((), ignore_problem), SAMPLED_LINES) for name in row))
 
     def check(self, columns: Sequence[str]) -> None:
         missing = [name for name in dict.fromkeys(columns) if self.columns.count(name) != 1]
@@ -124,7 +120,7 @@ def _has_columns(path: Path, columns: Sequence[str], limits: ReadLimits | None) 
         table = TableFile(path, limits)
     except InputError:  # HTML, WARC and so on
         return False
-    return set(columns) <= set(table.columns if table.is_parquet else next(table.rows((), _ignore), {}))
+    return set(columns) <= set(table.columns if table.is_parquet else next(table.rows((), ignore_problem), {}))
 
 
 def read_records(
@@ -181,7 +177,7 @@ def read_labels(path: Path, limits: ReadLimits | None = None) -> dict[str, str]:
         raise InputError(f"{path}: cannot be read ({error}); {_EXPECTED}") from None
     table = TableFile(path, limits)
     _check_names(table.columns, path)
-    return _by_page(table.values((*_PAGE_KEYS, "label"), _ignore))
+    return _by_page(table.values((*_PAGE_KEYS, "label"), ignore_problem))
 
 
 def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimits | None = None) -> dict[str, str]:
@@ -191,7 +187,7 @@ def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimi
     """
     found: dict[str, str] = {}
     for path in map(Path, paths):
-        for page_id, url, label in TableFile(path, limits).values((*_PAGE_KEYS, column), _ignore):
+        for page_id, url, label in TableFile(path, limits).values((*_PAGE_KEYS, column), ignore_problem):
             page = page_id or url
             if page is not None and label is not None:
                 found[page] = label

@@ -45,6 +45,10 @@ ProblemListener = Callable[[str], None]
 """Called with one sentence that names an input and says why it was read only in part."""
 
 
+def ignore_problem(problem: str) -> None:
+    """Ignore a problem: the default of functions that take a `ProblemListener`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLimits:
     """Limits for reading inputs. A page over one is refused with a reason; the run continues.

@@ -23,13 +23,13 @@ from typing import Any
 
 from webwinnow.cleaning.tasks import TASKS
 from webwinnow.collection import CollectionSettings, ParsedCollection, RunSettings
-from webwinnow.collection.parsedcollection import ignore_problem
 from webwinnow.commands.clean import clean_collection, run_identity
 from webwinnow.commands.cluster import cluster_parsed, write_clusters
 from webwinnow.commands.learn import learn_sites
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.io import write_output
 from webwinnow.io.tablefiles import read_records
+from webwinnow.io.unpacking import ignore_problem
 from webwinnow.platforms import lock_file
 from webwinnow.report import ReportSettings
 from webwinnow.report.inspector import report_collection

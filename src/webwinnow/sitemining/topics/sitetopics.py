@@ -26,7 +26,7 @@ DEFAULT_METHOD = Multiscale.name
 MOST_TOPICS = 10_000
 LEAST_NONE = 2 / 3
 """Least probability of none of the topics for that answer (ours): twice as probable as one of them."""
-NO_WORDS = "no word of the site is known"
+NO_WORDS = "none of the site's words is known"
 NONE_OF_THESE = "none of these topics"
 
 
@@ -40,7 +40,7 @@ def topic_method(name: str) -> type[TopicMethod]:
 class SiteTopic(NamedTuple):
     """The classification of one site: the most probable `topic`, its `number`, the probability of each topic
     (`posterior`, by name), and the method's results for pages and blocks (`prediction`). `none` is the probability that
-    the site has none of the topics, NaN if no word of it is known.
+    the site has none of the topics, NaN if none of its words is known.
     """
 
     site: str

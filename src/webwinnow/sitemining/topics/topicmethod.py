@@ -73,7 +73,7 @@ class TopicMethod(ABC):
 
     @abstractmethod
     def none_of_these(self, site: SitePages) -> float:
-        """P(the site has none of the topics); NaN if no word of it is known."""
+        """P(the site has none of the topics); NaN if none of its words is known."""
 
     @abstractmethod
     def to_arrays(self) -> Arrays:
