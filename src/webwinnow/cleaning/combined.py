@@ -16,8 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.page import PageSettings, verdict_of
+from webwinnow.cleaning.page import SAID_OFTEN, PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
+from webwinnow.cleaning.wholes import pooled
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import sigmoid
@@ -44,8 +45,6 @@ Near the weights of a logistic model over the sites of `benchmarks/run.py sites`
 sites or one publisher predicted that one as well as any rule tried. Steeper, so that few sites stay undecided."""
 PRIOR_PAGES = 20.0
 """Pages beyond the first at which the estimate for the whole site counts half."""
-SAID_OFTEN = 0.5
-"""A removed block that is on at least this share of the pages has the reason repeated."""
 _WRITTEN = [GENRES.index(genre) for genre in ("article", "documentation", "forum")]
 _PROSE, _VALUES = len(GENRES), len(GENRES) + 1
 """Indexes into `BlockTable.whole`."""
@@ -58,17 +57,10 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     if note is None and model is not None:
         asked = site_evidence(page, model)
         probability = joined(evidence, asked, model.block_table.whole, model.pages)
-    lowest, confidence = PageModel.load().judged(probability, evidence.words, settings.favor)
-    return verdict_of(
-        page,
-        probability,
-        lowest,
-        confidence,
-        method="combined",
-        comments=settings.comments,
-        repeated=None if asked is None else asked.share >= SAID_OFTEN,
-        note=note,
-    )
+    if settings.wholes:
+        probability = pooled(page, probability, asked)
+    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
+    return verdict_of(page, probability, lowest, confidence, settings, method="combined", asked=asked, note=note)
 
 
 def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
-from webwinnow.blocks import Blocks, runs_of_nodes
+from webwinnow.blocks import runs_of_nodes
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_around
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.cleaning.wholes import completed, headed, pooled
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
+from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
 NO_CONTENT_BELOW = 0.3
@@ -31,11 +31,10 @@ JUDGED_WORDS = 50
 """A page of fewer words is never reported to have no main content: there is too little evidence."""
 HIDDEN_ABOVE = 0.5
 """Hidden text is kept only above this probability, wherever the cut of the page is."""
+SAID_OFTEN = 0.5
+"""A removed block that is on at least this share of the pages has the reason repeated."""
 MOSTLY_POSTS = 0.5
 """A page exists for its posts if they have a larger share of the words that would be kept."""
-
-_HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
-_HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +51,21 @@ class PageSettings(MethodSettings):
         yes_or_no,
         lambda v: v in (True, False),
     )
+    wholes: bool = setting(
+        True,
+        "keep or remove tables, records, lists and sections as wholes (true), or judge block by block (false)",
+        "true or false",
+        yes_or_no,
+        lambda v: v in (True, False),
+    )
 
 
 def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that are probably main content, hidden ones too: scripts reveal them."""
     evidence = page.evidence
-    lowest, confidence = (page.model or PageModel.load()).judged(evidence.probability, evidence.words, settings.favor)
-    return verdict_of(page, evidence.probability, lowest, confidence, method="page", comments=settings.comments)
+    probability = pooled(page, evidence.probability) if settings.wholes else evidence.probability
+    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
+    return verdict_of(page, probability, lowest, confidence, settings, method="page")
 
 
 def verdict_of(
@@ -66,26 +73,29 @@ def verdict_of(
     probability: NDArray[np.float64],
     lowest: float,
     confidence: float,
+    settings: PageSettings,
     *,
     method: str,
-    comments: bool | None = None,
-    repeated: NDArray[np.bool_] | None = None,
+    asked: SiteEvidence | None = None,
     note: str | None = None,
 ) -> Verdict:
     """The verdict that keeps the blocks with a probability of at least `lowest`; none on a page without main content.
 
-    `comments` as in `PageSettings`; `repeated` marks blocks whose reason, if they are removed, is that the site repeats
-    them.
+    With `asked`, what the site shows about each block, the reason of removed blocks that it repeats is that.
     """
     tree, blocks, evidence = page.tree, page.blocks, page.evidence
+    comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
     empty = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
     of_run = blocks.of_run()
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     alone = probability >= lowest
-    probability = headed(blocks, evidence, probability, repeated)
-    keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
-    for_posts = is_for_posts(evidence, keep)
+    if not settings.wholes:
+        probability = headed(blocks, evidence, probability, repeated)
+    for_posts = is_for_posts(evidence, (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE)))
     stays, goes = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
+    if settings.wholes:
+        probability = completed(page, np.where(goes, 0.0, probability), asked)
+    keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
     keep = (keep & (not empty) & ~goes) | stays
 
     def over_runs(of_said: NDArray[Any]) -> NDArray[Any]:
@@ -123,26 +133,6 @@ def verdict_of(
         confidence=confidence,
         post_runs=keep_runs & of_posts if comments and not for_posts else None,
     )
-
-
-def headed(
-    blocks: Blocks,
-    evidence: PageEvidence,
-    probability: NDArray[np.float64],
-    repeated: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
-    """The probabilities, with a heading as probable as the block that follows it: content keeps its headings.
-
-    A heading that half of the site's pages have (`repeated`) is excepted: it belongs to a box.
-    """
-    tree = blocks.tree
-    around = nearest(tree.parent, _HEADINGS[np.minimum(tree.tag, CUSTOM_TAG)])
-    heads = around[blocks.owner[evidence.said]] >= 0
-    if repeated is not None:
-        heads = heads & ~repeated
-    raised = probability.copy()
-    raised[:-1] = np.where(heads[:-1], np.maximum(probability[:-1], probability[1:]), probability[:-1])
-    return raised
 
 
 def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:

@@ -17,10 +17,11 @@ from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning import Verdict, combined
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.cst import block_weights
-from webwinnow.cleaning.page import HIDDEN_ABOVE, headed
+from webwinnow.cleaning.page import HIDDEN_ABOVE, SAID_OFTEN
+from webwinnow.cleaning.wholes import completed, pooled
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.methods import CleaningSettings
-from webwinnow.pagemodel import Favor, PageEvidence, PageModel
+from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.mapping import NOWHERE
@@ -190,22 +191,23 @@ def _read_probability(
     tree: PageTree, model: LearnedSite | None, verdict: Verdict, evidence: PageEvidence | None
 ) -> DialReading:
     evidence = evidence or PageEvidence.of(tree)
-    page_model = PageModel.load()
+    page, page_model, asked = PageContext(tree, evidence), PageModel.load(), None
     probability, gone = evidence.probability, np.full(len(evidence), reasons.UNLIKELY_REASON)
     if verdict.method == "combined" and model is not None and reasons.without_site(model, combined.LEAST_PAGES) is None:
         table = model.block_table
         asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
         probability = combined.joined(evidence, asked, table.whole, model.pages)
-        gone[asked.share >= combined.SAID_OFTEN] = reasons.REPEATED_REASON
+        gone[asked.share >= SAID_OFTEN] = reasons.REPEATED_REASON
+    probability = pooled(page, probability, asked)
     is_empty = bool((verdict.run_reason == reasons.NO_CONTENT_REASON).any())
     turns = {
         favor: None if is_empty else _turn(page_model.cut(probability, evidence.words, favor))
         for favor in (None, *FAVORS)
     }
-    blocks = cut(tree)
+    blocks = page.blocks
     of_run = blocks.of_run()
-    repeated = gone == reasons.REPEATED_REASON
-    probability = headed(blocks, evidence, probability, repeated if verdict.method == "combined" else None)
+    posts = (verdict.run_reason == reasons.POSTS_REASON)[blocks.first_run[evidence.said]]
+    probability = completed(page, np.where(posts, 0.0, probability), asked)
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     limit, score = np.full(len(blocks), NEVER, np.int32), np.full(len(blocks), np.nan)
     limit[evidence.said] = np.where(shown | (probability >= HIDDEN_ABOVE), np.rint(probability * MILLION), NEVER)
