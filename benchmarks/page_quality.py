@@ -61,19 +61,16 @@ def judge(
     data: Path, *, folds: int = FOLDS, seed: int = 0, news: bool = True, progress: Callable[[str], None] = print
 ) -> list[Judged]:
     """Clean every page with a model of the other folds. Without `news` the models are trained on single pages only, and
-    each still cleans the news pages of its fold.
+    each still cleans the news pages of its fold. `heldout` keeps the models.
     """
-    from training.fit import fit, folds_of
-    from training.pages import NEWS, load
+    from heldout import nested_folds, nested_model, training_pages
 
-    pages = load(data)
-    fold = folds_of(pages, folds, seed)
+    pages, of_site = training_pages(data), nested_folds(data, folds, seed)
     found = []
     for k in range(folds):
         started = time.perf_counter()
-        train = [page for page, f in zip(pages, fold, strict=True) if f != k and (news or page.source != NEWS)]
-        model = fit(train, seed=seed, progress=lambda _: None)
-        found += [_judged(page, model) for page, f in zip(pages, fold, strict=True) if f == k]
+        model = nested_model(data, k, folds, seed, news=news)
+        found += [_judged(page, model) for page in pages if of_site[page.site] == k]
         progress(f"fold {k + 1} of {folds}: {time.perf_counter() - started:.0f} s")
     return found
 

@@ -53,13 +53,16 @@ class Cleaner:
         self, tree: PageTree, model: LearnedSite | None = None, evidence: PageEvidence | None = None
     ) -> CleanPage:
         """Clean a page, with a model of its site where the method uses one. `evidence` saves scoring it again."""
-        page = PageContext(tree, evidence)
+        return self.clean_in(PageContext(tree, evidence), model)
+
+    def clean_in(self, page: PageContext, model: LearnedSite | None = None) -> CleanPage:
+        """As `clean`, for a page in its context, which may have a page model other than the shipped one."""
         verdict = self.method.clean(page, model, self.own)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
-        return CleanPage(tree, verdict, model, page.known_blocks, self.settings.docview)
+        return CleanPage(page.tree, verdict, model, page.known_blocks, self.settings.docview)
 
 
 def clean_page(

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from training.labels import block_labels
 from training.linear import rows_of
+from training.sites import publisher
 from webwinnow.pagemodel.featureschema import TOKEN_BITS
 from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
 from webwinnow.pagetree import PageTree
@@ -25,7 +26,6 @@ __all__ = ["NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
 
 SINGLE, NEWS = "pages-wcxb", "sites-news"
 _WORD = re.compile(r"\w+")
-_YEAR = re.compile(r"/\d{4}$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,8 +81,7 @@ def load(data: Path, *, news: bool = True) -> list[LabelledPage]:
     for source in (SINGLE, NEWS) if news else (SINGLE,):
         for row in pq.read_table(data / f"{source}.parquet").to_pylist():
             url = row["url"] or ""
-            publisher = _YEAR.sub("", row["site"]).removeprefix("www.").removeprefix("news.")
-            site = publisher if source == NEWS else domain.of(PageRecord(url=url, body=b""))
+            site = publisher(row["site"]) if source == NEWS else domain.of(PageRecord(url=url, body=b""))
             tree = parse(row["html"], url=url)
             reading = read(tree)
             said = [words_of(reading.blocks.text(b)) for b in reading.said.tolist()]

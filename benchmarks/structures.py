@@ -1,0 +1,803 @@
+"""Wholes, not blocks: tables, labels, pictures, headings and headlines, before (`page.wholes=false`) and after.
+
+`python benchmarks/structures.py [PART...] [--pages N] [--sites N] [--model news|nonews] [--methods page,combined]`
+prints a line for each measure: what, before, after. Pages are cleaned by `Cleaner`, with page models that have not seen
+their site (`heldout.py`; set `WEBWINNOW_FOLD_MODELS`). docs/structures.md defines the measures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import heldout
+import numpy as np
+import pyarrow.parquet as pq
+from heldout import NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite
+from numpy.typing import NDArray
+from site_quality import kept_blocks, news_f1, values_of
+
+from webwinnow._nodes import nearest
+from webwinnow.blocks import runs_of_nodes
+from webwinnow.cleaner import Cleaner
+from webwinnow.cleanpage import CleanPage
+from webwinnow.methods import CleaningSettings
+from webwinnow.pagetree import PageTree
+from webwinnow.parsing import parse
+from webwinnow.render.walk import picture_source
+
+COLUMNS = ("what", "before", "after")
+WHENS = ("before", "after")
+HALF = 0.5
+"""A text is repeated if this share of the site's pages have it."""
+LABEL_WORDS, LABEL_DISTANCE = 8, 4
+"""A label has at most so many words, and its value is at most so many blocks behind it."""
+CRAWL, MORE = "crawl-ics", "pages-more"
+JUDGEMENTS = Path(__file__).with_name("judgements")
+Mask = NDArray[np.bool_]
+Row = tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sample:
+    """What is measured: at most so many pages (of each site, or of a file) and sites."""
+
+    data: Path
+    pages: int | None = None
+    sites: int | None = None
+    models: tuple[str, ...] = heldout.MODELS
+    methods: tuple[str, ...] = ("page", "combined")
+
+    def cleaners(self) -> dict[tuple[str, str], Cleaner]:
+        """The cleaners of each method, before and after."""
+        return {
+            (method, when): Cleaner.of(method, CleaningSettings.from_pairs(SETTINGS[when]))
+            for method in self.methods
+            for when in WHENS
+        }
+
+    def held_out_sites(self, source: str, trained_on: str) -> Iterator[HeldOutSite]:
+        """Whole sites of a file."""
+        most = self.pages or heldout.MOST_PAGES
+        return heldout.held_out_sites(self.data, source, trained_on, sites=self.sites, pages=most)
+
+
+SETTINGS: dict[str, tuple[str, ...]] = {"before": ("page.wholes=false",), "after": ()}
+
+
+def structures(data: Path) -> list[Row]:
+    """All measures."""
+    sample = Sample(data=data)
+    return [row for part in PARTS.values() for row in part(sample)]
+
+
+def _shown(name: str, before: Sequence[float], after: Sequence[float], digits: int = 3) -> Row:
+    shown = [", ".join("none" if np.isnan(v) else f"{v:.{digits}f}" for v in values) for values in (before, after)]
+    return name, shown[0], f"**{shown[1]}**"
+
+
+def _mean(values: Iterable[float]) -> float:
+    """The mean of the values that are numbers."""
+    known = [value for value in values if not np.isnan(value)]
+    return statistics.fmean(known) if known else float("nan")
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
+
+
+# Tables
+
+
+class Grid(NamedTuple):
+    """A table of the page: for each row and column the node of the cell that covers it, -1 for none."""
+
+    table: int
+    cells: list[list[int]]
+    wide: frozenset[int]
+    """Cells that cover several columns."""
+
+    @property
+    def is_ragged(self) -> bool:
+        """Whether the source itself has rows of different lengths."""
+        return len({len(row) for row in self.cells}) > 1
+
+
+def grids_of(tree: PageTree) -> list[Grid]:
+    """The tables without a table inside, with spans expanded; rows without cells are left out."""
+    tables = tree.tagged("table")
+    around = nearest(tree.parent, tables)
+    rows_of: dict[int, list[int]] = defaultdict(list)
+    for row in np.flatnonzero(tree.tagged("tr")).tolist():
+        rows_of[int(around[row])].append(row)
+    return [
+        _grid(tree, table, rows_of[table])
+        for table in np.flatnonzero(tables).tolist()
+        if not tables[table + 1 : tree.end[table]].any()
+    ]
+
+
+def _grid(tree: PageTree, table: int, rows: list[int]) -> Grid:
+    cells, wide, hanging = [], set(), {}
+    for row in rows:
+        line: list[int] = []
+        for child in tree[row].children:
+            if child.tag not in ("td", "th"):
+                continue
+            while hanging.get(len(line), (0, 0))[1]:
+                _hang(hanging, line)
+            across, down = (_span(tree.attribute(child.index, name)) for name in ("colspan", "rowspan"))
+            if across > 1:
+                wide.add(child.index)
+            for _ in range(across):
+                if down > 1:
+                    hanging[len(line)] = (child.index, down - 1)
+                line.append(child.index)
+        while hanging.get(len(line), (0, 0))[1]:
+            _hang(hanging, line)
+        if line:
+            cells.append(line)
+    return Grid(table, cells, frozenset(wide))
+
+
+def _hang(hanging: dict[int, tuple[int, int]], line: list[int]) -> None:
+    cell, left = hanging[len(line)]
+    hanging[len(line)] = (cell, left - 1)
+    line.append(cell)
+
+
+def _span(written: str | None) -> int:
+    return min(max(int(written), 1), 50) if written and re.fullmatch(r"[0-9]{1,6}", written) else 1
+
+
+class Kept:
+    """What of each node's text a clean page keeps."""
+
+    def __init__(self, tree: PageTree, clean: CleanPage) -> None:
+        self.tree, self.clean = tree, clean
+        says = np.array([not tree.run(r).isspace() for r in range(tree.run_count)], np.bool_)
+        says &= tree.visible[tree.run_owner]
+        runs = clean.verdict.keep_runs & clean.verdict.keep[tree.run_owner]
+        self.runs = runs
+        first, last = runs_of_nodes(tree)
+        total, kept = (np.concatenate(([0], np.cumsum(some))) for some in (says, says & runs))
+        self.words, self.kept = total[last] - total[first], kept[last] - kept[first]
+
+    def says(self, node: int) -> bool:
+        """Whether a node has visible text."""
+        return node >= 0 and bool(self.words[node])
+
+    def any(self, node: int) -> bool:
+        """Whether some of its text is kept."""
+        return bool(self.kept[node])
+
+    def all(self, node: int) -> bool:
+        """Whether all of its text is kept."""
+        return bool(self.kept[node] == self.words[node])
+
+    def inside(self, node: int, output: str) -> str:
+        """What is kept of one node alone, rendered."""
+        verdict, tree = self.clean.verdict, self.tree
+        nodes = np.zeros(len(tree), np.bool_)
+        nodes[node : tree.end[node]] = True
+        keep = verdict.keep & nodes
+        alone = dataclasses.replace(verdict, keep=keep, keep_runs=verdict.keep_runs & nodes[tree.run_owner])
+        return dataclasses.replace(self.clean, verdict=alone).render(output)
+
+
+_TABLE_LINE = re.compile(r"^[\s>]*(?:(?:-|\d+\.) )?\|.*\|$")
+_RULE = re.compile(r"^[\s>]*\|(?: --- \|)+$")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def markdown_tables(markdown: str) -> list[list[int]]:
+    """For each table of a Markdown text, the number of cells of each row."""
+    found = []
+    for is_table, lines in groupby(markdown.split("\n"), key=lambda line: bool(_TABLE_LINE.match(line))):
+        several = list(lines)
+        if is_table and len(several) > 1 and _RULE.match(several[1]):
+            found.append([len(_BAR.findall(line)) - 1 for line in several])
+    return found
+
+
+class TableCounts(NamedTuple):
+    """Kept tables of two rows and columns or more; how many of them are damaged although their source is not."""
+
+    kept: int = 0
+    ragged: int = 0
+    ragged_text: int = 0
+    holed: int = 0
+    """A cell is missing although others of its row and of its column are kept."""
+    shown: int = 0
+    shown_ragged: int = 0
+    """Tables of the page's Markdown, whatever their source, and those of them that are ragged."""
+
+    def plus(self, other: TableCounts) -> TableCounts:
+        return TableCounts(*map(sum, zip(self, other, strict=True)))
+
+
+def count_tables(grids: list[Grid], tree: PageTree, clean: CleanPage) -> TableCounts:
+    """The kept tables of one page."""
+    kept, counts = Kept(tree, clean), Counter()
+    widths = markdown_tables(clean.markdown)
+    for grid in grids:
+        if not kept.any(grid.table):
+            continue
+        rows = [row for row in grid.cells if any(map(kept.says, row))]
+        if len(rows) < 2 or max(map(len, rows)) < 2:
+            continue
+        markdown = markdown_tables(kept.inside(grid.table, "markdown"))
+        if not markdown:
+            continue  # a layout table, or nothing but one column is left
+        counts["kept"] += 1
+        if grid.is_ragged:
+            continue
+        counts["ragged"] += any(len(set(table)) > 1 for table in markdown)
+        lines = [line for line in kept.inside(grid.table, "text").split("\n") if line.strip()]
+        if not any("|" in tree[cell].text for row in rows for cell in row if cell >= 0):
+            counts["ragged_text"] += (
+                len({line.count("|") for line in lines if "|" in line or len(lines) == len(rows)}) > 1
+            )
+        counts["holed"] += _is_holed(grid, kept)
+    return TableCounts(**counts, shown=len(widths), shown_ragged=sum(len(set(table)) > 1 for table in widths))
+
+
+def _is_holed(grid: Grid, kept: Kept) -> bool:
+    narrow = [
+        (r, c, cell)
+        for r, row in enumerate(grid.cells)
+        for c, cell in enumerate(row)
+        if cell not in grid.wide and kept.says(cell)
+    ]
+    rows = {r for r, _, cell in narrow if kept.any(cell)}
+    columns = {c for _, c, cell in narrow if kept.any(cell)}
+    return any(r in rows and c in columns and not kept.any(cell) for r, c, cell in narrow)
+
+
+# Labels of values, and repeated words
+
+
+def labels_of(page: HeldOutPage, often: Mask) -> NDArray[np.int64]:
+    """For each block with text the block that labels it, -1 for none.
+
+    That is the nearest block before it that half of the site's pages have, in the same table row, `dl` or parent.
+    """
+    tree, evidence = page.context.tree, page.context.evidence
+    owner = page.context.blocks.owner[evidence.said]
+    holders = [nearest(tree.parent, tree.tagged(tag))[owner] for tag in ("tr", "dl")]
+    holders.append(tree.parent[owner])
+    found = np.full(len(owner), -1, np.int64)
+    short = often & (evidence.words <= LABEL_WORDS)
+    for b in np.flatnonzero(~often).tolist():
+        for before in range(b - 1, max(b - 1 - LABEL_DISTANCE, -1), -1):
+            at = owner[before]
+            if not any(h[b] >= 0 and h[b] <= at < tree.end[h[b]] for h in holders):
+                break
+            if short[before]:
+                found[b] = before
+                break
+    return found
+
+
+def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask) -> Mask:
+    """Repeated blocks that are headings, column headers or labels of kept values that are not repeated."""
+    tree, said = page.context.tree, page.context.evidence.said
+    owner = page.context.blocks.owner[said]
+    headings = nearest(tree.parent, tree.tagged("h1", "h2", "h3", "h4", "h5", "h6"))
+    excused = headings[owner] >= 0
+    labels = labels_of(page, often)[mask & ~often]
+    excused[labels[labels >= 0]] = True
+    cell_of = nearest(tree.parent, tree.tagged("td", "th"))[owner]
+    own = set(cell_of[mask & ~often].tolist()) - {-1}
+    heads = {grid.cells[0][c] for grid in grids for row in grid.cells[1:] for c, cell in enumerate(row)
+             if cell in own and c < len(grid.cells[0])}  # fmt: skip
+    marked = {cell for grid in grids if own & {c for row in grid.cells for c in row}
+              for row in grid.cells for cell in row if tree.tag_name(max(cell, 0)) == "th"}  # fmt: skip
+    excused |= np.isin(cell_of, sorted((heads | marked) - {-1}))
+    return excused
+
+
+class ShopScores(NamedTuple):
+    """Measures of one site: see `shops`."""
+
+    recall: float
+    kept: float
+    repeated: float
+    repeated_unexcused: float
+    labelled: float
+
+
+def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> tuple[ShopScores, TableCounts]:
+    """Recall of true values, words kept, repeated words, and labels of kept values; tables of the site."""
+    counts, rows = TableCounts(), []
+    for page, clean in site.cleaned(cleaner):
+        tree, evidence = page.context.tree, page.context.evidence
+        known = shared.setdefault(page.row["page_id"], {})
+        if not known:
+            said = 2 * shared["table"].pages_that_say(evidence.text)
+            often = said >= len(site.pages)
+            known |= {
+                "often": often,
+                "grids": grids_of(tree),
+                "values": values_of(page),
+                "labels": labels_of(page, often),
+            }
+        often, grids, values, labels = (known[name] for name in ("often", "grids", "values", "labels"))
+        counts = counts.plus(count_tables(grids, tree, clean))
+        mask, words = kept_blocks(page, clean), evidence.words
+        repeated = mask & often
+        excused = excused_blocks(page, grids, often, mask)
+        spelled = [any(mask[list(s)].all() for s in found) for found in values if found]
+        with_label = [
+            [bool(mask[labels[s[0]]]) for s in found if mask[list(s)].all() and labels[s[0]] >= 0] for found in values
+        ]
+        rows.append(
+            ShopScores(
+                _mean(spelled) if spelled else 1.0,
+                words[mask].sum() / max(words.sum(), 1),
+                words[repeated].sum() / max(words[mask].sum(), 1),
+                words[repeated & ~excused].sum() / max(words[mask].sum(), 1),
+                _mean(any(found) for found in with_label if found),
+            )
+        )
+    return ShopScores(*(_mean(getattr(row, name) for row in rows) for name in ShopScores._fields)), counts
+
+
+def shops(sample: Sample) -> list[Row]:
+    """Tables, recall, repeated words and labels on sites-swde."""
+    rows = []
+    for trained_on in sample.models:
+        scores: dict[tuple[str, str], list[ShopScores]] = defaultdict(list)
+        tables: dict[tuple[str, str], TableCounts] = defaultdict(TableCounts)
+        for site in sample.held_out_sites(SHOPS, trained_on):
+            known = {"table": site.learned(Cleaner.of("combined")).block_table}
+            for key, cleaner in sample.cleaners().items():
+                found, counts = shop_scores(site, cleaner, known)
+                scores[key].append(found)
+                tables[key] = tables[key].plus(counts)
+        for method in sample.methods:
+            name = f"sites-swde, {trained_on}, {method}"
+            before, after = (
+                ShopScores(*(_mean(getattr(s, f) for s in scores[method, when]) for f in ShopScores._fields))
+                for when in WHENS
+            )
+            rows.append(_shown(f"{name}: recall, words kept", before[:2], after[:2]))
+            rows.append(
+                _shown(f"{name}: repeated words, not counting headings, headers and labels", before[2:4], after[2:4], 4)
+            )
+            rows.append(_shown(f"{name}: kept values that keep their label", before[4:], after[4:]))
+            ratios = []
+            for when in WHENS:
+                t = tables[method, when]
+                ratios.append([_share(n, t.kept) for n in (t.ragged, t.ragged_text, t.holed)])
+            t, u = (tables[method, when] for when in WHENS)
+            rows.append(
+                (
+                    f"{name}: ragged of all Markdown tables",
+                    f"{t.shown_ragged:,} of {t.shown:,}",
+                    f"{u.shown_ragged:,} of {u.shown:,}",
+                )
+            )
+            rows.append(
+                _shown(
+                    f"{name}: kept data tables ragged although the source is not, Markdown, text; with missing cells",
+                    *ratios,
+                )
+            )
+    return rows
+
+
+# Headings and headlines
+
+_TITLE_PARTS = re.compile(r"\s*[|–—»·]\s*|\s+-+\s+|:\s+|\s+::?\s+|\s+/\s+|\s*<\s*")
+_PLAIN = re.compile(r"[\W_]+")
+LEAST_TITLE = 8
+"""Letters and digits of a part of a title, at least."""
+
+
+def plain(text: str) -> str:
+    """Letters and digits alone, in lower case."""
+    return _PLAIN.sub("", text.lower())
+
+
+def headline_of(tree: PageTree, texts: Iterable[str], common: frozenset[str] = frozenset()) -> str | None:
+    """The title of a page as a block of it has it; None where it does not occur. `common` are titles of the site."""
+    said = set(map(plain, texts))
+    titles = [title for title in (tree.head.title, tree.head.open_graph.get("title", "")) if title]
+    parts = [part for title in titles for part in (title, *_TITLE_PARTS.split(title))]
+    name = plain(tree.head.open_graph.get("site_name", ""))
+    for part in sorted(dict.fromkeys(map(plain, parts)), key=len, reverse=True):
+        if len(part) >= LEAST_TITLE and part in said and part not in common and part != name:
+            return part
+    return None
+
+
+class HeadingCounts(NamedTuple):
+    """Headings by whether they and their sections are kept, and pages by whether they keep their headline."""
+
+    both: int = 0
+    section: int = 0
+    heading: int = 0
+    neither: int = 0
+    pages: int = 0
+    in_text: int = 0
+    first: int = 0
+    once: int = 0
+
+    def plus(self, other: HeadingCounts) -> HeadingCounts:
+        return HeadingCounts(*map(sum, zip(self, other, strict=True)))
+
+
+def sections_of(page: HeldOutPage) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """For each visible heading its blocks, and those of its section.
+
+    The section: other text behind it, up to the next heading of its rank or higher, inside the nearest element around
+    the heading in which such text follows.
+    """
+    tree, evidence = page.context.tree, page.context.evidence
+    owner = page.context.blocks.owner[evidence.said]
+    shown = tree.visible[tree.run_owner[page.context.blocks.first_run[evidence.said]]]
+    tags = [f"h{k}" for k in range(1, 7)]
+    of = nearest(tree.parent, tree.tagged(*tags))[owner]
+    text = shown & (of < 0)
+    found = []
+    heads = [h for h in np.unique(of[of >= 0]).tolist() if tree.visible[h]]
+    ranks = {h: int(tree.tag_name(h)[1]) for h in heads}
+    for k, head in enumerate(heads):
+        own = np.flatnonzero(of == head)
+        stop = next((other for other in heads[k + 1 :] if ranks[other] <= ranks[head]), len(tree))
+        around = int(tree.parent[head])
+        while around > 0:
+            inside = np.flatnonzero(text & (owner >= tree.end[head]) & (owner < tree.end[around]))
+            inside = inside[inside > own[-1]]
+            if len(inside):
+                break
+            around = int(tree.parent[around])
+        else:
+            continue
+        inside = inside[owner[inside] < stop]
+        if len(inside):
+            found.append((own, inside))
+    return found
+
+
+def count_headings(
+    page: HeldOutPage, clean: CleanPage, sections: list[tuple[NDArray[np.intp], NDArray[np.intp]]], headline: str | None
+) -> HeadingCounts:
+    """The headings of one page, and its headline."""
+    mask, counts = kept_blocks(page, clean), Counter()
+    for own, inside in sections:
+        stays, its = bool(mask[own].any()), bool(mask[inside].any())
+        counts["both" if stays and its else "section" if its else "heading" if stays else "neither"] += 1
+    if headline is not None:
+        lines = [plain(line) for line in clean.text.split("\n")]
+        lines = [line for line in lines if line]
+        counts["pages"] = 1
+        counts["in_text"] = headline in "".join(lines)
+        counts["first"] = bool(lines) and lines[0] == headline
+        counts["once"] = lines.count(headline) == 1
+    return HeadingCounts(**counts)
+
+
+def headings(sample: Sample) -> list[Row]:
+    """Headings with their sections, and headlines, on pages-wcxb and sites-news."""
+    rows: list[Row] = []
+    cleaners = sample.cleaners()
+    counts: dict[tuple[str, str, str], HeadingCounts] = defaultdict(HeadingCounts)
+    for page in heldout.held_out_pages(sample.data, SINGLE, pages=sample.pages):
+        sections, texts = sections_of(page), _shown_texts(page)
+        headline = headline_of(page.context.tree, texts)
+        for (method, when), cleaner in cleaners.items():
+            if method == "page":  # there is no site to learn
+                key = SINGLE, method, when
+                counts[key] = counts[key].plus(count_headings(page, page.cleaned(cleaner), sections, headline))
+    for site in sample.held_out_sites(NEWS, sample.models[0]):
+        common = _common_titles(site)
+        known = [(sections_of(page), headline_of(page.context.tree, _shown_texts(page), common)) for page in site.pages]
+        for (method, when), cleaner in cleaners.items():
+            for (sections, headline), (page, clean) in zip(known, site.cleaned(cleaner), strict=True):
+                key = NEWS, method, when
+                counts[key] = counts[key].plus(count_headings(page, clean, sections, headline))
+    for source, method in dict.fromkeys((source, method) for source, method, _ in counts):
+        before, after = (counts[source, method, when] for when in WHENS)
+        shares = [
+            (_share(c.both, c.both + c.section), _share(c.neither, c.neither + c.heading)) for c in (before, after)
+        ]
+        rows.append(_shown(f"{source}, {method}: headings that stay with their section, that go with it", *shares))
+        shares = [
+            (_share(c.in_text, c.pages), _share(c.first, c.pages), _share(c.once, c.pages)) for c in (before, after)
+        ]  # type: ignore[misc]
+        rows.append(_shown(f"{source}, {method}: headline in the text, first, once ({before.pages:,} pages)", *shares))
+    return rows
+
+
+def _shown_texts(page: HeldOutPage) -> list[str]:
+    tree, blocks = page.context.tree, page.context.blocks
+    shown = tree.visible[tree.run_owner[blocks.first_run[:-1]]]
+    return [text for text, visible in zip(blocks.texts(), shown.tolist(), strict=True) if visible]
+
+
+def _common_titles(site: HeldOutSite) -> frozenset[str]:
+    """Parts of titles that half of the pages share."""
+    pages = Counter(
+        part for page in site.pages for part in set(map(plain, _TITLE_PARTS.split(page.context.tree.head.title)))
+    )
+    return frozenset(part for part, count in pages.items() if len(site.pages) > 1 and 2 * count >= len(site.pages))
+
+
+# Text
+
+
+def text(sample: Sample) -> list[Row]:
+    """Word F1 on pages-wcxb and sites-news, and the sets recipe, harvest and product of pages-more."""
+    from training.pages import word_f1
+
+    rows = []
+    by_when: dict[str, list[float]] = defaultdict(list)
+    alone = {when: Cleaner.of("page", CleaningSettings.from_pairs(SETTINGS[when])) for when in WHENS}
+    for page in heldout.held_out_pages(sample.data, SINGLE, pages=sample.pages):
+        for when, cleaner in alone.items():
+            by_when[when].append(word_f1(page.cleaned(cleaner).text, page.row["text"])[0])
+    rows.append(_shown("pages-wcxb, page, nested: word F1", *([_mean(by_when[when])] for when in WHENS), digits=4))
+    for trained_on in sample.models:
+        sites = list(sample.held_out_sites(NEWS, trained_on))
+        found = {key: news_f1(sites, cleaner) for key, cleaner in sample.cleaners().items()}
+        for method in sample.methods:
+            values = ([found[method, when]] for when in WHENS)
+            rows.append(_shown(f"sites-news, {trained_on}, {method}: word F1", *values, digits=4))
+    return [*rows, *_more(sample, alone)]
+
+
+def _more(sample: Sample, cleaners: dict[str, Cleaner]) -> list[Row]:
+    """Scores of `score_more.py`, the shipped page model."""
+    scorer = sample.data.parent / "tools" / "score_more.py"
+    sets = ("recipe", "harvest", "product")
+    if not scorer.is_file():
+        return [("pages-more", "skipped: score_more.py is not beside the data", "")]
+    table = pq.read_table(sample.data / f"{MORE}.parquet", filters=[("set", "in", sets)]).to_pylist()
+    if sample.pages:
+        kept = defaultdict(list)
+        for row in table:
+            kept[row["set"]].append(row)
+        table = [row for rows in kept.values() for row in rows[:: max(len(rows) // sample.pages, 1)][: sample.pages]]
+    import pyarrow as pa
+
+    lines = {}
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(pa.Table.from_pylist(table), f"{folder}/some.parquet")
+        for when, cleaner in cleaners.items():
+            with Path(f"{folder}/{when}.jsonl").open("w", encoding="utf-8") as out:
+                for row in table:
+                    clean = cleaner.clean(parse(row["html"], url=row["url"] or ""))
+                    fields = {"page_id": row["page_id"], "text": clean.text}
+                    counts = {"kept_words": clean.kept_words, "all_words": clean.all_words}
+                    out.write(json.dumps(fields | counts) + "\n")
+            command = [sys.executable, str(scorer), f"{folder}/some.parquet", f"{folder}/{when}.jsonl"]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            lines[when] = {line.split(" ", 1)[0]: line.split(" ", 1)[1] for line in done.stdout.splitlines()}
+    return [(f"pages-more, {name}, page", lines["before"][name], lines["after"][name]) for name in lines["before"]]
+
+
+# Judged tables and pictures
+
+
+def judged(name: str) -> dict[tuple[str, str], list[dict[str, str]]]:
+    """The judgements of a file by (data file, page_id)."""
+    lines = (JUDGEMENTS / name).read_text(encoding="utf-8").splitlines()
+    head = lines[0].split("\t")
+    found = defaultdict(list)
+    for line in lines[1:]:
+        row = dict(zip(head, line.split("\t"), strict=True))
+        found[row["file"], row["page_id"]].append(row)
+    return dict(found)
+
+
+def judged_pages(
+    sample: Sample, wanted: Iterable[tuple[str, str]]
+) -> Iterator[tuple[str, HeldOutPage, Callable[[Cleaner], CleanPage]]]:
+    """Judged pages with how to clean each: pages of a crawl with their site, others alone."""
+    by_file = defaultdict(list)
+    for file, page_id in sorted(wanted):
+        by_file[file].append(page_id)
+    for file, found in by_file.items():
+        ids = found[: sample.pages]
+        rows = pq.read_table(sample.data / f"{file}.parquet").to_pylist()
+        if file in (SINGLE, MORE):
+            folds = heldout.nested_folds(sample.data)
+            for row in (row for row in rows if row["page_id"] in ids):
+                fold = folds[heldout.site_of(file, row)] if file == SINGLE else None
+                model = None if fold is None else heldout.nested_model(sample.data, fold)
+                page = HeldOutPage.of(row, model)
+                yield file, page, page.cleaned
+            continue
+        names = sorted({row["site"] for row in rows})
+        for number, name in enumerate(names):
+            own = [row for row in rows if row["site"] == name]
+            if not any(row["page_id"] in ids for row in own):
+                continue
+            model = None
+            if file != CRAWL:
+                fold = heldout.fold_of(file, name, number)
+                model = heldout.site_models(sample.data, sample.models[0])[fold]
+            own = sorted(own, key=lambda row: row["page_id"] not in ids)[: heldout.MOST_PAGES]
+            site = HeldOutSite(file, name, [HeldOutPage.of(row, model) for row in own])
+            learned = cache(site.learned)
+            for page in site.pages:
+                if page.row["page_id"] in ids:
+                    yield (
+                        file,
+                        page,
+                        lambda cleaner, page=page, learned=learned: page.cleaned(cleaner, learned(cleaner)),
+                    )  # type: ignore[misc]
+
+
+def tables(sample: Sample) -> list[Row]:
+    """Judged data cells that are kept with their column header and row label, on sites-swde and crawl-ics."""
+    known = judged("tables.tsv")
+    scores: dict[tuple[str, str, str], list[tuple[int, int, int]]] = defaultdict(list)
+    for file, page, cleaned in judged_pages(sample, known):
+        grids = {grid.table: grid for grid in grids_of(page.context.tree)}
+        for (method, when), cleaner in sample.cleaners().items():
+            kept = Kept(page.context.tree, cleaned(cleaner))
+            counts = [0, 0, 0]
+            for row in known[file, page.row["page_id"]]:
+                if row["data"] == "1":
+                    for k, count in enumerate(_cells(grids[int(row["node"])], row, kept)):
+                        counts[k] += count
+            scores[file, method, when].append((counts[0], counts[1], counts[2]))
+    rows = []
+    for file, method in dict.fromkeys((file, method) for file, method, _ in scores):
+        shares = [
+            (_mean(_share(k, n) for n, k, _ in found), _mean(_share(w, n) for n, _, w in found))
+            for found in (scores[file, method, when] for when in WHENS)
+        ]
+        count = sum(n > 0 for n, *_ in scores[file, method, "after"])
+        rows.append(
+            _shown(f"{file}, {method}: true data cells kept, kept with header and label ({count} pages)", *shares)
+        )
+    return rows
+
+
+def numbers(text: str) -> set[int]:
+    """`0,2-4` as a set of numbers; `-` is none."""
+    found: set[int] = set()
+    for part in text.split(",") if text not in ("", "-") else ():
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def _cells(grid: Grid, row: dict[str, str], kept: Kept) -> tuple[int, int, int]:
+    """True data cells of a table; those kept; those kept with the header of their column and the label of their row."""
+    heads, labels = numbers(row["header_rows"]), numbers(row["label_columns"])
+    no_rows, no_columns = numbers(row["noise_rows"]), numbers(row["noise_columns"])
+    cells, kept_cells, whole, seen = 0, 0, 0, set()
+    for r, line in enumerate(grid.cells):
+        for c, cell in enumerate(line):
+            if r in heads | no_rows or c in labels | no_columns or cell in seen or not kept.says(cell):
+                continue
+            seen.add(cell)
+            cells += 1
+            if not kept.all(cell):
+                continue
+            kept_cells += 1
+            above = [grid.cells[h][c] for h in heads if h < r and c < len(grid.cells[h])]
+            beside = [line[k] for k in labels if k < len(line)]
+            whole += all(kept.any(other) for other in (*above[-1:], *beside) if kept.says(other))
+    return cells, kept_cells, whole
+
+
+def pictures(sample: Sample) -> list[Row]:
+    """Precision and recall of kept content pictures on judged pages; pooled over pages."""
+    known = judged("pictures.tsv")
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for file, page, cleaned in judged_pages(sample, known):
+        for key, cleaner in sample.cleaners().items():
+            shown = set(kept_pictures(cleaned(cleaner)))
+            for row in known[file, page.row["page_id"]]:
+                is_content, is_kept = row["content"] == "1", int(row["node"]) in shown
+                counts[key][
+                    "both" if is_content and is_kept else "missed" if is_content else "extra" if is_kept else "none"
+                ] += 1
+    rows = []
+    for method in sample.methods:
+        shares = []
+        for when in WHENS:
+            c = counts[method, when]
+            shares.append((_share(c["both"], c["both"] + c["extra"]), _share(c["both"], c["both"] + c["missed"])))
+        total = sum(counts[method, "after"].values())
+        rows.append(
+            _shown(f"judged pictures, {method}: precision, recall of kept content pictures ({total:,})", *shares)
+        )
+    return rows
+
+
+def kept_pictures(clean: CleanPage) -> Iterator[int]:
+    """The nodes of pictures that Markdown shows."""
+    tree = clean.tree
+    for node in np.flatnonzero(tree.tagged("img", "image") & clean.verdict.keep).tolist():
+        if picture_source(tree, tree.attribute(node, "src"), tree.attribute(node, "data-src")):
+            yield node
+
+
+# Cost
+
+COST_PAGES = 300
+
+
+def cost(sample: Sample) -> list[Row]:
+    """CPU of parsing, cleaning and writing the record of a page with the shipped model, paired."""
+    table = pq.read_table(sample.data / f"{SINGLE}.parquet", columns=["url", "html"]).to_pylist()
+    table += pq.read_table(sample.data / f"{SHOPS}.parquet", columns=["url", "html"]).to_pylist()[:: 5_473 // 300]
+    some = table[:: max(len(table) // (sample.pages or COST_PAGES), 1)]
+    cleaners = {when: Cleaner.of("page", CleaningSettings.from_pairs(SETTINGS[when])) for when in WHENS}
+    spent: dict[str, list[float]] = defaultdict(list)
+    for number, row in enumerate(some):
+        best: dict[str, float] = {}
+        for turn in range(6):
+            when = WHENS[(number + turn) % 2]
+            started = time.process_time()
+            cleaners[when].clean(parse(row["html"], url=row["url"] or "")).record(also=("markdown",))
+            took = time.process_time() - started
+            best[when] = min(best.get(when, took), took)
+        for when in WHENS:
+            spent[when].append(best[when])
+    before, after = (1_000 * statistics.fmean(spent[when]) for when in WHENS)
+    return [
+        (
+            "ms of CPU per page: parsing, cleaning, record with Markdown",
+            f"{before:.2f}",
+            f"**{after:.2f}** ({after / before - 1:+.1%})",
+        )
+    ]
+
+
+PARTS: dict[str, Callable[[Sample], list[Row]]] = {
+    "tables": tables,
+    "shops": shops,
+    "pictures": pictures,
+    "headings": headings,
+    "text": text,
+    "cost": cost,
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all by default")
+    options.add_argument("--pages", type=int, help="pages of each site, or of a file, at most")
+    options.add_argument("--sites", type=int, help="sites of a file, at most, spread over it")
+    options.add_argument("--model", choices=("news", "nonews"), help="one of the two page models for whole sites")
+    options.add_argument("--methods", default="page,combined")
+    chosen = options.parse_args()
+    if unknown := set(chosen.parts) - set(PARTS):
+        options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    models = heldout.MODELS if chosen.model is None else (heldout.MODELS[chosen.model == "nonews"],)
+    sample = Sample(
+        data=Path(os.environ["WEBWINNOW_DATA"]),
+        pages=chosen.pages,
+        sites=chosen.sites,
+        models=models,
+        methods=tuple(chosen.methods.split(",")),
+    )
+    for name in chosen.parts or PARTS:
+        for what, before, after in PARTS[name](sample):
+            print(f"{what}: {before} -> {after}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
