@@ -260,10 +260,15 @@ def test_sites_on_topic_are_read_further_where_no_candidate_is_left(tmp_path: Pa
     assert len(server.log) == asked
 
 
+SEA_AND_FIELD = {
+    "sea": "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split(),
+    "field": "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split(),
+}
+
+
 def sea_and_field(folder: str = "") -> dict[str, str]:
     """Three sites below a folder; c.test, which s.test links to, has pages of another topic beside the folder."""
-    sea = "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split()
-    field = "plough harvest orchard barley pasture shepherd furrow meadow thresher granary".split()
+    sea, field = SEA_AND_FIELD.values()
     pages = {}
     for host, words in (("s.test", sea), ("f.test", field), ("c.test", sea)):
         for n in range(6):
@@ -326,6 +331,30 @@ def test_how_far_sites_are_read_is_set_from_the_command_line(
     assert min(record["classified_pages"] for record in usual) > 3
     model = SiteTopics.load(out / "topics.npz")
     assert len(model.hosts_) == len(TOPICS)  # no site is certain enough to learn from
+
+
+def test_sites_are_denoised_by_a_thesaurus_and_pruned_as_published(tmp_path: Path) -> None:
+    """Beside the start page, c.test has four pages of which most nodes are noise, and two about the sea."""
+    pytest.importorskip("ahocorasick_rs")
+    seeds, terms, out = tmp_path / "seeds.csv", tmp_path / "terms.txt", tmp_path / "run"
+    seeds.write_text("http://s.test/,sea\nhttp://f.test/,field\n")
+    pages = sea_and_field()
+    terms.write_text("".join(f"[{name}]\n" + "\n".join(words) + "\n" for name, words in SEA_AND_FIELD.items()))
+    for n in range(2, 6):
+        words = SEA_AND_FIELD["field"][n:]
+        pages[f"http://c.test/{n}"] = f"<title>{n}</title><p>casino {n}<p>bonus {n}<p>spin {n}<p>{' '.join(words)}"
+    with WebServer(pages) as server:
+        command = [*COMMAND, *options(server, seeds, out), "--set", "reading.published=true"]
+        done = subprocess.run([*command, "--thesaurus", terms], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        other = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "has a run with other thesaurus" in other.stderr
+    found = records_of(out)[-1]
+    assert (found["site"], found["topic"], found["pages"]) == ("c.test", "sea", 7)
+    assert 1 <= found["classified_pages"] <= 2  # pages that change nothing are not added, the start page always is
+    model = SiteTopics.load(out / "topics.npz")
+    assert model.denoiser is not None
+    assert model.denoiser.thesaurus.by_topic == {name: tuple(sorted(words)) for name, words in SEA_AND_FIELD.items()}
 
 
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:

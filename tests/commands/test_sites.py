@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow import parse
+from webwinnow.sitemining.topics import SiteTopics
+
 TEXTS = {
     "farming": ["wheat harvest field barley", "tractor plough field soil", "cattle barn milk harvest"],
     "shipping": ["harbour vessel cargo crew", "anchor vessel sail tide", "captain crew harbour"],
@@ -183,7 +186,7 @@ def test_parameters_of_topics_are_set_from_the_command_line(tmp_path: Path):
         ("topics.nearest=0", "nearest is 0: expected 1 or more"),
         ("topics.passes=many", "passes is 'many': expected 1 or more"),
         ("reading.delta=0.1", "there is no setting 'reading.delta=0.1'"),
-        ("sst.threshold=0.5", "there is no setting 'sst.threshold=0.5'; expected one of topics.link_smoothing"),
+        ("sst.threshold=0.5", "there is no setting 'sst.threshold=0.5'; expected one of denoising.least_pertinence"),
     ],
 )
 def test_a_senseless_parameter_of_sites_is_refused(tmp_path: Path, pair: str, said: str):
@@ -191,3 +194,117 @@ def test_a_senseless_parameter_of_sites_is_refused(tmp_path: Path, pair: str, sa
     done = run("train", given, "--label", "topic", "-o", tmp_path / "m.npz", "--set", pair)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+# Denoising (Sites 4.2)
+
+TERMS = "".join(f"[{topic}]\n" + "\n".join(" ".join(texts).split()) + "\n" for topic, texts in TEXTS.items())
+GAMES = [
+    *("casino bonus jackpot roulette spin", "poker chips dealer blackjack bonus", "slots spin jackpot casino"),
+    *("roulette dealer jackpot chips", "bonus spin poker slots", "blackjack casino chips roulette"),
+]
+
+
+def with_games(name: str, topic: str) -> list[dict[str, object]]:
+    """A site with two blocks of advertising on every page, which no other page repeats, and a page of nothing else."""
+    pages = rows(name, topic)
+    for k, page in enumerate(pages):
+        text = TEXTS[topic][k]
+        blocks = (text, text.split()[0], GAMES[k], GAMES[k + 3])
+        page["html"] = f"<title>{name}</title>" + "".join(f"<p>{block}" for block in blocks)
+    last = {"url": f"http://{name}.test/games", "topic": topic, "html": f"<p>{GAMES[0]}<p>{GAMES[4]}<p>crew"}
+    return [*pages, last]
+
+
+@pytest.fixture(scope="module")
+def advertised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sites of farming with advertising, and of shipping without."""
+    pages = [row for k in range(3) for row in [*with_games(f"farm{k}", "farming"), *rows(f"ship{k}", "shipping")]]
+    return jsonl(tmp_path_factory.mktemp("advertised") / "pages.jsonl", pages)
+
+
+def trained(given: Path, model: Path, *options: object) -> Path:
+    done = run("train", given, "--label", "topic", "-o", model, "--jobs", 1, "--no-score", "-q", *options)
+    assert done.returncode == 0, done.stderr
+    return model
+
+
+def classified(model: Path, given: Path, *options: object) -> dict:
+    done = run("classify", model, given, "-o", "-", "--jobs", 1, "-q", "--none", 1.1, *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("form", ["list", "skos"])
+def test_a_thesaurus_removes_what_is_not_about_the_topics(advertised: Path, tmp_path: Path, form: str):
+    """A site of shipping with advertising looks like farming, whose training sites alone had any."""
+    pytest.importorskip("ahocorasick_rs")
+    terms = tmp_path / "terms.txt"
+    terms.write_text(TERMS)
+    if form == "skos":
+        pytest.importorskip("rdflib")
+        label = '<http://t.test/{0}> <http://www.w3.org/2004/02/skos/core#prefLabel> "{0}" .\n'
+        terms = tmp_path / "terms.nt"
+        terms.write_text("".join(label.format(word) for word in TERMS.split() if word.isalpha()))
+    new = jsonl(tmp_path / "new.jsonl", with_games("new", "shipping"))
+    plain = classified(trained(advertised, tmp_path / "plain.npz"), new)
+    assert plain["topic"] == "farming"
+    model = trained(advertised, tmp_path / "denoised.npz", "--thesaurus", terms)
+    terms.unlink()  # the model has what it needs
+    found = classified(model, new)
+    assert found["topic"] == "shipping"
+    assert {page["url"] for page in found["deciding_pages"]} == {f"http://new.test/{k or ''}" for k in range(3)}
+    assert not any(set(block["text"].split()) & set(" ".join(GAMES).split()) for block in found["deciding_blocks"])
+
+
+def test_both_stages_of_denoising_are_set_from_the_command_line(advertised: Path, tmp_path: Path):
+    """Two of four nodes are noise: no majority, unless more than 0.4 is one; a share of 0 marks no node with words."""
+    pytest.importorskip("ahocorasick_rs")
+    terms = tmp_path / "terms.txt"
+    terms.write_text(TERMS)
+    tree = parse(str(with_games("new", "shipping")[0]["html"]), url="http://new.test/")
+    counted = {}
+    for pair in ("denoising.majority=0.5", "denoising.majority=0.4", "denoising.least_pertinence=0"):
+        model = trained(advertised, tmp_path / "m.npz", "--thesaurus", terms, "--set", pair)
+        counted[pair] = SiteTopics.load(model).counter.of(tree).counted.tolist()
+    assert counted["denoising.majority=0.5"] == [True, True, True, False, False, True]  # page, four blocks, title
+    assert counted["denoising.majority=0.4"] == [False] * 6
+    assert counted["denoising.least_pertinence=0"] == [True] * 6
+
+
+def test_sites_classify_takes_a_thesaurus_of_its_own(advertised: Path, tmp_path: Path):
+    pytest.importorskip("ahocorasick_rs")
+    terms = tmp_path / "terms.txt"
+    terms.write_text(TERMS)
+    plain = trained(advertised, tmp_path / "plain.npz")
+    new = jsonl(tmp_path / "new.jsonl", with_games("new", "shipping"))
+    assert classified(plain, new, "--thesaurus", terms)["topic"] == "shipping"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "said"),
+    [
+        ("terms.txt", None, (), "terms.txt: no thesaurus (No such file or directory)"),
+        ("terms.txt", "[shipping]\ncrew", (), "the thesaurus has no terms of 'farming'"),
+        ("terms.txt", TERMS + "[flying]\nwing", (), "terms of 'flying', which no site has"),
+        ("terms.txt", "wheat\ncrew", ("--method", "superpage"), "a thesaurus has no effect on it"),
+        ("terms.jsonld", "{}", (), "JSON-LD is not read"),
+    ],
+)
+def test_a_bad_thesaurus_is_refused(tmp_path: Path, name: str, text: str | None, options: tuple[str, ...], said: str):
+    pytest.importorskip("ahocorasick_rs")
+    pytest.importorskip("rdflib")
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    given = jsonl(tmp_path / "pages.jsonl", rows("a", "farming") + rows("b", "shipping"))
+    command = ("train", given, "--label", "topic", "-o", tmp_path / "m.npz", "--jobs", 1)
+    done = run(*command, "--thesaurus", tmp_path / name, *options)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_of_denoising_need_a_thesaurus(tmp_path: Path):
+    given = jsonl(tmp_path / "pages.jsonl", rows("a", "farming") + rows("b", "shipping"))
+    command = ("train", given, "--label", "topic", "-o", tmp_path / "m.npz", "--set", "denoising.majority=0.4")
+    done = run(*command)
+    assert (done.returncode, "no effect without --thesaurus" in done.stderr) == (2, True), done.stderr

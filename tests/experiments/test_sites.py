@@ -127,7 +127,10 @@ def test_sites_with_distinctive_words_are_classified_right(results):
 
 def test_every_denoising_method_is_reported_and_removes_what_it_should(results):
     rows = {row.choice: row for row in results.denoising}
-    assert list(rows) == ["none", "repeated", "thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
+    assert list(rows) == [
+        *("none", "repeated", "thesaurus", "repeated, thesaurus", "centroid", "cleaner", "cleaner, thesaurus")
+    ]
+    assert rows["repeated, thesaurus"].words <= min(rows["repeated"].words, rows["thesaurus"].words)
     assert rows["none"].words == rows["none"].pages == 1.0
     assert 0 < rows["thesaurus"].words < 1
     assert all(accuracy_of(row.answers["hmt"]) == 1.0 for name, row in rows.items() if "cleaner" not in name)

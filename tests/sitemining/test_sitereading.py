@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,34 @@ def test_the_first_pages_are_followed_whatever_the_rule_says(model: ReadingModel
     assert reading.added == [True] * 4 + [False] * 2
 
 
+def test_the_published_values_are_those_of_the_paper_and_ours_are_the_default(model: ReadingModel) -> None:
+    """4.2: the rule decides about every page but the first, Delta is the convergence parameter of training, and
+    reading ends when no link is left.
+    """
+    assert ReadingSettings().filled() == (1e-3, 10, 5)
+    assert ReadingSettings(published=True).filled(tolerance=0.02) == (0.02, 1, 0)
+    assert ReadingSettings(published=True, delta=0.5, unchanged=3).filled() == (0.5, 1, 3)
+    reading = SiteReading(model, ReadingSettings(published=True), tolerance=1e9)
+    readings = [reading.read(page(f"http://s.test/{n}", WORDS["sea"][:3]), "http://s.test/0") for n in range(20)]
+    assert reading.added == [True] + [False] * 19
+    assert not any(read.settled for read in readings)
+    greedy = SiteReading(model, ReadingSettings(published=True), tolerance=0.0)
+    assert all(greedy.read(page(f"http://s.test/{n}", WORDS["sea"][:3]), "http://s.test/0").follow for n in range(20))
+
+
+def test_a_page_that_denoising_removes_changes_nothing_and_is_not_followed(model: ReadingModel) -> None:
+    """Step 3.3 comes before 3.5 and 3.6: the words of removed nodes are no evidence."""
+    first, second = page("http://s.test/", WORDS["sea"][:3]), page("http://s.test/1", WORDS["field"][:3])
+    for left in (False, True):
+        reading = SiteReading(model, ReadingSettings(least=1))
+        reading.read(first)
+        before = reading.posterior
+        assert before is not None
+        denoised = replace(second, counted=np.full(len(second), left))
+        assert reading.read(denoised, first.url).follow == left
+        assert np.array_equal(before, reading.posterior) != left
+
+
 def test_without_a_model_everything_is_followed() -> None:
     reading = SiteReading()
     assert all(reading.read(one).follow for one in site("s", WORDS["sea"]))
@@ -114,6 +143,6 @@ def test_distinctness_is_computed_by_hand_from_the_mean_of_the_pages(model: Read
 
 
 def test_settings_without_a_meaning_are_refused() -> None:
-    for wrong in ({"delta": -1.0}, {"unchanged": 0}, {"least": 0}):
+    for wrong in ({"delta": -1.0}, {"unchanged": -1}, {"least": 0}):
         with pytest.raises(SettingsError):
             ReadingSettings(**wrong)

@@ -67,6 +67,37 @@ def test_a_plain_list_has_a_term_a_line(tmp_path):
     assert len(found) == 2
 
 
+def test_a_list_has_the_terms_of_each_topic(tmp_path):
+    found = Thesaurus.read(written(tmp_path, "terms.txt", "[ physics ]\nQuark\nDark  Matter\n\n[life]\ngene\nquark\n"))
+    assert found.by_topic == {"life": ("gene", "quark"), "physics": ("dark matter", "quark")}
+    assert found.terms == ("dark matter", "gene", "quark")
+    # of a text only the terms of one topic count: here two words of physics, not three
+    assert found.covered(SpelledText.of(["gene of dark matter", "gene quark"])).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n!?\n", "no terms; expected one term per line"),
+        ("quark\n[life]\ngene", "'quark' is before the first topic; expected a line"),
+        ("[physics]\nquark\n[life]\n", r"no terms of \[life\]"),
+        ("[physics]\nquark\n[life]\ngene\n[ physics ]\nmuon", "expected each topic once"),
+        ("[ ]\nquark", "is no new topic"),
+    ],
+)
+def test_lists_that_say_nothing_of_a_topic_are_refused(tmp_path, text, said):
+    with pytest.raises(InputError, match=said):
+        Thesaurus.read(written(tmp_path, "terms.txt", text))
+
+
+def test_the_topics_of_lists_are_those_of_the_sites_or_levels_above():
+    found = Thesaurus({"science": ["quark"], "arts/music": ["sonata"]})
+    found.check_topics(["arts/music", "science/physics", "science/life"])
+    with pytest.raises(InputError, match="terms of 'science', which no site has; no terms of 'arts'"):
+        found.check_topics(["arts", "arts/music", "sciences"])
+    Thesaurus(["quark"]).check_topics(["anything"])
+
+
 def test_labels_that_are_stop_words_are_left_out(tmp_path):
     text = TURTLE + '<http://t.example/3> skos:prefLabel "the"@en .'
     assert "the" not in Thesaurus.read(written(tmp_path, "a.ttl", text)).terms

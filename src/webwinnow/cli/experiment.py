@@ -206,10 +206,7 @@ def sites(
     ] = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
-    thesaurus: Annotated[
-        Path | None,
-        opt.cleaning("Terms for denoising: SKOS (.rdf, .ttl, .nt) or one term per line. [default: learned]"),
-    ] = None,
+    thesaurus: Annotated[Path | None, opt.thesaurus("learned")] = None,
     denoise: Annotated[bool, opt.cleaning("Also compare kinds of denoising.", "--denoising/--no-denoising")] = True,
     cleaning: Annotated[str, opt.cleaning("Cleaning method to denoise with.", "--denoise-with")] = DEFAULT_METHOD,
     pruning: Annotated[bool, opt.running("Also compare ways of reading fewer pages.", "--reading/--no-reading")] = True,

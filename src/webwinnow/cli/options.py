@@ -128,6 +128,9 @@ Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.j
 _STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
 stop_words = _detailed(CLEANING, _STOP_WORDS, "--stop-words", metavar="FILE")
 StopWords = Annotated[Path | None, stop_words("a built-in list per language")]
+_THESAURUS = "Terms for denoising: SKOS (.rdf, .ttl, .nt), or one term per line, below lines [topic] for each topic's"
+thesaurus = _detailed(CLEANING, _THESAURUS + " own. [default: {}]", "--thesaurus", metavar="FILE")
+Thesaurus = Annotated[Path | None, thesaurus("no denoising")]
 
 # Output
 

@@ -15,16 +15,19 @@ from webwinnow.commands.mine import SITE_PAGES as MINED_PAGES
 from webwinnow.commands.mine import MineSettings, mine_sites
 from webwinnow.commands.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.crawl import CrawlSettings
+from webwinnow.errors import SettingsError
 from webwinnow.io import check_output
 from webwinnow.report.minedsites import mined_html
+from webwinnow.sitemining.denoising import DenoisingSettings, TermDenoiser
 from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.settings import LearningSettings, SiteSettings
-from webwinnow.sitemining.sitereading import ReadingSettings
+from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, SiteTopics
 from webwinnow.sitemining.topics.sitetopics import LEAST_NONE
 from webwinnow.storage import write_file
+from webwinnow.words import StopList
 
-_MINING, _READING, _CRAWL = DiscoverySettings(), ReadingSettings(), CrawlSettings()
+_MINING, _CRAWL = DiscoverySettings(), CrawlSettings()
 TopicMethod = Annotated[str, opt.setting(f"Topic method: {', '.join(METHODS)}.", "--method")]
 
 sites = typer.Typer(
@@ -39,6 +42,7 @@ def train(
     out: Annotated[Path, opt.out("an .npz file")],
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
+    thesaurus: opt.Thesaurus = None,
     set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
@@ -52,17 +56,23 @@ def train(
     Pages without a label belong to their site too; sites without one are left out. Labels like computing/databases
     are topics of several levels, each of which is scored. Exit code 1 if any page failed.
 
+    With --thesaurus only text about the topics counts: blocks with few of the terms are removed, then pages of which
+    most blocks are. The model has the terms: sites classify removes the same. Needs the extra thesaurus.
+
     Settings: topics.nearest=3 (superpage, topicvector), topics.link_smoothing=1 (multiscale), topics.tolerance=0.0001
-    and topics.passes=50 (EM of trees).
+    and topics.passes=50 (EM of trees); with --thesaurus denoising.least_pertinence=0.1 (share of a block's words in
+    terms) and denoising.majority=0.5 (a page is removed if a larger share of its blocks is).
 
     Examples:
 
         webwinnow sites train sites.parquet --label topic -o topics.npz
+        webwinnow sites train sites.parquet --label topic -o topics.npz --thesaurus terms.txt
         webwinnow sites train sites.parquet --label topic -o topics.npz --method superpage --set topics.nearest=1
     """
     check_output(out, "jsonl")
-    topics = LearningSettings.from_pairs(set_ or ()).topics
-    model = SiteTopics(method, site_by=site_by, stop_list=opt.stop_list(stop_words), settings=topics)
+    chosen, stop_list = LearningSettings.from_pairs(set_ or ()), opt.stop_list(stop_words)
+    denoiser = _denoiser(thesaurus, chosen.denoising, stop_list)
+    model = SiteTopics(method, site_by=site_by, stop_list=stop_list, settings=chosen.topics, denoiser=denoiser)
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = train_sites(inputs, model, settings, label=label, most=pages, score=score, tmp=tmp, **progress.callbacks)
@@ -82,6 +92,7 @@ def mine(
     topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
+    thesaurus: opt.Thesaurus = None,
     set_: opt.Settings = None,
     site_by: opt.SiteBy = "host",
     scope: Annotated[
@@ -102,8 +113,8 @@ def mine(
         float, opt.running("Least probability of a found site that later rounds learn from.", min=0, max=1)
     ] = _MINING.taught,
     delta: Annotated[
-        float, opt.running("KL rule: least change of probabilities for reading on.", min=0)
-    ] = _READING.delta,
+        float | None, opt.running("KL rule: least change of probabilities for reading on. [default: 0.001]", min=0)
+    ] = None,
     delay: opt.Delay = _CRAWL.delay,
     hosts: opt.Hosts = _CRAWL.hosts,
     robots: opt.Robots = True,
@@ -119,8 +130,9 @@ def mine(
     as of sites train) and the pages as WARC. A stopped run is continued by the same command. Sites are distinguished by
     host or domain. Exit code 1 if no site was found.
 
-    Settings: those of sites train, reading.delta=0.001 (as --delta), reading.least=10 (first pages of a site, which are
-    read whatever the rule says; published: 1) and reading.unchanged=5 (unchanging pages that settle a topic).
+    Settings: those of sites train; reading.delta=0.001 (as --delta), reading.least=10 (first pages of a site, which are
+    read whatever the rule says) and reading.unchanged=5 (unchanging pages that settle a topic, 0 for never);
+    reading.published=true for the paper's values, where these are not given: topics.tolerance, 1 and 0.
 
     Examples:
 
@@ -132,6 +144,7 @@ def mine(
     chosen = SiteSettings.from_pairs(set_ or (), reading={"delta": delta})
     reading, learning = chosen.reading, chosen.topics
     stop_list = opt.stop_list(stop_words)
+    denoiser = _denoiser(thesaurus, chosen.denoising, stop_list)
     settings = MineSettings(**opt.fields_of(MineSettings, locals()))
     crawling = CrawlSettings(
         delay=delay,
@@ -158,6 +171,7 @@ def classify(
     none: Annotated[
         float, opt.setting("Least probability of none of the topics for that answer.", "--none", min=0)
     ] = LEAST_NONE,
+    thesaurus: Annotated[Path | None, opt.thesaurus("that of the model, if it has one")] = None,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
@@ -171,11 +185,22 @@ def classify(
         webwinnow sites classify topics.npz crawl.warc.gz -o topics.jsonl
     """
     learned = SiteTopics.load(model)
+    if thesaurus is not None:
+        learned.denoise_by(Thesaurus.read(thesaurus, stop_list=learned.stop_list))
     settings = opt.parsing_settings(learned.site_by if site_by is None else site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = classify_sites(learned, inputs, out, settings, most=pages, none=none, tmp=tmp, **progress.callbacks)
     rest = [f"{run.unanswered:,} sites without an answer: see reason"] if run.unanswered else []
     finish([_summary(run, "classified"), *rest], quiet=quiet, failed=run.failed)
+
+
+def _denoiser(path: Path | None, settings: DenoisingSettings, stop_list: StopList) -> TermDenoiser | None:
+    """Denoising as --thesaurus and the settings say."""
+    if path is not None:
+        return TermDenoiser(Thesaurus.read(path, stop_list=stop_list), settings)
+    if settings != DenoisingSettings():
+        raise SettingsError("settings of denoising have no effect without --thesaurus")
+    return None
 
 
 def _summary(run: SiteRun, done: str) -> str:

@@ -31,6 +31,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.progress import Progress
 from webwinnow.records import PageRecord
+from webwinnow.sitemining.denoising import TermDenoiser, WordCounter
 from webwinnow.sitemining.discovery import DiscoverySettings, Judgement, SiteGraph, candidates, neighbours_of
 from webwinnow.sitemining.measures import spotting_rate
 from webwinnow.sitemining.sitepages import PageWords, SitePages
@@ -69,6 +70,7 @@ class MineSettings:
     seconds: float | None = None
     search: bool = True
     stop_list: StopList = field(default_factory=StopList)
+    denoiser: TermDenoiser | None = None
 
     def __post_init__(self) -> None:
         topic_method(self.method)
@@ -78,6 +80,11 @@ class MineSettings:
             raise SettingsError(f"scope is {self.scope}: expected {', '.join(SCOPES)}")
         if self.pages < 1 or (self.seconds is not None and not self.seconds > 0):
             raise SettingsError(f"{self.pages} pages in {self.seconds} seconds: expected more than 0")
+
+    @property
+    def counter(self) -> WordCounter:
+        """How the words of pages are counted."""
+        return WordCounter(self.stop_list, self.denoiser)
 
     @property
     def lasting(self) -> dict[str, Any]:
@@ -93,6 +100,8 @@ class MineSettings:
         }
         if self.stop_list.own is not None:
             own |= {"stop words": self.stop_list.own}
+        if self.denoiser is not None:
+            own |= {"thesaurus": self.denoiser.to_plain()}
         if self.learning != TopicSettings():
             own |= {"learning": asdict(self.learning)}
         found: dict[str, Any] = json.loads(json.dumps(own | kept))
@@ -157,9 +166,9 @@ class PrunedFollow:
     learns = True
 
     def __init__(
-        self, readings: dict[str, SiteReading], *, stop_list: StopList | None = None, keep_trees: bool = False
+        self, readings: dict[str, SiteReading], *, counter: WordCounter | None = None, keep_trees: bool = False
     ) -> None:
-        self.readings, self.stop_list = readings, stop_list
+        self.readings, self.counter = readings, counter or WordCounter()
         self.keep_trees = keep_trees
         self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
 
@@ -168,7 +177,7 @@ class PrunedFollow:
         reading = self.readings.get(page.start)
         if reading is None:
             return Next()
-        words = PageWords.of(page.tree, self.stop_list)
+        words = self.counter.of(page.tree)
         unwilling = asks_not_to(page.tree)
         read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
         if self.keep_trees:
@@ -200,10 +209,13 @@ def mine_sites(
         settings.label,
         site_by=SiteKey.parse(settings.site_by),
         most=settings.pages,
-        stop_list=settings.stop_list,
+        counter=settings.counter,
         on_problem=note,
     )
-    settings.mining.wanted(sorted(set(given.topics.values())))
+    topics = sorted(set(given.topics.values()))
+    settings.mining.wanted(topics)
+    if settings.denoiser is not None:
+        settings.denoiser.thesaurus.check_topics(topics)
     out.mkdir(parents=True, exist_ok=True)
     with MineStore(out, create=True) as store:
         _same_run(store, settings, seeds, out)
@@ -289,7 +301,7 @@ class _Mine:
                 self._know(site.name, pages, links, site.record)
         for number in range(1, 1 + (self.store.noted("searches") or 0)):
             for record in open_pages([self._search(number)], on_problem=self.note):
-                page = None if record.refused is not None else _words(record, self.settings.stop_list)
+                page = None if record.refused is not None else _words(record, self.settings.counter)
                 if page is not None:
                     self.graph.add(self.graph.site_of(record.url), page.links)
         for name in self.store.noted("searched") or ():
@@ -303,7 +315,7 @@ class _Mine:
         if wanted and path.is_file():
             for record in open_pages([path], on_problem=self.note):
                 read = record.url in wanted and record.refused is None
-                words = _words(record, self.settings.stop_list) if read else None
+                words = _words(record, self.settings.counter) if read else None
                 if words is not None:
                     found[record.url] = words
         return found
@@ -390,7 +402,10 @@ class _Mine:
             raise InputError("fewer than two topics have a seed that could be read; see the messages about them")
         training = Training([self.pages[name] for name in names], labels, self.settings.learning)
         model = SiteTopics(
-            self.settings.method, site_by=self.settings.site_by, stop_list=self.settings.stop_list
+            self.settings.method,
+            site_by=self.settings.site_by,
+            stop_list=self.settings.stop_list,
+            denoiser=self.settings.denoiser,
         ).learn(training)
         return model, ReadingModel.learn(training)
 
@@ -398,8 +413,9 @@ class _Mine:
         """Steps 3 and 4: read sites, prune, classify; returns why the run ends here, or None."""
         number = waiting[0].round
         reading = None if model is None else model[1]
-        readings = {site.start: SiteReading(reading, self.settings.reading) for site in waiting}
-        follow = PrunedFollow(readings, stop_list=self.settings.stop_list, keep_trees=True)
+        rule, tolerance = self.settings.reading, self.settings.learning.tolerance
+        readings = {site.start: SiteReading(reading, rule, tolerance=tolerance) for site in waiting}
+        follow = PrunedFollow(readings, counter=self.settings.counter, keep_trees=True)
         folder = self._warc(number).parent
         resume = _can_resume(folder, self._warc(number))
         log = folder / "fates.jsonl"
@@ -554,13 +570,13 @@ def _fates(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_bytes().splitlines()]
 
 
-def _words(record: PageRecord, stop_list: StopList) -> PageWords | None:
+def _words(record: PageRecord, counter: WordCounter) -> PageWords | None:
     """The words of a stored page, without links if it forbids following them; None if it cannot be read."""
     try:
         tree = parse(record.body, url=record.url, content_type=record.content_type)
     except PageRefused:
         return None
-    words = PageWords.of(tree, stop_list)
+    words = counter.of(tree)
     return replace(words, links=()) if asks_not_to(tree) else words
 
 

@@ -12,9 +12,9 @@ from webwinnow.io import open_pages
 from webwinnow.io.tablefiles import check_label_column, read_label_column, read_labels
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
+from webwinnow.sitemining.denoising import WordCounter
 from webwinnow.sitemining.sitepages import PageWords
 from webwinnow.urls import SiteKey
-from webwinnow.words import StopList
 
 LABEL = "label"
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
@@ -35,14 +35,14 @@ def read_seeds(
     *,
     site_by: SiteKey | None = None,
     most: int = 500,
-    stop_list: StopList | None = None,
+    counter: WordCounter | None = None,
     on_problem: Callable[[str], None] | None = None,
 ) -> Seeds:
     """Read labelled seeds: Parquet or JSONL with pages (`html`), or any table with one start page per line (`url`).
 
     Of stored pages the first `most` of a site are taken. Raises `InputError` where a site has two topics.
     """
-    site_by = site_by or SiteKey()
+    site_by, counter = site_by or SiteKey(), counter or WordCounter()
     note = on_problem or (lambda _: None)
     topics: dict[str, str] = {}
     if _has_pages(path):
@@ -56,7 +56,7 @@ def read_seeds(
             if page.refused is None and len(stored[site]) < most:
                 try:
                     tree = parse(page.body, url=page.url, content_type=page.content_type)
-                    stored[site].append(PageWords.of(tree, stop_list))
+                    stored[site].append(counter.of(tree))
                 except PageRefused as refusal:
                     note(f"{page.url}: {refusal}")
         there = {site: pages for site, pages in stored.items() if pages}

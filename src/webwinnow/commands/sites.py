@@ -87,7 +87,7 @@ def train_sites(
                 shown = ", ".join(f"{name} on {count}" for name, count in topics.most_common(3))
                 raise InputError(f"the site {site} has more than one topic in {label!r}: {shown} pages; see --site-by")
             elif trees:
-                sites.append(SitePages.of(trees, site, stop_list=model.stop_list))
+                sites.append(SitePages.of_pages(list(map(model.counter.of, trees)), site))
                 named.extend(topics)
                 run.topics.update(topics.keys())
             collection.progress("weigh", run.pages, total)
@@ -152,7 +152,7 @@ def _sites(collection: ParsedCollection, run: SiteRun, most: int) -> Iterator[tu
 
 
 def _record(model: SiteTopics, site: str, trees: list[PageTree], failed: int, none: float) -> dict[str, Any]:
-    pages = SitePages.of(trees, site, stop_list=model.stop_list)
+    pages = SitePages.of_pages(list(map(model.counter.of, trees)), site)
     found = model.classify(pages)
     why = found.why_none(none) if trees else NOTHING_READ
     record = site_record(found, pages, trees, failed) | {"method": model.method, "reason": why}

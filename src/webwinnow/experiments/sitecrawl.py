@@ -21,6 +21,7 @@ from webwinnow.experiments.sites.sitetrials import FIXED_DEPTH
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.progress import Progress, no_progress
 from webwinnow.report.templating import render_text
+from webwinnow.sitemining.denoising import WordCounter
 from webwinnow.sitemining.measures import macro_accuracy, spotting_rate
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading
@@ -140,12 +141,13 @@ def compare_crawls(
         training = Training([one.pages for one in others], [one.label for one in others], topics)
         models[held.start] = SiteTopics(method).learn(training), ReadingModel.learn(training)
         progress("learn", done, len(sites))
+    tolerance = (topics or TopicSettings()).tolerance
     everything = {one.start: SiteReading() for one in sites}
-    pruning = {one.start: SiteReading(models[one.start][1], reading) for one in sites}
+    pruning = {one.start: SiteReading(models[one.start][1], reading, tolerance=tolerance) for one in sites}
 
     def crawled(name: str, settings: CrawlSettings, readings: dict[str, SiteReading]) -> CrawlRun:
         """Crawl all sites at once, then classify each."""
-        follow = _Timed(PrunedFollow(readings, stop_list=stop_list))
+        follow = _Timed(PrunedFollow(readings, counter=WordCounter(stop_list or StopList())))
         warc = out / f"{name.replace(' ', '-')}.warc.gz"
         starts = [one.start for one in sites]
         summary = crawl(starts, warc, settings, follow=follow, on_progress=progress, on_problem=note)

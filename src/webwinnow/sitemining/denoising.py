@@ -3,7 +3,7 @@
 A node is marked for removal if its text has too little to do with the topics, measured by the terms of a thesaurus
 (the paper's method) or by its similarity to the centroid of a topic (the alternative that the paper names), or if a
 page cleaning method removes it (ours). A page is removed if most of its nodes are marked. Trees are not changed: the
-result is a mask over the nodes of a site, for `SitePages.keeping`.
+result is a mask over the nodes of a site, for `SitePages.keeping`, or of a page (`WordCounter`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple, Self, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.pagetree import PageTree
 from webwinnow.sitemining.multiscaletree import NOTHING, BlockTree
-from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
 from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.sitemodel import learn
@@ -39,10 +39,10 @@ only that "most similarity scores are near to zero"."""
 MAJORITY: Final = 0.5
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
-Choice = Literal["none", "repeated", "thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
+Choice = Literal["none", "repeated", "thesaurus", "repeated, thesaurus", "centroid", "cleaner", "cleaner, thesaurus"]
 CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
-"""The denoising methods: none; blocks that the site repeats, as `SitePages` removes by default; terms; centroids; a
-cleaner; a cleaner, then terms on what it kept."""
+"""The denoising methods: none; blocks that the site repeats, as `SitePages` removes by default; terms; both, as `sites
+train --thesaurus` does; centroids; a cleaner; a cleaner, then terms on what it kept."""
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -50,15 +50,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenoisingSettings(MethodSettings):
-    """Thresholds of denoising.
+    """Thresholds of denoising by a thesaurus.
 
-    - `least_pertinence`, `least_similarity`: nodes below are marked, with a thesaurus and with centroids.
+    - `least_pertinence`: nodes below are marked.
     - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
     least_pertinence: float = share(LEAST_PERTINENCE, "thesaurus: nodes with a smaller share of terms are removed")
-    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
     majority: float = share(MAJORITY, "a page is removed if a larger share of its nodes is")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RivalSettings(DenoisingSettings):
+    """Also that of denoising by centroids: nodes below `least_similarity` are marked."""
+
+    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,10 +172,25 @@ def denoise(
     among: Mask | None = None,
     majority: float = MAJORITY,
 ) -> Denoised:
-    """Both stages: mark the nodes without text or with a score below `least`, then remove pages.
+    """Both stages for a site. Ours: a site of which no page would be left is kept whole."""
+    nodes, pages = both_stages(text, score, least, among=among, majority=majority)
+    if not pages.any():
+        return Denoised(np.ones(len(text), np.bool_), np.ones(len(pages), np.bool_), whole=True)
+    return Denoised(nodes, pages)
+
+
+def both_stages(
+    text: SiteText,
+    score: Floats | None = None,
+    least: float = 0.0,
+    *,
+    among: Mask | None = None,
+    majority: float = MAJORITY,
+) -> tuple[Mask, Mask]:
+    """Mark the nodes without text or with a score below `least`, then remove pages: the nodes and pages that are left.
 
     `among` are the nodes that a cleaner kept: only these are scored and counted, and a page without any is removed.
-    Without scores all of them are kept. Ours: a site of which no page would be left is kept whole.
+    Without scores all of them are kept.
     """
     there = np.ones(len(text), np.bool_) if among is None else among
     if there.shape != (len(text),) or (score is not None and score.shape != (len(text),)):
@@ -180,9 +201,7 @@ def denoise(
     nodes = np.bincount(text.page[judged], minlength=pages).tolist()
     left = np.bincount(text.page[stays], minlength=pages).tolist()
     kept = np.array([not is_removed(n - k, n, majority) for n, k in zip(nodes, left, strict=True)], np.bool_)
-    if not kept.any():
-        return Denoised(np.ones(len(text), np.bool_), np.ones(pages, np.bool_), whole=True)
-    return Denoised((stays | ~text.block) & kept[text.page], kept)
+    return (stays | ~text.block) & kept[text.page], kept
 
 
 def learned_thesaurus(
@@ -193,11 +212,54 @@ def learned_thesaurus(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class TermDenoiser:
+    """Denoising by a thesaurus, page by page, while a site is read (Algorithm 1, step 3.3)."""
+
+    thesaurus: Thesaurus
+    settings: DenoisingSettings = field(default_factory=DenoisingSettings)
+
+    def nodes(self, tree: PageTree) -> Mask:
+        """The nodes of a page that are left, in the order of `PageWords`; none of a page that is removed."""
+        text, settings = SiteText.of([tree]), self.settings
+        score = pertinence(text, self.thesaurus)
+        return both_stages(text, score, settings.least_pertinence, majority=settings.majority)[0]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {"settings": asdict(self.settings), "thesaurus": self.thesaurus.by_topic}
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Self:
+        """Read the result of `to_plain`. Raises `ValueError` or `SettingsError`."""
+        terms = plain["thesaurus"]
+        lists = terms.values() if isinstance(terms, dict) else [0]
+        if not all(isinstance(one, list) and all(isinstance(term, str) for term in one) for one in lists):
+            raise ValueError("its thesaurus is not lists of terms")
+        try:
+            return cls(Thesaurus(terms), DenoisingSettings(**plain["settings"]))
+        except InputError as error:
+            raise ValueError(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounter:
+    """Counts the words of pages: without stop words and, with a thesaurus, without what it removes."""
+
+    stop_list: StopList = field(default_factory=StopList)
+    denoiser: TermDenoiser | None = None
+
+    def of(self, tree: PageTree) -> PageWords:
+        """The words of a page's blocks."""
+        page = PageWords.of(tree, self.stop_list)
+        return page if self.denoiser is None else replace(page, counted=self.denoiser.nodes(tree))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Denoiser:
     """A denoising method with the thesaurus or the topic words that it needs."""
 
     choice: Choice
-    settings: DenoisingSettings = field(default_factory=DenoisingSettings)
+    settings: RivalSettings = field(default_factory=RivalSettings)
     thesaurus: Thesaurus | None = None
     words: TopicWords | None = None
 

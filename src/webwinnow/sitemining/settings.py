@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from webwinnow.cleaning.settings import SettingGroups
+from webwinnow.sitemining.denoising import DenoisingSettings
 from webwinnow.sitemining.sitereading import ReadingSettings
 from webwinnow.sitemining.topics.topicmethod import TopicSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningSettings(SettingGroups):
-    """How topics are learned."""
+    """How topics are learned, and how pages are denoised with a thesaurus."""
 
     topics: TopicSettings = field(default_factory=TopicSettings)
+    denoising: DenoisingSettings = field(default_factory=DenoisingSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

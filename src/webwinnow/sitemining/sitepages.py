@@ -64,7 +64,8 @@ class PageWords:
     """One page: its tree of blocks, the words of each block, the hash of its text, and the links.
 
     Node 0 is the page; the last node is its title, if it has one, a child of node 0. `element` is the element of a node
-    in the page's tree, NOTHING for the title. `said` is the hash of the text, 0 for a node without text.
+    in the page's tree, NOTHING for the title. `said` is the hash of the text, 0 for a node without text. `counted` are
+    the nodes that denoising left, none of a page that it removed; None for all.
     """
 
     url: str
@@ -73,6 +74,7 @@ class PageWords:
     said: Keys
     words: WordCounts
     links: tuple[str, ...] = ()
+    counted: NDArray[np.bool_] | None = None
 
     @classmethod
     def of(cls, tree: PageTree, stop_list: StopList | None = None) -> Self:
@@ -112,9 +114,9 @@ class PageWords:
 class SitePages:
     """A site: its pages in the order given, their page tree, the blocks of all pages as one forest.
 
-    The nodes of page p are `first[p]:first[p + 1]`, the page itself first. `kept` are the nodes whose words count, by
-    default those that the site does not repeat; `page_words` are their words by page. `hosts` are the site's own,
-    `linked` are other hosts that it links to.
+    The nodes of page p are `first[p]:first[p + 1]`, the page itself first. `kept` are the nodes whose words count:
+    those that the site does not repeat and that denoising left; `page_words` are their words by page. `hosts` are the
+    site's own, `linked` are other hosts that it links to.
     """
 
     site: str
@@ -159,7 +161,7 @@ class SitePages:
             np.concatenate([page.words.key for page in pages] or [np.zeros(0, np.uint64)]),
             np.concatenate([page.words.count for page in pages] or [first[:0]]),
         )
-        kept = ~_repeated(said, first)
+        kept = ~_repeated(said, first) & _counted(pages)
         return cls(
             site,
             urls,
@@ -222,6 +224,13 @@ def _repeated(said: Keys, first: NDArray[np.int64]) -> NDArray[np.bool_]:
     )
     often = [key for key, pages_with in times.items() if key and pages_with >= REPEATED_SHARE * pages]
     return np.isin(said, np.array(often, np.uint64))  # a list of mixed sizes would become floats, which match nothing
+
+
+def _counted(pages: Sequence[PageWords]) -> NDArray[np.bool_]:
+    """The nodes that denoising left; all of a site of which it would leave no page (ours: it still has a topic)."""
+    masks = [np.ones(len(page), np.bool_) if page.counted is None else page.counted for page in pages]
+    found = np.concatenate([np.zeros(0, np.bool_), *masks])
+    return found if found.any() else np.ones(len(found), np.bool_)
 
 
 def _page_of_node(first: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -14,11 +14,11 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.settings import MethodSettings, setting
+from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.pruning import Everything, GrowingTree, KlRule, Rule
 from webwinnow.sitemining.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
-from webwinnow.sitemining.topics.topicmethod import Training
+from webwinnow.sitemining.topics.topicmethod import TOLERANCE, Training
 from webwinnow.sitemining.topics.treemethods import TwoPhase
 from webwinnow.sitemining.topicwords import TopicWords
 from webwinnow.urls import canonical
@@ -30,15 +30,56 @@ Floats = NDArray[np.float64]
 class ReadingSettings(MethodSettings):
     """When the links of a page are followed, and when the topic of a site is settled.
 
+    - `published`: a setting below that is None has the paper's value, otherwise ours: see `filled`.
     - `delta`: of the KL rule (14), in nats.
-    - `unchanged`: the topic is settled when this many pages in a row did not change it by `delta` times the depth.
     - `least`: the first pages of every site, which are always added (ours: repeated blocks show on several pages only,
       and a first page with a certain topic would prune all others).
+    - `unchanged`: the topic is settled when this many pages in a row did not change it by `delta` times the depth; 0:
+      never, as published. A site then ends where all its links were followed or pruned.
     """
 
-    delta: float = setting(1e-3, "least change of probabilities (14), in nats", "0 or more", float, lambda v: v >= 0)
-    unchanged: int = setting(5, "unchanging pages after which a topic is settled", "1 or more", int, lambda v: v >= 1)
-    least: int = setting(10, "first pages of a site, which are always added", "1 or more", int, lambda v: v >= 1)
+    published: bool = setting(
+        False,
+        "for each setting below that is none, use the paper's value (true) or ours (false)",
+        "true or false",
+        yes_or_no,
+        lambda v: v in (True, False),
+    )
+    delta: float | None = setting(
+        None,
+        "least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)",
+        "0 or more",
+        float,
+        lambda v: v >= 0,
+    )
+    least: int | None = setting(
+        None, "first pages of a site, which are always added: 1, or 10 (ours)", "1 or more", int, lambda v: v >= 1
+    )
+    unchanged: int | None = setting(
+        None,
+        "unchanging pages after which a topic is settled, 0 for never: 0, or 5 (ours)",
+        "0 or more",
+        int,
+        lambda v: v >= 0,
+    )
+
+    def filled(self, tolerance: float = TOLERANCE) -> FilledReading:
+        """All values. Delta is published as "the convergence parameter used in the HMT training": `tolerance`."""
+        usual = FilledReading(tolerance, 1, 0) if self.published else OURS
+        given = {name: value for name in usual._fields if (value := getattr(self, name)) is not None}
+        return usual._replace(**given)
+
+
+class FilledReading(NamedTuple):
+    """The settings of reading as they are used."""
+
+    delta: float
+    least: int
+    unchanged: int
+
+
+OURS = FilledReading(delta=1e-3, least=10, unchanged=5)
+"""Our settings of reading."""
 
 
 class ReadDecision(NamedTuple):
@@ -109,12 +150,18 @@ class SiteReading:
     The evidence of a page is its words, without blocks that are on half of the pages read so far: the menu that all
     pages share says nothing about where they lead. `pages` and `referrers` are all pages in the order of reading,
     `added` says which of them are in the tree, `settled` whether the topic is settled. Without a model all links are
-    followed and no topic is settled.
+    followed and no topic is settled. `tolerance` is that of training, for the published delta.
     """
 
-    def __init__(self, model: ReadingModel | None = None, settings: ReadingSettings | None = None) -> None:
+    def __init__(
+        self,
+        model: ReadingModel | None = None,
+        settings: ReadingSettings | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+    ) -> None:
         self.model = model
-        self.settings = settings or ReadingSettings()
+        self.settings = (settings or ReadingSettings()).filled(tolerance)
         self.pages: list[PageWords] = []
         self.referrers: list[str | None] = []
         self.added: list[bool] = []
@@ -145,7 +192,7 @@ class SiteReading:
         grew = self._offer(page, referrer, self._rule)
         self.added.append(grew)
         self._unchanged = 0 if grew else self._unchanged + 1
-        self.settled = self.settled or self._unchanged >= self.settings.unchanged
+        self.settled = self.settled or 0 < self.settings.unchanged <= self._unchanged
         return ReadDecision(follow=grew, settled=self.settled)
 
     def site(self, name: str) -> SitePages:
@@ -166,5 +213,5 @@ class SiteReading:
         assert self.model is not None
         pages = len(self.pages)
         often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in page.said.tolist()]
-        kept = page.words.at(~np.array(often, np.bool_))
-        return self.model.evidence(kept, page)
+        kept = ~np.array(often, np.bool_) if page.counted is None else page.counted & ~np.array(often, np.bool_)
+        return self.model.evidence(page.words.at(kept), page)

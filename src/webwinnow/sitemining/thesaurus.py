@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -67,6 +67,8 @@ _DAMAGED = (
     RecursionError,
 )
 """What rdflib raises for malformed files, beside its own errors."""
+_TOPIC = re.compile(r"\[(.+)\]")
+"""A line of a list that begins the terms of a topic."""
 
 _OPEN, _CLOSE, _END = "\x02\x03\n"
 """Before and after every word, so that terms match whole words, and after a text; no word contains them."""
@@ -105,29 +107,45 @@ class SpelledText:
 
 
 class Thesaurus:
-    """Terms of one or more words, ready for matching; their order does not matter."""
+    """Terms of one or more words, of all topics together or of each topic, ready for matching.
 
-    def __init__(self, terms: Iterable[str]) -> None:
-        found: set[tuple[str, ...]] = set()
-        for term in terms:
-            spelled = tuple(words(term))
-            if 0 < len(spelled) <= LONGEST_TERM:
-                found.add(spelled)
-            if len(found) > MOST_TERMS:
-                raise InputError(f"a thesaurus of more than {MOST_TERMS:,} terms")
-        if not found:
-            raise InputError("a thesaurus without terms: expected at least one word")
-        ordered = sorted(found)
-        self.terms: tuple[str, ...] = tuple(map(" ".join, ordered))
-        self._matcher = _matcher([_spelled(term) for term in ordered])
+    `by_topic` has the terms of each topic in order; those of all topics together have the topic "".
+    """
+
+    def __init__(self, terms: Iterable[str] | Mapping[str, Iterable[str]]) -> None:
+        given = terms if isinstance(terms, Mapping) else {"": terms}
+        self.by_topic: dict[str, tuple[str, ...]] = {topic: _terms(topic, given[topic]) for topic in sorted(given)}
+        if not self.by_topic or len(self) > MOST_TERMS:
+            raise InputError(f"a thesaurus of {len(self):,} terms: expected 1 to {MOST_TERMS:,}")
+        self._matchers = [_matcher([_spelled(term.split()) for term in found]) for found in self.by_topic.values()]
 
     def __len__(self) -> int:
-        return len(self.terms)
+        return sum(map(len, self.by_topic.values()))
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All terms in order."""
+        return tuple(sorted(set().union(*self.by_topic.values())))
+
+    def check_topics(self, topics: Sequence[str]) -> None:
+        """Raise `InputError` unless the terms are those of all topics together, or of these topics or levels above."""
+        if "" in self.by_topic:
+            return
+        levels = {
+            topic: {topic[:end] for end in range(1, len(topic) + 1) if f"{topic}/"[end] == "/"} for topic in topics
+        }
+        unknown = self.by_topic.keys() - set().union(*levels.values())
+        without = [topic for topic in topics if not self.by_topic.keys() & levels[topic]]
+        if unknown or without:
+            wrong = [f"terms of {name!r}, which no site has" for name in sorted(unknown)]
+            wrong += [f"no terms of {name!r}" for name in without]
+            raise InputError(f"the thesaurus has {'; '.join(wrong)}: expected lists of the topics {', '.join(topics)}")
 
     @classmethod
     def read(cls, path: Path, languages: Sequence[str] | None = None, stop_list: StopList | None = None) -> Self:
         """Read a SKOS file (RDF/XML, Turtle, N-Triples), recognised by its suffix, or a list with one term per line.
 
+        In a list, a line [databases] begins the terms of a topic; without any, terms are those of all topics together.
         Of SKOS all preferred, alternative and hidden labels are read; with `languages`, those in one of them or in
         none. Labels that are stop words of their language are left out. Raises `InputError`.
         """
@@ -136,32 +154,38 @@ class Thesaurus:
             raise InputError(
                 f"{path}: JSON-LD is not read, because its contexts are elsewhere; convert it to Turtle or RDF/XML"
             )
-        with path.open("rb") as file:
-            data = file.read(LARGEST_THESAURUS + 1)
+        try:
+            with path.open("rb") as file:
+                data = file.read(LARGEST_THESAURUS + 1)
+        except OSError as error:
+            raise InputError(f"{path}: no thesaurus ({error.strerror}); expected SKOS or a list of terms") from None
         if len(data) > LARGEST_THESAURUS:
             raise InputError(f"{path}: a thesaurus may have {LARGEST_THESAURUS:,} bytes, this has more")
         if suffix in XML_SUFFIXES or suffix in TURTLE_SUFFIXES:
-            terms = _labels(data, str(path), suffix in XML_SUFFIXES, languages, stop_list or StopList())
+            terms = {"": _labels(data, str(path), suffix in XML_SUFFIXES, languages, stop_list or StopList())}
             expected = "labels of SKOS concepts"
         else:
-            try:
-                terms = data.decode("utf-8-sig").splitlines()
-            except UnicodeDecodeError:
-                raise InputError(f"{path}: not a list of terms in UTF-8") from None
+            terms = _lists(data, path)
             expected = "one term per line"
-        if not any(words(term) for term in terms):
-            raise InputError(f"{path}: no terms; expected {expected}")
+        for topic, found in terms.items():
+            if not any(words(term) for term in found):
+                raise InputError(f"{path}: no terms{f' of [{topic}]' if topic else ''}; expected {expected}")
         return cls(terms)
 
     def covered(self, texts: SpelledText) -> NDArray[np.int64]:
-        """The number of words of each text that belong to terms; of overlapping terms the first and longest counts."""
-        found = self._matcher.find_matches_as_indexes(texts.text)
-        if not found:
-            return np.zeros(len(texts), np.int64)
-        matches = np.array(found, np.int64)
-        length = np.array([term.count(" ") + 1 for term in self.terms], np.int64)
-        text = np.searchsorted(texts.start, matches[:, 1], side="right") - 1
-        return np.bincount(text, length[matches[:, 0]], len(texts)).astype(np.int64)
+        """The number of words of each text that belong to terms of the topic that has most of them.
+
+        Of overlapping terms the first and longest counts.
+        """
+        most = np.zeros(len(texts), np.int64)
+        for terms, matcher in zip(self.by_topic.values(), self._matchers, strict=True):
+            found = matcher.find_matches_as_indexes(texts.text)
+            if found:
+                matches = np.array(found, np.int64)
+                length = np.array([term.count(" ") + 1 for term in terms], np.int64)
+                text = np.searchsorted(texts.start, matches[:, 1], side="right") - 1
+                most = np.maximum(most, np.bincount(text, length[matches[:, 0]], len(texts)).astype(np.int64))
+        return most
 
 
 def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_without: Floats) -> Floats:
@@ -223,6 +247,42 @@ def _matcher(patterns: list[str]) -> Any:
 
 def _spelled(found: Iterable[str]) -> str:
     return "".join([f"{_OPEN}{word}{_CLOSE}" for word in found])
+
+
+def _terms(topic: str, given: Iterable[str]) -> tuple[str, ...]:
+    """Terms as they are matched, in order, each once."""
+    found: set[tuple[str, ...]] = set()
+    for term in given:
+        spelled = tuple(words(term))
+        if 0 < len(spelled) <= LONGEST_TERM:
+            found.add(spelled)
+        if len(found) > MOST_TERMS:
+            raise InputError(f"a thesaurus of more than {MOST_TERMS:,} terms")
+    if not found:
+        raise InputError(f"a thesaurus without terms{f' of {topic!r}' if topic else ''}: expected at least one word")
+    return tuple(map(" ".join, sorted(found)))
+
+
+def _lists(data: bytes, path: Path) -> dict[str, list[str]]:
+    """The terms of a list by topic; "" if it names none."""
+    try:
+        lines = [line.strip() for line in data.decode("utf-8-sig").splitlines()]
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a list of terms in UTF-8") from None
+    found: dict[str, list[str]] = {}
+    topic = ""
+    for line in filter(None, lines):
+        begins = _TOPIC.fullmatch(line)
+        if begins is None:
+            found.setdefault(topic, []).append(line)
+        else:
+            topic = begins[1].strip()
+            if not topic or topic in found:
+                raise InputError(f"{path}: {line} is no new topic; expected each topic once")
+            found[topic] = []
+    if "" in found and len(found) > 1:
+        raise InputError(f"{path}: {found[''][0]!r} is before the first topic; expected a line [topic] before it")
+    return found or {"": []}
 
 
 def _labels(data: bytes, name: str, xml: bool, languages: Sequence[str] | None, stop_list: StopList) -> list[str]:

@@ -100,7 +100,7 @@ class LabelledSite:
             return self.site
         if denoiser.choice == "none" or self.text is None:
             return self.everything
-        whole = self.everything
+        whole = self.site if denoiser.choice == "repeated, thesaurus" else self.everything
         return whole.keeping(denoiser.denoised(self.text, whole, self.cleaned).nodes)
 
     def of_pages(self, nodes: NDArray[np.bool_]) -> SitePages:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from webwinnow.experiments.sites.likelihood import EmSettings
 from webwinnow.experiments.sites.sitetrials import RuleSettings
-from webwinnow.sitemining.denoising import DenoisingSettings
+from webwinnow.sitemining.denoising import RivalSettings
 from webwinnow.sitemining.settings import SiteSettings
 
 
@@ -14,6 +14,6 @@ from webwinnow.sitemining.settings import SiteSettings
 class SiteTrialSettings(SiteSettings):
     """Also denoising (4.2), the rules of reading fewer pages that are compared (Figure 11), and EM (Figure 6)."""
 
-    denoising: DenoisingSettings = field(default_factory=DenoisingSettings)
+    denoising: RivalSettings = field(default_factory=RivalSettings)
     rules: RuleSettings = field(default_factory=RuleSettings)
     em: EmSettings = field(default_factory=EmSettings)

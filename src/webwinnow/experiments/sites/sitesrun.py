@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from webwinnow.experiments.sites.sitetrials import (
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.progress import Progress, no_progress
-from webwinnow.sitemining.denoising import CHOICES, Choice, DenoisingSettings
+from webwinnow.sitemining.denoising import CHOICES, Choice, RivalSettings
 from webwinnow.sitemining.multiscaletree import NOTHING
 from webwinnow.sitemining.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.sitemining.topics import DEFAULT_METHOD, METHODS, topic_method
@@ -63,7 +63,7 @@ class SitesSettings:
     site: str = "site"
     methods: tuple[str, ...] = tuple(METHODS)
     choices: tuple[Choice, ...] = CHOICES
-    denoising: DenoisingSettings = field(default_factory=DenoisingSettings)
+    denoising: RivalSettings = field(default_factory=RivalSettings)
     topics: TopicSettings = field(default_factory=TopicSettings)
     rules: RuleSettings = field(default_factory=RuleSettings)
     em: EmSettings = field(default_factory=EmSettings)
@@ -106,7 +106,7 @@ def sites_experiment(
         terms = (
             None
             if settings.thesaurus is None
-            else Thesaurus.read(settings.thesaurus, stop_list=settings.stop_list).terms
+            else Thesaurus.read(settings.thesaurus, stop_list=settings.stop_list).by_topic
         )
     clock = Clock()
     sites = read_sites(
@@ -164,7 +164,7 @@ class _Run:
         self,
         sites: list[LabelledSite],
         settings: SitesSettings,
-        terms: tuple[str, ...] | None,
+        terms: Mapping[str, tuple[str, ...]] | None,
         pool: JobPool,
         progress: Progress,
         clock: Clock,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.settings import MethodSettings, numbers, setting
 from webwinnow.experiments.sites.labelledsites import Clock, LabelledSite, SiteAnswer
-from webwinnow.sitemining.denoising import Choice, Denoiser, DenoisingSettings, learned_thesaurus
+from webwinnow.sitemining.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.sitemining.hmt.treemodel import Forest
 from webwinnow.sitemining.multiscaletree import NOTHING, LinkTree
 from webwinnow.sitemining.pruning import KlRule, Rule, VarianceRule, prune
@@ -79,8 +79,8 @@ class SiteTrial:
     tested: tuple[LabelledSite, ...]
     methods: tuple[str, ...]
     choice: Choice = "repeated"
-    settings: DenoisingSettings = field(default_factory=DenoisingSettings)
-    terms: tuple[str, ...] | None = None
+    settings: RivalSettings = field(default_factory=RivalSettings)
+    terms: Mapping[str, tuple[str, ...]] | None = None
     reading: str | None = None
     rules: RuleSettings = field(default_factory=RuleSettings)
     topics: TopicSettings = field(default_factory=TopicSettings)
@@ -141,7 +141,7 @@ def _learned(name: str, training: Training, models: dict[str, SiteTopics]) -> Si
 
 
 def learned_denoiser(
-    sites: Sequence[LabelledSite], choice: Choice, settings: DenoisingSettings, terms: Sequence[str] | None
+    sites: Sequence[LabelledSite], choice: Choice, settings: RivalSettings, terms: Mapping[str, tuple[str, ...]] | None
 ) -> Denoiser:
     """Return a denoiser learned from training sites, with the given terms or with terms learned from the sites."""
     labels = [one.label for one in sites]

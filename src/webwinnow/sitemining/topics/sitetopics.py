@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.sitemining.denoising import DenoisingSettings, TermDenoiser, WordCounter
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
+from webwinnow.sitemining.thesaurus import Thesaurus
 from webwinnow.sitemining.topics.nearestsites import Superpage, TopicVector
 from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, TopicSettings, Training
 from webwinnow.sitemining.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
@@ -90,8 +92,9 @@ class SiteTopic(NamedTuple):
 class SiteTopics(SavedModel):
     """The topics of whole sites: `fit` on labelled sites, then `classify` others.
 
-    `site_by` and `stop_list` are those of the training sites, for the sites to classify; both are kept in the file.
-    `settings` are those of learning; the file has what was learned with them.
+    `site_by`, `stop_list` and `denoiser` are those of the training sites, for the sites to classify; the file has them.
+    `counter` counts the words of pages, without stop words and without what the denoiser removes. `settings` are those
+    of learning; the file has what was learned with them.
 
     After `fit`: `names_`, the topics in order; `method_`, the trained method; `hosts_`, the topic of each known host;
     `linking_`, the topics of the training sites that link to other hosts.
@@ -106,12 +109,16 @@ class SiteTopics(SavedModel):
         site_by: str = "host",
         stop_list: StopList | None = None,
         settings: TopicSettings | None = None,
+        denoiser: TermDenoiser | None = None,
     ) -> None:
         topic_method(method)
+        if denoiser is not None:
+            _check_denoised(method)
         self.settings = settings or TopicSettings()
         self.method = method
         self.site_by = site_by
         self.stop_list = stop_list or StopList()
+        self.denoiser = denoiser
         self.names_: tuple[str, ...] = ()
         self.method_: TopicMethod | None = None
         self.hosts_: dict[str, int] = {}
@@ -123,6 +130,8 @@ class SiteTopics(SavedModel):
 
     def learn(self, training: Training) -> Self:
         """As `fit`, from a `Training` that several methods may share."""
+        if self.denoiser is not None:
+            self.denoiser.thesaurus.check_topics(training.names)
         self.method_ = training.learned(topic_method(self.method))
         self.names_ = training.names
         topic = training.topic.tolist()
@@ -133,6 +142,19 @@ class SiteTopics(SavedModel):
                 linking.setdefault(host, []).append(topic[s])
         self.linking_ = {host: tuple(found) for host, found in linking.items()}
         return self
+
+    def denoise_by(self, thesaurus: Thesaurus) -> None:
+        """Denoise sites that are classified by another thesaurus than the model was trained with, or by one at all."""
+        self._learned()
+        _check_denoised(self.method)
+        thesaurus.check_topics(self.names_)
+        settings = None if self.denoiser is None else self.denoiser.settings
+        self.denoiser = TermDenoiser(thesaurus, settings or DenoisingSettings())
+
+    @property
+    def counter(self) -> WordCounter:
+        """How the words of pages are counted."""
+        return WordCounter(self.stop_list, self.denoiser)
 
     def classify(self, site: SitePages, neighbours: Neighbours | None = None) -> SiteTopic:
         """The topic of a site; `neighbours` are by default the training sites that it is linked with."""
@@ -162,6 +184,8 @@ class SiteTopics(SavedModel):
             "hosts": self.hosts_,
             "linking": self.linking_,
         }
+        if self.denoiser is not None:
+            about |= {"denoising": self.denoiser.to_plain()}
         return self.file_format.pack(about, arrays)
 
     @classmethod
@@ -176,7 +200,9 @@ class SiteTopics(SavedModel):
                 raise ValueError("its topics are not two or more distinct names")
             SiteKey.parse(site_by)
             stops = StopList.from_plain(about.get("stop_list", {"own": None}))  # older files have none
-            model = cls(method, site_by=site_by, stop_list=stops)
+            denoising = about.get("denoising")
+            denoiser = None if denoising is None else TermDenoiser.from_plain(denoising)
+            model = cls(method, site_by=site_by, stop_list=stops, denoiser=denoiser)
             model.names_ = tuple(names)
             model.method_ = topic_method(method).from_arrays(file.arrays, topics)
             model.hosts_ = {host: _topic(found, topics) for host, found in dict(about["hosts"]).items()}
@@ -189,6 +215,11 @@ class SiteTopics(SavedModel):
         if self.method_ is None:
             raise InputError("nothing has been learned: call fit first")
         return self.method_
+
+
+def _check_denoised(method: str) -> None:
+    if method == Superpage.name:
+        raise SettingsError(f"method {method} uses all words of a site: a thesaurus has no effect on it")
 
 
 def _clearest(posteriors: NDArray[np.float64] | None, topic: int, most: int) -> list[int]:
