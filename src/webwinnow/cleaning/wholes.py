@@ -12,21 +12,87 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
+from webwinnow._structures import neighbours, pool_lists, pool_tables
 from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.site.blocktable import SiteEvidence
 
-# ruff: noqa: ARG001
-
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
+
+LOWER = 2.0
+"""Log odds below its table or list at which a row, a column or an item is foreign to it, and judged alone."""
+FEW = 0.25
+"""A structure is the site's if it does not repeat less than this share of its parts."""
+AROUND = 4
+"""Blocks before and after a list that show whether it is inside the main content."""
+SAID_OFTEN = 0.5
+LABEL_WORDS, LABEL_CHARS = 6, 60
+LABEL_SHARE, LABELLED_SURE = 0.3, 0.4
+CLOSE, COLON, SHORT = 1, 2, 4
 
 
 def pooled(
     page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
 ) -> NDArray[np.float64]:
     """The probability of each block, with that of its whole where the whole is one decision."""
+    structures, owner = page.structures, page.blocks.owner[page.evidence.said]
+    counted = np.ones(len(probability), np.bool_) if asked is None else asked.share < SAID_OFTEN
+    table, listed = structures.table_of[owner], structures.list_of[owner]
+    if structures.tables.shape[1]:
+        weight = np.ones(len(probability))
+        probability = pool_tables(
+            structures.cell_of[owner],
+            table,
+            structures.tables,
+            structures.cells,
+            probability,
+            weight,
+            counted,
+            LOWER,
+            FEW,
+        )
+    if structures.lists.shape[1]:
+        heads = nearest(page.tree.parent, _HEADINGS[np.minimum(page.tree.tag, CUSTOM_TAG)])[owner] >= 0
+        probability = pool_lists(
+            np.where(table >= 0, -1, listed),
+            structures.item_of[owner],
+            structures.lists,
+            probability,
+            np.maximum(page.evidence.words, 1).astype(np.float64),
+            counted,
+            heads,
+            LOWER,
+            FEW,
+            AROUND,
+        )
+    return probability
+
+
+def labelled(
+    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
+) -> NDArray[np.float64]:
+    """The probabilities, with a label as probable as the value that follows it."""
+    tree, blocks = page.tree, page.blocks
+    found = neighbours(
+        tree.text,
+        tree.run_start,
+        blocks.first_run,
+        page.evidence.said,
+        blocks.owner,
+        tree.parent,
+        LABEL_CHARS,
+        LABEL_WORDS,
+    )
+    label = (found & (CLOSE | SHORT | COLON)) == CLOSE | SHORT | COLON
+    if asked is not None:
+        sure = (found & (CLOSE | SHORT)) == CLOSE | SHORT
+        sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
+        label |= sure
+    label &= page.structures.table_of[blocks.owner[page.evidence.said]] < 0
+    for k in np.flatnonzero(label)[::-1].tolist():
+        probability[k] = probability[k + 1]
     return probability
 
 
@@ -37,6 +103,7 @@ def completed(
 
     It does not depend on the cut: what is kept at a lower cut contains what is kept at a higher one.
     """
+    probability = labelled(page, probability.copy(), asked)
     return headed(page.blocks, page.evidence, probability, None if asked is None else asked.share >= 0.5)
 
 

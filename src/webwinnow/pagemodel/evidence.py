@@ -19,6 +19,7 @@ from webwinnow.blocks import Blocks, cut
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
+from webwinnow.structures import Structures
 
 _HEAD = struct.Struct("<II")
 
@@ -103,7 +104,8 @@ def _columns(said: int, blocks: int) -> dict[str, tuple[type[np.generic], int]]:
 
 
 class PageContext:
-    """A page's tree with what cleaning derives from it, each computed at most once: blocks, reading, scores, evidence.
+    """A page's tree with what cleaning derives from it, each computed at most once: blocks, structures,
+    reading, scores, evidence.
 
     Evidence or blocks that are known already can be given.
     """
@@ -132,6 +134,11 @@ class PageContext:
     def blocks(self) -> Blocks:
         """The page cut into blocks."""
         return cut(self.tree)
+
+    @cached_property
+    def structures(self) -> Structures:
+        """The tables, lists and records of the page."""
+        return Structures.of(self.tree)
 
     @cached_property
     def reading(self) -> Reading:
