@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 WALK = Path(__file__).parent.parent / "tools" / "walk.py"
-MOST_MODULES = 35
+MOST_MODULES = 37
+"""Two of them are `structures` and `cleaning/wholes`: parts of one table or list are decided together."""
 
 
 @pytest.mark.parametrize("command", ["page", "clean"])
