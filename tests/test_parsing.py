@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.markup import style_hash
+from webwinnow.markup import SWALLOWING_TAGS, style_hash
 from webwinnow.pagetree import Node, PageTree
 from webwinnow.parsing import ParseLimits, decode, parse
 
@@ -116,6 +116,46 @@ def test_utf8_without_a_label_is_found():
 
 
 @pytest.mark.parametrize(
+    "label", ["gb2312", "big5", "windows-1251", "shift_jis", "euc-kr", "iso-8859-1", "iso-2022-kr"]
+)
+def test_valid_utf8_beats_every_declared_charset(label: str):
+    page = f"<meta charset={label}><p>{RUSSIAN}{JAPANESE}".encode()
+    assert text_of(page) == RUSSIAN + JAPANESE
+    assert text_of(page, f"text/html; charset={label}") == RUSSIAN + JAPANESE
+    assert parse(page).encoding == "utf-8"
+
+
+def test_utf8_that_is_cut_within_a_character_beats_the_declared_charset():
+    page = f"<meta charset=gb2312><p>{JAPANESE}".encode()[:-1]
+    assert text_of(page) == JAPANESE[:-1] + "\ufffd"
+
+
+def test_one_byte_that_is_not_utf8_makes_the_declared_charset_count():
+    assert text_of("<meta charset=gb2312><p>漢字".encode("gb18030")) == "漢字"
+    page = b"<meta charset=windows-1252><p>caf\xc3\xa9 caf\xe9</p>"
+    assert text_of(page) == "cafÃ© café"
+    assert text_of(b"<meta charset=windows-1252><p>caf\xe9") == "café"  # cut, and no character before
+
+
+def test_page_in_ascii_is_read_by_its_declared_charset():
+    page = f"<meta charset=iso-2022-jp><p>{JAPANESE}".encode("iso-2022-jp")
+    assert page.isascii()
+    assert text_of(page) == JAPANESE
+
+
+def test_utf16_by_the_header_may_be_valid_utf8():
+    page = "<p>\u80c2".encode("utf-16le")
+    assert page.decode("utf-8").endswith("\x80")
+    assert text_of(page, "text/html; charset=utf-16le") == "\u80c2"
+
+
+def test_encoding_of_an_xml_declaration_counts_after_meta():
+    declared = '<?xml version="1.0" encoding="koi8-r"?>'
+    assert text_of(f"{declared}<p>{RUSSIAN}".encode("koi8-r")) == RUSSIAN
+    assert text_of(f"{declared}<meta charset=windows-1251><p>{RUSSIAN}".encode("cp1251")) == RUSSIAN
+
+
+@pytest.mark.parametrize(
     ("text", "codec"),
     [(RUSSIAN, "cp1251"), (JAPANESE, "shift_jis"), (JAPANESE, "euc-jp"), (KOREAN, "euc-kr"), (CHINESE, "gb18030")],
 )
@@ -183,6 +223,8 @@ def test_codecs_of_python_that_no_browser_knows_are_unknown_labels(label: str):
         (KOREAN, "euc-kr", "ks_c_5601-1987"),
         (CHINESE, "big5", "big5"),
         ("žluťoučký kůň", "iso-8859-2", "ISO-8859-2"),
+        ("žluťoučký kůň", "iso-8859-2", "iso_8859-2:1987"),
+        ("café", "cp1252", "ANSI_X3.4-1968"),
     ],
 )
 class TestLabels:
@@ -802,3 +844,69 @@ def test_long_attribute_values_are_cut_and_long_urls_left_out():
     tree = parse(f"<a title='{'t' * 10_000}' href='https://e.example/{'h' * 10_000}'>x")
     assert tree.attribute(2, "title") == "t" * 4096
     assert not tree.attribute(2, "href")
+
+
+# XML-style empty elements
+
+XML_CLOSED = sorted(SWALLOWING_TAGS)
+
+
+@pytest.mark.parametrize("tag", XML_CLOSED)
+def test_xml_style_element_without_an_end_tag_swallows_nothing(tag: str):
+    tree = parse(f"<div><p>one</p><{tag} id='x' /></div><p>two</p><p>three</p>")
+    assert [node.text for node in tree if node.tag == "p"] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("tag", XML_CLOSED)
+def test_xml_style_element_swallows_nothing_up_to_the_next_one_of_its_name(tag: str):
+    tree = parse(f"<p>one</p><{tag.upper()}/><p>two</p><{tag}></{tag}><p>three</p>")
+    assert [node.text for node in tree if node.tag == "p"] == ["one", "two", "three"]
+
+
+def test_xml_style_frame_in_a_noscript_swallows_nothing():
+    tree = parse('<noscript><iframe src="x" height="0" /></noscript><p>text</p>')
+    assert visible_text(tree) == "text"
+
+
+def test_xml_style_title_does_not_swallow_the_page():
+    tree = parse("<head><title/></head><body><p>text</p><svg><title>icon</title></svg>")
+    assert tree.head.title == ""
+    assert only(tree, "p").text == "text"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<p>a<textarea/>b</textarea>c",
+        "<title/>b</title><p>c",
+        "<script/>if (a < b) x = '<script>';</script><p>c",
+        "<style/>p { color: red }</style><p>c",
+        "<p>a<select/><option>b</select>c",
+        "<script>x = '<iframe/><title/>'</script><p>c<b>d</b>",
+        "<!-- <iframe/> --><p>c",
+        "<p>a<br/><img/><div/>b<iframe></iframe>",
+        "<iframe/><p>swallowed</p></iframe><p>c",
+    ],
+)
+def test_page_whose_xml_style_elements_have_end_tags_is_parsed_as_browsers_do(page: str):
+    plain = parse(page.replace("/>", ">"))
+    tree = parse(page)
+    assert (tree.text, tree.tag.tolist(), tree.head) == (plain.text, plain.tag.tolist(), plain.head)
+
+
+_MARKUP = st.lists(
+    st.sampled_from(["<iframe/>", "<script />", "<title/>", "</title>", "<style>", "</script>", "<p>", "<!--", "-->"])
+    | st.sampled_from(["<select/>", "<svg>", "</svg>", "<noscript/>", "<template/>", "x", "é", "\xff", "<"]),
+    max_size=30,
+).map("".join)
+
+
+@given(_MARKUP, st.sampled_from(["utf-8", "latin-1"]), st.sampled_from((None, "gbk", "utf-8", "utf-16le")))
+def test_any_bytes_with_xml_style_elements_make_a_tree(page: str, codec: str, label: str | None):
+    tree = parse(page.encode(codec), content_type=label and f"text/html; charset={label}")
+    assert tree.text.encode("utf-8").decode() == tree.text
+
+
+def test_many_xml_style_elements_cost_little():
+    for hostile in ("<title/>", "<script/><!--", "<script/><!-- -->", "<iframe ", "<iframe/></iframe", "<!--<title/>"):
+        parse("<p>a" + hostile * 20_000)

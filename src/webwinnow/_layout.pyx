@@ -32,6 +32,7 @@ cdef enum:
     TEMPLATE = 1 << 23
     SKIPS_NEWLINE = 1 << 24
     FORMATTING = 1 << 25
+    SWALLOWS = 1 << 26
     # properties of an attribute, above its 8-bit code
     STORED = 1 << 8
     DISPLAY = 1 << 9
@@ -96,13 +97,14 @@ cdef void enter(Name* table, bytes name, uint32_t info):
 
 
 def _fill_tables():
-    for tag in sorted({*vocabulary.TAG_CODE, *vocabulary.DROPPED_TAGS, *vocabulary.UNCLOSED_TAGS}):
+    named = {*vocabulary.TAG_CODE, *vocabulary.DROPPED_TAGS, *vocabulary.UNCLOSED_TAGS, *vocabulary.SWALLOWING_TAGS}
+    for tag in sorted(named):
         info = KNOWN | vocabulary.TAG_CODE[tag] if tag in vocabulary.TAG_CODE else 0
         info |= DROP * (tag in vocabulary.DROPPED_TAGS) | OPAQUE * (tag in vocabulary.OPAQUE_TAGS)
         info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
         info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
         info |= TEMPLATE * (tag == "template") | SKIPS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
-        info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS)
+        info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS) | SWALLOWS * (tag in vocabulary.SWALLOWING_TAGS)
         enter(TAG_TABLE, tag.encode(), info)
     for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden"}):
         info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
@@ -904,26 +906,39 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
     return layout.columns()
 
 
-def open_formatting(bytes markup):
-    """The number of tags of a page, and how many more formatting elements it opens than it closes."""
+def tag_counts(bytes markup):
+    """Numbers of a page: its tags, the formatting elements that it opens and does not close, XML-style closed tags.
+
+    The last are those of elements that may swallow the rest of the page: `<iframe/>`.
+    """
     cdef const char* at = PyBytes_AS_STRING(markup)
     cdef const char* stop = at + PyBytes_GET_SIZE(markup)
+    cdef const char* end
     cdef char name[8]
-    cdef Py_ssize_t size, tags = 0, left_open = 0
+    cdef Py_ssize_t size, tags = 0, left_open = 0, xml_closed = 0
+    cdef uint32_t info
     cdef bint closes
     while True:
         at = <const char*>memchr(at, 60, stop - at)
         if at == NULL:
-            return tags, left_open
+            return tags, left_open, xml_closed
         at += 1
         tags += 1
         closes = at < stop and at[0] == 47
         if closes:
             at += 1
         size = 0
-        while at < stop and size < 7 and 97 <= (at[0] | 32) <= 122:
+        while at < stop and size < 8 and 97 <= (at[0] | 32) <= 122:
             name[size] = at[0] | 32
             size += 1
             at += 1
-        if size and (at == stop or at[0] in b" >/\t\n\r\f") and look_up(TAG_TABLE, name, size) & FORMATTING:
+        if not size or at < stop and at[0] not in b" >/\t\n\r\f":
+            continue
+        info = look_up(TAG_TABLE, name, size)
+        if info & FORMATTING:
             left_open += -1 if closes else 1
+        elif info & SWALLOWS and not closes:
+            end = at
+            while end < stop and end[0] != 60 and end[0] != 62:
+                end += 1
+            xml_closed += end < stop and end[0] == 62 and end[-1] == 47

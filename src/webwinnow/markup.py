@@ -90,6 +90,10 @@ RENAMED = "ww-"
 RENAMED_TAGS: frozenset[str] = frozenset("xmp plaintext".split())
 FORMATTING_TAGS: frozenset[str] = frozenset("b big code em font i s small strike strong tt u".split())
 """Elements that the parser reopens in every block after them if they are unclosed (`a` and `nobr` close another)."""
+SWALLOWING_TAGS: frozenset[str] = frozenset(
+    "applet audio canvas iframe noembed noframes noscript script select style template textarea title video xmp".split()
+)
+"""Elements whose contents are not read as the page's: `<iframe/>`, closed as in XML, may swallow the rest of a page."""
 NEWLINE_EATERS: frozenset[str] = frozenset("pre textarea listing".split())
 """Elements whose text is serialised with an extra line break if it begins with one."""
 REACT_SEGMENT = "S:"

@@ -1,8 +1,8 @@
 """Bytes to `PageTree`: the only module that uses the HTML parser.
 
-A page is decoded (BOM, transport header, meta, detection; unknown labels are skipped), parsed once by turbohtml's
-WHATWG tree builder, serialised as plain markup, and laid out in arrays by a compiled scan (`_layout.lay_out`). This
-takes 2.0 ms per page; a tree from the parser's events took 2.5.
+A page is decoded (valid UTF-8 first, then as browsers do: BOM, transport header, meta, detection), parsed once by
+turbohtml's WHATWG tree builder, serialised as plain markup, and laid out in arrays by a compiled scan
+(`_layout.lay_out`). This takes 2.0 ms per page; a tree from the parser's events took 2.5.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from turbohtml.cssom import StyleRule, StyleSheet, computed_style
 from turbohtml.detect import detect, detect_language
 
 from webwinnow import urls
-from webwinnow._layout import lay_out, open_formatting
+from webwinnow._layout import lay_out, tag_counts
 from webwinnow.errors import PageRefused
-from webwinnow.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, is_shadow_root
+from webwinnow.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, SWALLOWING_TAGS, is_shadow_root
 from webwinnow.pagetree import Head, PageTree, without_surrogates
 
 MAX_JSON_LD = 262_144
@@ -59,18 +59,32 @@ _LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
 _READ_AS = (
     dict.fromkeys("gb2312 gb_2312-80 gbk x-gbk".split(), "gb18030")  # a superset; the standard treats all alike
-    | dict.fromkeys("iso-8859-1 latin1 us-ascii ascii cp1252".split(), "windows-1252")
+    | dict.fromkeys("iso-8859-1 latin1 us-ascii ascii ansi_x3.4-1968 cp1252".split(), "windows-1252")
+    | dict.fromkeys("ks_c_5601-1987 ks_c_5601-1989".split(), "euc-kr")
     | {"utf8": "utf-8"}
 )
-_IN_META = {"utf-16": "utf-8", "utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
+_YEAR_OF_STANDARD = re.compile(r"(?<=^iso_8859-\d):\d{4}$")
+_REPLACEMENT = frozenset("csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement".split())
+_UTF_16 = frozenset("utf-16 utf-16le utf-16be csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff unicodefffe".split())
+_CUT = "unexpected end of data"
+_XML_DECLARATION = re.compile(rb"<\?xml\b[^>]*?\bencoding\s*=\s*([\"'])([^\"'>]*)\1")
+_IN_META = dict.fromkeys(_UTF_16, "utf-8") | {"x-user-defined": "windows-1252"}
 """A page whose meta can be read as ASCII is not UTF-16 (HTML standard)."""
 
 _ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
-_FORMATTING = re.compile(rb"<(?:%s)\b[^>]*" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE)
+_FORMATTING = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_TAGS))})\b[^>]*", re.IGNORECASE)
 _SUSPECT_FORMATTING = 50
 """Unclosed formatting elements above which growth is estimated: each is reopened in every following block."""
 _ALIKE_REOPENED = 3
 """Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
+_CODE_TAGS = frozenset(("script", "style"))
+_RAW_TEXT = _CODE_TAGS | frozenset("iframe noembed noframes textarea title xmp".split())
+_MAY_SWALLOW = re.compile(
+    rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(SWALLOWING_TAGS))})(?=[\s/>])[^<>]*?(/?)>", re.IGNORECASE | re.DOTALL
+)
+_SAME_NAME = {name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE) for name in SWALLOWING_TAGS}
+_END_TAG = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW_TEXT}
+_NEXT_TAG = re.compile(r"\s*(?:<!--.*?-->\s*)*+</?[a-z]", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +116,12 @@ def parse(
             f"the page is {len(html):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
         )
     text, encoding = decode(html, content_type)
-    _check_growth(html if isinstance(html, bytes) and encoding in _ASCII_ALIKE else text.encode(), limits.max_nodes)
+    counted = tag_counts(html if isinstance(html, bytes) and encoding in _ASCII_ALIKE else text.encode())
+    tags, left_open, xml_closed = counted
+    if left_open > _SUSPECT_FORMATTING:
+        _check_growth(text, tags, left_open, limits.max_nodes)
+    if xml_closed:
+        text = _with_end_tags(text)
     markup, head, css_clipped = _parsed(text, url or "", css=limits.css)
     columns = lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes)
     frameset = columns.pop("frameset")
@@ -237,15 +256,12 @@ class _HeadReader:
         )
 
 
-def _check_growth(markup: bytes, max_nodes: int) -> None:
+def _check_growth(text: str, tags: int, left_open: int, max_nodes: int) -> None:
     """Refuse a page whose unclosed formatting elements, reopened in every block, would grow beyond limits.
 
     88 KB of such a page make ten million elements, and the parser has no limit.
     """
-    tags, left_open = open_formatting(markup)
-    if left_open <= _SUSPECT_FORMATTING:
-        return
-    alike = Counter(_FORMATTING.findall(markup))
+    alike = Counter(_FORMATTING.findall(text))
     reopened = min(left_open, sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
     if reopened * tags > GROWTH_ALLOWED * max_nodes:
         raise PageRefused(
@@ -254,26 +270,69 @@ def _check_growth(markup: bytes, max_nodes: int) -> None:
         )
 
 
+def _with_end_tags(text: str) -> str:
+    """Give XML-style `<iframe/>` and the like an end tag where the page has none for them.
+
+    In HTML the slash means nothing: such an element contains all up to its end tag. Where none follows, or another
+    element of that name is opened before, that is the rest of the page. Then the author meant an empty element.
+    """
+    parts, copied, at = [], 0, 0
+    while tag := _MAY_SWALLOW.search(text, at):
+        at = tag.end()
+        name = (tag[1] or "").lower()
+        if not name:  # a comment
+            continue
+        following = _SAME_NAME[name].search(text, at)
+        if tag[2] == "/" and (following is None or (not following[1] and not _is_code(name, text, at))):
+            parts += [text[copied:at], f"</{name}>"]
+            copied = at
+        elif name in _RAW_TEXT:  # what looks like a tag in it is none
+            end = following if following is None or following[1] else _END_TAG[name].search(text, following.end())
+            if end is None:
+                break
+            at = end.end()
+    return "".join([*parts, text[copied:]])
+
+
+def _is_code(name: str, text: str, at: int) -> bool:
+    """Whether what follows a tag of a script or style sheet is code: not the next tag."""
+    return name in _CODE_TAGS and _NEXT_TAG.match(text, at) is None
+
+
 # Bytes to text
 
 
 def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str]:
-    """Return the page's text and its encoding. Undecodable bytes and lone surrogates become U+FFFD."""
+    """Return the page's text and its encoding. Undecodable bytes and lone surrogates become U+FFFD.
+
+    Bytes that are valid UTF-8 with multi-byte characters are UTF-8, whatever is declared: text in another encoding is
+    practically never. Otherwise the encoding is the one that browsers use: BOM, transport header, meta, XML
+    declaration, detection, windows-1252.
+    """
     if isinstance(body, str):
         return without_surrogates(body).removeprefix("\ufeff"), "unicode"
     for bom, label in _BOMS:
         if body.startswith(bom):
             return body[len(bom) :].decode(label, "replace"), label
-    label = _header_label(content_type) or _meta_label(body) or ""
-    if label in ("", "windows-1252", "utf-8"):
-        try:
-            # Bytes that are valid UTF-8 with multi-byte characters are not Latin text, whatever the server says.
-            return body.decode("utf-8"), "utf-8"
-        except UnicodeDecodeError:
-            label = label or _detected(body)
-    if label == "utf-8":
-        return body.decode("utf-8", "replace"), label
-    return body.decode(f"whatwg-{label}", "replace"), label
+    declared = _header_label(content_type)
+    if not body.isascii() and not (declared in _UTF_16 and b"\0" in body):
+        text = _utf8(body)
+        if text is not None:
+            return text, "utf-8"
+    label = declared or _meta_label(body) or _xml_label(body) or ("utf-8" if body.isascii() else _detected(body))
+    if label in _ASCII_ALIKE and body.isascii():
+        return body.decode("ascii"), "utf-8"
+    return body.decode("utf-8" if label == "utf-8" else f"whatwg-{label}", "replace"), label
+
+
+def _utf8(body: bytes) -> str | None:
+    """The text of bytes that are UTF-8; only the last character, of a page that was cut, may be incomplete."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        whole = body[: error.start]
+        is_cut = error.reason == _CUT and error.end == len(body) and not whole.isascii()
+        return whole.decode("utf-8") + "\ufffd" if is_cut else None
 
 
 def _header_label(content_type: str | None) -> str | None:
@@ -299,11 +358,20 @@ def _meta_label(body: bytes) -> str | None:
     return None
 
 
+def _xml_label(body: bytes) -> str | None:
+    match = _XML_DECLARATION.match(body)
+    known = _known(match[2].decode("latin-1")) if match else None
+    return known and _IN_META.get(known, known)
+
+
 def _known(label: str) -> str | None:
-    """Return the label of an encoding of the HTML standard; None for any other (`none`, `utf8;`, `utf-7`)."""
-    label = label.strip().lower()
+    """Return the label of an encoding of the HTML standard; None for any other (`none`, `utf8;`, `utf-7`).
+
+    The standard's `replacement` encodings count as unknown: a browser shows nothing of such a page.
+    """
+    label = _YEAR_OF_STANDARD.sub("", label.strip().lower())
     label = _READ_AS.get(label, label)
-    if _LABEL.fullmatch(label) is None:
+    if _LABEL.fullmatch(label) is None or label in _REPLACEMENT:
         return None
     try:
         codecs.lookup(f"whatwg-{label}")

@@ -25,6 +25,7 @@ from webwinnow.markup import (
     PREFORMATTED_TAGS,
     RENAMED,
     RENAMED_TAGS,
+    SWALLOWING_TAGS,
     TAG_CODE,
     UNCLOSED_TAGS,
     is_hidden,
@@ -37,6 +38,9 @@ Attributes = list[tuple[str, str]]
 
 _TAG = re.compile(r"<(?:!--.*?-->|[!?][^>]*>|(/?)([^ >]+)((?: .[^=]*=\"[^\"]*\")*)>)", re.DOTALL)
 _ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
+_SWALLOWING = re.compile(
+    rb"<(?:%s)(?=[ />\t\n\r\f])[^<>]*>" % "|".join(sorted(SWALLOWING_TAGS)).encode(), re.IGNORECASE
+)
 _FORMATTING = re.compile(
     rb"<(/?)(?:%s)(?=[ >/\t\n\r\f]|\Z)" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
 )
@@ -219,7 +223,7 @@ class _Layout:
         }
 
 
-def open_formatting(markup: bytes) -> tuple[int, int]:
-    """Count the tags of a page, and the formatting elements that it opens without closing them."""
+def tag_counts(markup: bytes) -> tuple[int, int, int]:
+    """Count the tags of a page, the formatting elements that it leaves open, and XML-style closed swallowing tags."""
     left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
-    return markup.count(b"<"), left_open
+    return markup.count(b"<"), left_open, sum(tag.endswith(b"/>") for tag in _SWALLOWING.findall(markup))
