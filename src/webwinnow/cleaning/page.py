@@ -17,7 +17,7 @@ from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_around
-from webwinnow.cleaning.wholes import completed, headed, pooled
+from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, pooled
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
@@ -29,10 +29,6 @@ NO_CONTENT_BELOW = 0.3
 low a confidence (last table of benchmarks/page_quality.py)."""
 JUDGED_WORDS = 50
 """A page of fewer words is never reported to have no main content: there is too little evidence."""
-HIDDEN_ABOVE = 0.5
-"""Hidden text is kept only above this probability, wherever the cut of the page is."""
-SAID_OFTEN = 0.5
-"""A removed block that is on at least this share of the pages has the reason repeated."""
 MOSTLY_POSTS = 0.5
 """A page exists for its posts if they have a larger share of the words that would be kept."""
 
@@ -94,7 +90,7 @@ def verdict_of(
     for_posts = is_for_posts(evidence, (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE)))
     stays, goes = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
     if settings.wholes:
-        probability = completed(page, np.where(goes, 0.0, probability), asked)
+        probability = completed(page, np.where(goes, 0.0, np.where(stays, 1.0, probability)), asked)
     keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
     keep = (keep & (not empty) & ~goes) | stays
 
@@ -110,7 +106,13 @@ def verdict_of(
     np.maximum.at(score, tree.run_owner, over_runs(probability.astype(np.float32)))
     gone = reasons.NO_CONTENT_REASON if empty else reasons.UNLIKELY_REASON
     run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
-    run_reason[over_runs(keep & ~alone)] = reasons.HEADING_REASON
+    if settings.wholes:
+        heads = page.sections.level > 0
+        run_reason[over_runs(keep & ~alone)] = reasons.WHOLE_REASON
+        run_reason[over_runs(alone & ~keep & heads) & (run_reason == gone)] = reasons.HEADS_NOTHING_REASON
+    else:
+        heads = np.ones(len(evidence), np.bool_)
+    run_reason[over_runs(keep & ~alone & heads)] = reasons.HEADING_REASON
     run_reason[over_runs(stays)] = reasons.KEPT_POSTS_REASON
     run_reason[over_runs(goes) & (run_reason == gone)] = reasons.POSTS_REASON
     if repeated is not None:

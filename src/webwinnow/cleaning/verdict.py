@@ -39,6 +39,8 @@ REASONS: tuple[str, ...] = (
     "redundant block: its words stand on many of the site's pages",
     "noisy item: a nepotistic link or an advertisement",
     "kept: the task wants this kind",
+    "kept: it belongs to what is kept beside it",
+    "heading: nothing is kept that it heads",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -68,6 +70,8 @@ REASONS: tuple[str, ...] = (
     REDUNDANT_REASON,
     NOISY_ITEM_REASON,
     TASK_REASON,
+    WHOLE_REASON,
+    HEADS_NOTHING_REASON,
 ) = range(len(REASONS))
 
 

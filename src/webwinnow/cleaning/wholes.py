@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
+from webwinnow._sections import raised
 from webwinnow._structures import neighbours, pool_lists, pool_tables
 from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
@@ -20,6 +21,12 @@ from webwinnow.site.blocktable import SiteEvidence
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
+HIDDEN_ABOVE = 0.5
+"""Hidden text is kept only above this probability, wherever the cut of the page is."""
+SAID_OFTEN = 0.5
+"""A text on at least this share of the site's pages belongs to the site, and not to the page."""
+BELOW_HEADLINE = 0.8
+"""The share of the page's content that is below its headline, at least."""
 
 LOWER = 2.0
 """Log odds below its table or list at which a row, a column or an item is foreign to it, and judged alone."""
@@ -27,7 +34,6 @@ FEW = 0.25
 """A structure is the site's if it does not repeat less than this share of its parts."""
 AROUND = 4
 """Blocks before and after a list that show whether it is inside the main content."""
-SAID_OFTEN = 0.5
 LABEL_WORDS, LABEL_CHARS = 6, 60
 LABEL_SHARE, LABELLED_SURE = 0.3, 0.4
 CLOSE, COLON, SHORT = 1, 2, 4
@@ -104,7 +110,47 @@ def completed(
     It does not depend on the cut: what is kept at a lower cut contains what is kept at a higher one.
     """
     probability = labelled(page, probability.copy(), asked)
-    return headed(page.blocks, page.evidence, probability, None if asked is None else asked.share >= 0.5)
+    return sectioned(page, probability, asked)
+
+
+def sectioned(
+    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
+) -> NDArray[np.float64]:
+    """The probabilities, with those of headings, introductions, code and captions from what they belong to."""
+    if not len(probability):
+        return probability
+    found = page.sections
+    tree, blocks, said = page.tree, page.blocks, page.evidence.said
+    shown = tree.visible[tree.run_owner[blocks.first_run[said]]]
+    columns = found.level, found.heading, found.end, found.code, found.figure
+    whole = raised(*columns, shown, page.evidence.words, probability, HIDDEN_ABOVE)
+    top = headline(page, probability, asked)
+    if top is not None:
+        lines = found.lines(top)
+        text = (found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))
+        whole[lines] = whole[text].max(initial=0.0)
+        above = found.heading[top]
+        while above >= 0:  # the name of the site, or of a part of it
+            whole[above] = probability[above]
+            above = found.heading[above]
+        same = np.flatnonzero(page.evidence.text[:top] == page.evidence.text[top])
+        whole[same] = 0.0
+    return whole
+
+
+def headline(page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None) -> int | None:
+    """The first block of the page's headline: of the best candidates the last that most of the content is below."""
+    content = np.cumsum(probability * page.evidence.words)
+    lowest = BELOW_HEADLINE * content[-1]
+    for candidates in page.headlines:
+        good = [
+            k
+            for k in candidates
+            if content[-1] - content[k] >= lowest and (asked is None or asked.share[k] < SAID_OFTEN)
+        ]
+        if good:
+            return good[-1]
+    return None
 
 
 def headed(

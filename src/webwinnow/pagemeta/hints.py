@@ -77,14 +77,14 @@ def chosen_title(declared: Sequence[str], headings: Sequence[str], is_site: Call
     declared = [title for title in declared if not is_placeholder(title)]
     own = [heading for heading in headings if not is_site(heading)]
     plain = [squeezed(heading) for heading in own]
-    for split in (lambda title: (title,), _spans) if own else ():
+    for split in (lambda title: (title,), title_parts) if own else ():
         spans = {squeezed(span): span for title in reversed(declared) for span in split(title)}
         for heading, spelled in zip(own, plain, strict=True):
             span = spans.get(spelled)
             if span is not None:  # take the spelling with more blanks: line breaks of a heading may lack them
                 return span if span.count(" ") > heading.count(" ") else heading
     for heading in own:
-        if any(_shared_words(heading, title) >= SIMILAR for title in declared):
+        if any(shared_words(heading, title) >= SIMILAR for title in declared):
             return heading
     for title in declared:
         if not is_site(title):
@@ -97,14 +97,15 @@ def is_placeholder(title: str) -> bool:
     return len(title) <= LONGEST_PLACEHOLDER and squeezed(_NUMBERED.sub("", title)) in _PLACEHOLDERS
 
 
-def _spans(title: str) -> Iterator[str]:
+def title_parts(title: str) -> Iterator[str]:
     """Yield the parts before and after each separator."""
     for cut in islice(_SEPARATOR.finditer(title), MAX_CUTS):
         yield title[: cut.start()]
         yield title[cut.end() :]
 
 
-def _shared_words(heading: str, title: str) -> float:
+def shared_words(heading: str, title: str) -> float:
+    """The share of a heading's words that a title has."""
     found = set(_WORD.findall(heading.casefold()))
     return len(found & set(_WORD.findall(title.casefold()))) / len(found) if found else 0.0
 
@@ -153,8 +154,12 @@ class Hints:
 
     @cached_property
     def title(self) -> str | None:
-        headings = [heading for _, heading in self.headings]
-        return chosen_title(list(dict.fromkeys(islice(self._titles(), MAX_TITLES))), headings, self.is_site)
+        return chosen_title(self.declared, [heading for _, heading in self.headings], self.is_site)
+
+    @cached_property
+    def declared(self) -> list[str]:
+        """The distinct titles that the head declares, best source first."""
+        return list(dict.fromkeys(islice(self._titles(), MAX_TITLES)))
 
     def _titles(self) -> Iterator[str]:
         """Yield the titles that the head declares, best source first."""

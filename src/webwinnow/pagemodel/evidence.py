@@ -19,6 +19,7 @@ from webwinnow.blocks import Blocks, cut
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
+from webwinnow.sections import Sections, find_sections, headlines
 from webwinnow.structures import Structures
 
 _HEAD = struct.Struct("<II")
@@ -139,6 +140,16 @@ class PageContext:
     def structures(self) -> Structures:
         """The tables, lists and records of the page."""
         return Structures.of(self.tree)
+
+    @cached_property
+    def sections(self) -> Sections:
+        """Headings and what they head, introductions, code and figures, over the blocks with text."""
+        return find_sections(self.blocks, self.evidence.said, self.evidence.words)
+
+    @cached_property
+    def headlines(self) -> list[list[int]]:
+        """Blocks with text that may be the headline, the best first."""
+        return headlines(self.blocks, self.evidence.said, self.sections)
 
     @cached_property
     def reading(self) -> Reading:
