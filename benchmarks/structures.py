@@ -116,6 +116,17 @@ class Grid(NamedTuple):
         """Whether the source itself has rows of different lengths."""
         return len({len(row) for row in self.cells}) > 1
 
+    def numbered(self, text: str) -> set[int]:
+        """The rows or columns of a judgement: `0,2-4`, `-` for none, `w` for the rows that are one wide cell."""
+        found: set[int] = set()
+        for part in text.split(",") if text != "-" else ():
+            if part == "w":
+                found |= {r for r, row in enumerate(self.cells) if len(set(row)) == 1 and row[0] in self.wide}
+            else:
+                first, _, last = part.partition("-")
+                found |= set(range(int(first), int(last or first) + 1))
+        return found
+
 
 def grids_of(tree: PageTree) -> list[Grid]:
     """The tables without a table inside, with spans expanded; rows without cells are left out."""
@@ -672,19 +683,10 @@ def tables(sample: Sample) -> list[Row]:
     return rows
 
 
-def numbers(text: str) -> set[int]:
-    """`0,2-4` as a set of numbers; `-` is none."""
-    found: set[int] = set()
-    for part in text.split(",") if text not in ("", "-") else ():
-        first, _, last = part.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
-
-
 def _cells(grid: Grid, row: dict[str, str], kept: Kept) -> tuple[int, int, int]:
     """True data cells of a table; those kept; those kept with the header of their column and the label of their row."""
-    heads, labels = numbers(row["header_rows"]), numbers(row["label_columns"])
-    no_rows, no_columns = numbers(row["noise_rows"]), numbers(row["noise_columns"])
+    names = ("header_rows", "label_columns", "noise_rows", "noise_columns")
+    heads, labels, no_rows, no_columns = (grid.numbered(row[name]) for name in names)
     cells, kept_cells, whole, seen = 0, 0, 0, set()
     for r, line in enumerate(grid.cells):
         for c, cell in enumerate(line):
@@ -695,8 +697,9 @@ def _cells(grid: Grid, row: dict[str, str], kept: Kept) -> tuple[int, int, int]:
             if not kept.all(cell):
                 continue
             kept_cells += 1
-            above = [grid.cells[h][c] for h in heads if h < r and c < len(grid.cells[h])]
+            above = [grid.cells[h][c] for h in sorted(heads) if h < r and c < len(grid.cells[h])]
             beside = [line[k] for k in labels if k < len(line)]
+            above = [other for other in above if other not in grid.wide] or above
             whole += all(kept.any(other) for other in (*above[-1:], *beside) if kept.says(other))
     return cells, kept_cells, whole
 
