@@ -34,7 +34,7 @@ CUSTOM_TAG = 1024
 ATTRIBUTES: tuple[str, ...] = tuple(
     "href src alt title colspan rowspan start datetime lang class id role rel type itemprop data-src width "
     "height align valign bgcolor background border cellpadding cellspacing color face size nowrap hspace "
-    "vspace clear noshade text link vlink alink frame rules compact aria-label value dir cite itemtype".split()
+    "vspace clear noshade text link vlink alink frame rules compact aria-label value dir cite itemtype reversed".split()
 )
 """Attributes in a tree; the index is the code in `PageTree.attr_name`."""
 

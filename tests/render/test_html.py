@@ -23,7 +23,7 @@ INERT = re.compile(
 )
 ATTRIBUTES = frozenset(
     "class align valign bgcolor width height border cellpadding cellspacing dir colspan rowspan start datetime lang "
-    "title alt href src charset".split()
+    "title alt href src charset type value reversed".split()
 )
 
 

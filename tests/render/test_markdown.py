@@ -314,6 +314,16 @@ def test_lists_are_tight_and_nested() -> None:
     assert markdown("<ul><li>a<ol><li>b<li>c</ol><li>d</ul>") == "- a\n  1. b\n  2. c\n- d\n"
 
 
+def test_numbers_are_those_of_the_page(read_markdown) -> None:
+    page = "<ol start=3><li>a<ul><li>b<ol reversed><li>c<li>d</ol></ul><li value=9>e</ol>"
+    assert markdown(page) == "3. a\n   - b\n\n     2. c\n     1. d\n9. e\n"
+    assert read_markdown(markdown(page)).kinds.count("ordered_list_open") == 2
+
+
+def test_markdown_has_numbers_where_the_page_has_letters() -> None:
+    assert markdown("<ol type=a start=3><li>x<li>y</ol>") == "3. x\n4. y\n"
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -89,6 +89,52 @@ def test_a_list_inside_an_ordered_list_does_not_disturb_its_numbers() -> None:
     assert text("<ol><li>a<ul><li>x</li></ul></li><li>b</li></ol>") == "1. a\n   - x\n2. b\n"
 
 
+def test_lists_in_lists_of_either_kind_keep_their_numbers() -> None:
+    page = "<ol start=3><li>a<ul><li>b<ol><li>c<li>d</ol><li>e</ul><li>f</ol>"
+    assert text(page) == "3. a\n   - b\n     1. c\n     2. d\n   - e\n4. f\n"
+
+
+def test_a_value_sets_the_number_of_its_item_and_of_those_after_it() -> None:
+    assert text("<ol><li>a<li value=7>b<li>c<li value=x>d</ol>") == "1. a\n7. b\n8. c\n9. d\n"
+
+
+def test_reversed_lists_count_down() -> None:
+    assert text("<ol reversed><li>a<li>b<li>c</ol>") == "3. a\n2. b\n1. c\n"
+    assert text("<ol reversed start=10><li>a<li value=5>b<li>c</ol>") == "10. a\n5. b\n4. c\n"
+
+
+def test_numbers_below_zero_are_bullets() -> None:
+    assert text("<ol reversed start=0><li>a<li>b</ol>") == "0. a\n- b\n"
+
+
+@pytest.mark.parametrize(
+    ("style", "start", "expected"),
+    [
+        ("a", 1, "a. x\nb. y\n"),
+        ("A", 26, "Z. x\nAA. y\n"),
+        ("a", 702, "zz. x\naaa. y\n"),
+        ("i", 3, "iii. x\niv. y\n"),
+        ("I", 1994, "MCMXCIV. x\nMCMXCV. y\n"),
+        ("i", 3999, "mmmcmxcix. x\n4000. y\n"),
+        ("a", 0, "0. x\na. y\n"),
+        ("1", 1, "1. x\n2. y\n"),
+        ("disc", 1, "1. x\n2. y\n"),
+    ],
+)
+def test_items_have_the_letters_or_numerals_of_their_list(style: str, start: int, expected: str) -> None:
+    assert text(f"<ol type={style} start={start}><li>x<li>y</ol>") == expected
+
+
+def test_lines_under_a_lettered_item_are_as_wide_as_its_marker() -> None:
+    assert text("<ol type=i start=3><li>a<br>b</ol>") == "iii. a\n     b\n"
+
+
+def test_removed_items_count_and_hidden_ones_do_not() -> None:
+    tree = parse("<ol><li>a<li><b>gone</b><li hidden>never<li>d</ol>")
+    keep = tree.visible & ~tree.tagged("b")
+    assert to_text(tree, keep) == "1. a\n3. d\n"
+
+
 def test_the_second_paragraph_of_an_item_stands_under_the_first() -> None:
     assert text("<ul><li><p>a</p><p>b</p></li></ul>") == "- a\n\n  b\n"
 
@@ -136,7 +182,7 @@ def test_line_breaks_and_blocks_in_data_cells_become_blanks() -> None:
 
 
 def test_empty_cells_keep_their_column() -> None:
-    assert text("<table><tr><td>a</td><td></td><td>c</td></tr></table>") == "a |  | c\n"
+    assert text("<table><tr><td>a<td><td>c<tr><td>d<td>e<td>f</table>") == "a |  | c\nd | e | f\n"
 
 
 def test_rows_without_text_are_left_out() -> None:

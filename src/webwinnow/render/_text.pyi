@@ -19,6 +19,6 @@ def flowing_text(
     attr_name: NDArray[np.uint8],
     attr_start: NDArray[np.int32],
     does: NDArray[np.uint16],
-    limits: tuple[int, int, int, int],
-    names: tuple[int, int, int],
+    limits: tuple[int, ...],
+    names: tuple[int, ...],
 ) -> str: ...

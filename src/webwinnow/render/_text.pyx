@@ -8,7 +8,7 @@ from libc.stdlib cimport free
 import numpy as np
 
 from webwinnow import markup as vocabulary
-from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound
+from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound, make_room
 from webwinnow._unicode cimport (
     Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
 )
@@ -22,6 +22,8 @@ cdef enum:
     PARTS = 64
     NO_DATA = 128
     NUMBERED = 256
+    GROUP = 512     # a group of rows
+    HEAD = 1024     # thead or th
     # kinds of passages, by the gaps between them
     TIGHT = 0
     APART = 1       # a paragraph: separate, except from the list item that it begins
@@ -35,6 +37,7 @@ cdef enum:
     IS_QUOTE = -2
 
 cdef int F_PREFORMATTED = vocabulary.PREFORMATTED
+cdef int F_HIDDEN = vocabulary.HIDDEN
 
 
 cdef struct Piece:
@@ -43,8 +46,14 @@ cdef struct Piece:
 
 
 cdef struct Cell:
+    int32_t node
     int32_t next        # the cell's first piece in `cell_pieces`
     int32_t last
+    int32_t row
+    int32_t column
+    int32_t columns     # that it covers
+    bint has_picture
+    bint has_text
 
 
 cdef struct CellPiece:
@@ -54,14 +63,17 @@ cdef struct CellPiece:
 
 cdef struct Container:
     int32_t node
-    int64_t number      # of a list item, BULLET or IS_QUOTE
-    int32_t width
+    int32_t width       # of the marker; IS_QUOTE for a quote
+    char marker[32]
     bint opened
 
 
 cdef struct Row:
     int32_t first
     int32_t cells
+    int32_t kept        # cells with kept text or a kept picture
+    bint is_header
+    bint has_text
 
 
 cdef inline bint is_space_or_control(Py_UCS4 c) noexcept:
@@ -77,6 +89,36 @@ cdef inline Py_UCS4 printable(Py_UCS4 c) noexcept:
     return 32 if 127 <= c < 160 or c == 0x2028 or c == 0x2029 else c
 
 
+cdef int letters(int64_t number, char base, char* out) noexcept:
+    """a, b, ..., z, aa, ab, ...; the length."""
+    cdef char backwards[32]
+    cdef int size = 0, k
+    while number and size < 20:
+        number -= 1
+        backwards[size] = <char>(base + number % 26)
+        number //= 26
+        size += 1
+    for k in range(size):
+        out[k] = backwards[size - 1 - k]
+    return size
+
+
+cdef int roman(int64_t number, char shift, char* out) noexcept:
+    """A Roman numeral below 4000, in lower case plus `shift`; the length."""
+    cdef int size = 0, k
+    cdef int* values = [1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1]
+    cdef const char* signs = b"m cmd cdc xcl xlx ixv ivi "  # two characters each
+    for k in range(13):
+        while number >= values[k]:
+            number -= values[k]
+            out[size] = signs[2 * k] + shift
+            size += 1
+            if signs[2 * k + 1] != 32:
+                out[size] = signs[2 * k + 1] + shift
+                size += 1
+    return size
+
+
 cdef class Writer:
     """The state of the flow during the walk (as render.flow._Walk), and the text written so far."""
 
@@ -84,21 +126,24 @@ cdef class Writer:
     cdef void* text
     cdef void* attr_text
     cdef const uint16_t[::1] tag
-    cdef const int32_t[::1] end, text_start, text_end, attr_node, attr_start
-    cdef const uint8_t[::1] keep, attr_name
+    cdef const int32_t[::1] parent, end, text_start, text_end, attr_node, attr_start
+    cdef const uint8_t[::1] keep, attr_name, flags
+    cdef uint8_t[::1] shown
+    cdef int64_t[::1] item_number       # of list items; empty before the first ordered list
+    cdef uint8_t[::1] item_type
     cdef const uint16_t[::1] does
     cdef int32_t[::1] no_data
-    cdef Column out, pieces, within, lists, rows, cells, cell_pieces, hanging, scratch
+    cdef Column out, pieces, within, rows, cells, cell_pieces, covered, columns, scratch
     cdef int kind, last_kind, code
     cdef bint heading, in_table, last_within, has_written
-    cdef int32_t cell
+    cdef int32_t cell, next_cell, opened_rows, written_rows
     cdef Py_ssize_t added_cells
-    cdef Py_ssize_t longest_cell, most_span, most_added, most_containers
-    cdef int start_code, colspan_code, rowspan_code
+    cdef Py_ssize_t longest_cell, most_span, most_added, most_containers, span_digits, digits, most_roman
+    cdef int start_code, colspan_code, rowspan_code, value_code, reversed_code, type_code
 
     def __dealloc__(self):
-        free(self.out.data); free(self.pieces.data); free(self.within.data); free(self.lists.data)
-        free(self.rows.data); free(self.cells.data); free(self.cell_pieces.data); free(self.hanging.data)
+        free(self.out.data); free(self.pieces.data); free(self.within.data); free(self.rows.data)
+        free(self.cells.data); free(self.cell_pieces.data); free(self.covered.data); free(self.columns.data)
         free(self.scratch.data)
 
     # Called by the walk
@@ -114,13 +159,12 @@ cdef class Writer:
         elif role == INLINE:
             pass
         elif self.in_table and (self.cell >= 0 or role == ROW or role == CELL):
-            if role == ROW:
-                self.open_row()
+            if self.cell >= 0:
+                if (<Cell*>self.cells.data)[self.cell].next >= 0:
+                    self.add(BLANK, 0)
             elif role == CELL:
                 self.flush()
                 self.open_cell(i)
-            elif self.cell >= 0 and (<Cell*>self.cells.data)[self.cell].next >= 0:
-                self.add(BLANK, 0)
         elif role == BREAK:
             self.add(LINE_BREAK, 0)
         else:
@@ -131,19 +175,15 @@ cdef class Writer:
     cdef int open_passage(self, int32_t i, int what) except -1:
         cdef int role = what & ROLE
         cdef bint kept = self.keep[i]
-        cdef int64_t number = BULLET
         if role == PRE:
             self.code = 1
             self.kind = CODE if kept else TIGHT
         elif role == LIST:
-            if kept and what & NUMBERED:
-                number = self.number_in(i, self.start_code, 8)
-                if number < 0:
-                    number = 1
-            (<int64_t*>added(&self.lists, sizeof(int64_t)))[0] = number
+            if kept and what & NUMBERED and not self.item_number.shape[0]:
+                self.number_items()
         elif role == TABLE:
             if kept and self.is_data_table(i):
-                self.new_table()
+                self.place_cells(i)
         elif not kept:
             pass
         elif role == PARAGRAPH:
@@ -152,30 +192,33 @@ cdef class Writer:
             self.heading = True
             self.kind = LOOSE
         elif role == ITEM:
-            if self.lists.used:
-                number = self.list_number()[0]
-                if number >= 0:
-                    self.list_number()[0] = number + 1
-            self.open_container(i, number)
+            self.open_container(i, False)
         elif role == QUOTE:
-            self.open_container(i, IS_QUOTE)
+            self.open_container(i, True)
         return 0
 
-    cdef int open_container(self, int32_t i, int64_t number) except -1:
+    cdef int open_container(self, int32_t i, bint is_quote) except -1:
         cdef Container* container
-        cdef int64_t rest = number
+        cdef int64_t number = self.item_number[i] if self.item_number.shape[0] else BULLET
+        cdef int kind
         if self.within.used >= <size_t>self.most_containers * sizeof(Container):
             return 0
         container = <Container*>added(&self.within, sizeof(Container))
         container.node = i
-        container.number = number
         container.opened = False
-        container.width = 2
-        if number >= 0:
-            container.width = 3
-            while rest > 9:
-                rest //= 10
-                container.width += 1
+        if is_quote:
+            container.width = IS_QUOTE
+        elif number < 0:
+            container.width = snprintf(container.marker, 32, b"- ")
+        else:
+            kind = self.item_type[i]
+            if number and (kind == 97 or kind == 65):  # a, A
+                container.width = letters(number, <char>kind, container.marker)
+            elif number and number <= self.most_roman and (kind == 105 or kind == 73):  # i, I
+                container.width = roman(number, <char>(kind - 105), container.marker)
+            else:
+                container.width = snprintf(container.marker, 24, b"%lld", <long long>number)
+            container.width += snprintf(container.marker + container.width, 4, b". ")
         return 0
 
     cdef int close(self, int32_t i) except -1:
@@ -189,7 +232,7 @@ cdef class Writer:
             elif role != BREAK:
                 self.part_code(role)
         elif self.in_table and role != TABLE and (self.cell >= 0 or role == ROW):
-            if role == CELL:
+            if self.cell >= 0 and (<Cell*>self.cells.data)[self.cell].node == i:
                 self.cell = -1
             elif self.cell >= 0 and (<Cell*>self.cells.data)[self.cell].next >= 0:
                 self.add(BLANK, 0)
@@ -197,13 +240,12 @@ cdef class Writer:
             if role == HEADING:
                 self.heading = False
             self.flush()
-            if role == LIST:
-                if self.lists.used:
-                    self.lists.used -= sizeof(int64_t)
-            elif self.within.used and (<Container*>(self.within.data + self.within.used - sizeof(Container))).node == i:
+            if self.within.used and (<Container*>(self.within.data + self.within.used - sizeof(Container))).node == i:
                 self.within.used -= sizeof(Container)
-            elif role == TABLE:
-                self.end_table()
+            elif role == TABLE and self.in_table:
+                self.write_rows(<int32_t>(self.rows.used // sizeof(Row)))
+                self.in_table = False
+                self.cell = -1
         return 0
 
     cdef int part(self, bint silently) except -1:
@@ -226,14 +268,6 @@ cdef class Writer:
         if is_first and not self.code and self.is_space(start, stop):
             return 0
         return self.add(start, stop)
-
-    cdef inline Row* row(self) noexcept:
-        """The last row."""
-        return <Row*>(self.rows.data + self.rows.used - sizeof(Row))
-
-    cdef inline int64_t* list_number(self) noexcept:
-        """The number of the innermost list."""
-        return <int64_t*>(self.lists.data + self.lists.used - sizeof(int64_t))
 
     # Pieces
 
@@ -307,67 +341,102 @@ cdef class Writer:
                 rows += 1
         return cells > rows and longest <= self.longest_cell
 
-    cdef int new_table(self) except -1:
+    cdef int place_cells(self, int32_t i) except -1:
+        """Place the cells of table i in rows and columns (as render.tablegrid does)."""
+        cdef int32_t k = i + 1, stop = self.end[i]
+        cdef int what, role
+        cdef bint in_head = False
+        cdef Row* row
         self.in_table = True
         self.cell = -1
-        self.rows.used = self.cells.used = self.cell_pieces.used = self.hanging.used = 0
+        self.next_cell = self.opened_rows = self.written_rows = 0
+        self.rows.used = self.cells.used = self.cell_pieces.used = self.covered.used = 0
+        while k < stop:
+            what = self.does_of(k)
+            role = what & ROLE
+            if (role == ROW or role == CELL) and not self.shown[k] and self.flags[k] & ~self.flags[i] & F_HIDDEN:
+                k = self.end[k]
+                continue
+            if what & GROUP:
+                in_head = (what & HEAD) != 0
+                self.covered.used = 0
+            elif role == ROW or (role == CELL and not self.rows.used):
+                row = <Row*>added(&self.rows, sizeof(Row))
+                row.first = <int32_t>(self.cells.used // sizeof(Cell))
+                row.cells = row.kept = 0
+                row.is_header = in_head
+                row.has_text = False
+            if role == CELL:
+                self.place_cell(k, in_head, (what & HEAD) != 0)
+                k = self.end[k]
+            else:
+                k += 1
         return 0
 
-    cdef int open_row(self) except -1:
-        cdef Row* row = <Row*>added(&self.rows, sizeof(Row))
-        row.first = <int32_t>(self.cells.used // sizeof(Cell))
-        row.cells = 0
-        return 0
-
-    cdef int32_t add_cell(self) except -1:
+    cdef int place_cell(self, int32_t i, bint in_head, bint is_header) except -1:
+        """Put a cell into the first free columns of the last row."""
+        cdef int64_t columns = self.number_in(i, self.colspan_code, self.span_digits)
+        cdef int64_t rows = self.number_in(i, self.rowspan_code, self.span_digits)
+        cdef int32_t at = <int32_t>(self.rows.used // sizeof(Row)) - 1, column = 0, k
+        cdef Row* row = (<Row*>self.rows.data) + at
         cdef Cell* cell = <Cell*>added(&self.cells, sizeof(Cell))
+        columns = 1 if columns < 1 else min(columns, self.most_span)
+        rows = 1 if rows < 0 else self.most_span if rows == 0 else min(rows, self.most_span)
+        if columns * rows - 1 > self.most_added - self.added_cells:
+            columns = rows = 1
+        self.added_cells += columns * rows - 1
+        if row.cells:
+            column = (cell - 1).column + (cell - 1).columns
+        while column < <int32_t>(self.covered.used // sizeof(int32_t)) and (<int32_t*>self.covered.data)[column] > at:
+            column += 1
+        if rows > 1:
+            while self.covered.used < <size_t>(column + columns) * sizeof(int32_t):
+                (<int32_t*>added(&self.covered, sizeof(int32_t)))[0] = 0
+            for k in range(column, column + <int32_t>columns):
+                (<int32_t*>self.covered.data)[k] = max((<int32_t*>self.covered.data)[k], at + <int32_t>rows)
+        if not in_head:
+            row.is_header = is_header and (row.is_header or not row.cells)
+        row.cells += 1
+        cell.node = i
         cell.next = cell.last = -1
-        self.row().cells += 1
-        return <int32_t>(self.cells.used // sizeof(Cell)) - 1
+        cell.row = at
+        cell.column = column
+        cell.columns = <int32_t>columns
+        cell.has_picture = cell.has_text = False
+        for k in range(i + 1, self.end[i]):
+            if self.keep[k] and self.does_of(k) & ROLE == IMAGE:
+                cell.has_picture = True
+                break
+        return 0
 
     cdef int open_cell(self, int32_t i) except -1:
-        cdef int64_t columns = self.span(i, self.colspan_code), rows = self.span(i, self.rowspan_code), k
-        cdef int32_t at, cell
-        if self.added_cells + columns * rows - 1 > self.most_added:
-            columns = rows = 1
-        else:
-            self.added_cells += columns * rows - 1
-        if not self.rows.used:
-            self.open_row()
-        while True:
-            at = self.row().cells
-            if <size_t>at * sizeof(int32_t) >= self.hanging.used or not (<int32_t*>self.hanging.data)[at]:
-                break
-            (<int32_t*>self.hanging.data)[at] -= 1
-            self.add_cell()
-        self.cell = -1
-        for k in range(columns):
-            at = self.row().cells
-            if rows > 1:
-                while self.hanging.used <= <size_t>at * sizeof(int32_t):
-                    (<int32_t*>added(&self.hanging, sizeof(int32_t)))[0] = 0
-                (<int32_t*>self.hanging.data)[at] = <int32_t>(rows - 1)
-            cell = self.add_cell()
-            if self.cell < 0:
-                self.cell = cell
+        """Open cell i, unless it is none of the grid, or its row has been written."""
+        cdef Cell* cells = <Cell*>self.cells.data
+        cdef int32_t count = <int32_t>(self.cells.used // sizeof(Cell))
+        while self.next_cell < count and cells[self.next_cell].node < i:
+            self.next_cell += 1
+        if self.next_cell < count and cells[self.next_cell].node == i:
+            if cells[self.next_cell].row >= self.written_rows:
+                self.cell = self.next_cell
+                self.opened_rows = cells[self.next_cell].row + 1
         return 0
 
-    cdef int64_t span(self, int32_t i, int name) noexcept:
-        cdef int64_t number = self.number_in(i, name, 6)
-        return 1 if number < 1 else self.most_span if number > self.most_span else number
-
-    cdef int64_t number_in(self, int32_t i, int name, int longest) noexcept:
-        """The number in an attribute of node i, of at most `longest` digits; -1 for anything else."""
-        cdef Py_ssize_t low = 0, high = self.attr_node.shape[0], k
-        cdef int64_t number = 0
-        cdef Py_UCS4 c
-        if high:
-            low = lower_bound(&self.attr_node[0], 0, high, i)
-        high = -1
+    cdef Py_ssize_t attribute(self, int32_t i, int name) noexcept:
+        """The place of an attribute of node i; -1 if it has none."""
+        cdef Py_ssize_t low = 0, found = -1
+        if self.attr_node.shape[0]:
+            low = lower_bound(&self.attr_node[0], 0, self.attr_node.shape[0], i)
         while low < self.attr_node.shape[0] and self.attr_node[low] == i:
             if self.attr_name[low] == name:
-                high = low
+                found = low
             low += 1
+        return found
+
+    cdef int64_t number_in(self, int32_t i, int name, Py_ssize_t longest) noexcept:
+        """The number in an attribute of node i, of at most `longest` digits; -1 for anything else."""
+        cdef Py_ssize_t high = self.attribute(i, name), k
+        cdef int64_t number = 0
+        cdef Py_UCS4 c
         if high < 0 or not 0 < self.attr_start[high + 1] - self.attr_start[high] <= longest:
             return -1
         for k in range(self.attr_start[high], self.attr_start[high + 1]):
@@ -377,52 +446,151 @@ cdef class Writer:
             number = number * 10 + <int64_t>c - 48
         return number
 
-    cdef int end_table(self) except -1:
-        cdef Row* rows = <Row*>self.rows.data
-        cdef Py_ssize_t count = self.rows.used // sizeof(Row), r, most = 0, written
-        cdef int32_t k
-        if not self.in_table:
-            return 0
-        self.in_table = False
-        self.cell = -1
-        for r in range(count):
-            if self.row_says(&rows[r]):
-                if rows[r].cells > most:
-                    most = rows[r].cells
-            else:
-                rows[r].cells = 0
-        if most > 1:
-            self.begin_passage(LOOSE)
-            written = 0
-            for r in range(count):
-                if not rows[r].cells:
-                    continue
-                if written:
-                    self.put(10)
-                written += 1
-                for k in range(rows[r].cells):
-                    if k:
-                        self.put(32)
-                        self.put(124)  # '|'
-                        self.put(32)
-                    self.write_cell(rows[r].first + k)
-        else:
-            for r in range(count):
-                if rows[r].cells:
-                    self.begin_passage(TIGHT)
-                    self.write_cell(rows[r].first)
+    cdef int number_items(self) except -1:
+        """The numbers of the items of ordered lists (as render.listnumbers has them)."""
+        cdef int32_t size = <int32_t>self.tag.shape[0], i, own
+        cdef int32_t[::1] around = np.empty(size, np.int32)
+        numbers, small = np.zeros((2, size), np.int64), np.zeros((3, size), np.uint8)
+        cdef int64_t[::1] upcoming = numbers[0]
+        cdef uint8_t[::1] style = small[0], falls = small[1]
+        cdef Py_ssize_t found
+        cdef int64_t number
+        cdef int what
+        self.item_number, self.item_type = numbers[1], small[2]
+        for i in range(size):  # count the items
+            what = self.does_of(i)
+            around[i] = i if what & ROLE == LIST else around[self.parent[i]] if i else -1
+            self.item_number[i] = BULLET
+            if what & ROLE == ITEM and self.is_numbered(i, around[i]):
+                upcoming[around[i]] += 1
+        for i in range(size):
+            what = self.does_of(i)
+            if what & NUMBERED:
+                falls[i] = self.attribute(i, self.reversed_code) >= 0
+                number = self.number_in(i, self.start_code, self.digits)
+                upcoming[i] = number if number >= 0 else upcoming[i] if falls[i] else 1
+                found = self.attribute(i, self.type_code)
+                if found >= 0 and self.attr_start[found + 1] - self.attr_start[found] == 1:
+                    what = PyUnicode_READ(self.kind_of_attributes, self.attr_text, self.attr_start[found])
+                    style[i] = what if what == 97 or what == 65 or what == 105 or what == 73 else 0
+            elif what & ROLE == ITEM and self.is_numbered(i, around[i]):
+                own = around[i]
+                number = self.number_in(i, self.value_code, self.digits)
+                if number < 0:
+                    number = upcoming[own]
+                upcoming[own] = number - 1 if falls[own] else number + 1
+                self.item_number[i] = number if number >= 0 else BULLET
+                self.item_type[i] = style[own]
         return 0
 
-    cdef bint row_says(self, Row* row) noexcept:
-        cdef int32_t k, at
+    cdef inline bint is_numbered(self, int32_t i, int32_t own) noexcept:
+        """Whether item i counts in its list `own`: it is a kept ordered list, and browsers do not hide the item."""
+        return own >= 0 and self.does_of(own) & NUMBERED and self.keep[own] and (
+            self.keep[i] or not self.flags[i] & ~self.flags[own] & F_HIDDEN
+        )
+
+    cdef int write_rows(self, int32_t until) except -1:
+        """Write the rows from the last written one to row `until`: lines for titles, then the table."""
+        cdef Row* rows = <Row*>self.rows.data
+        cdef Cell* cells = <Cell*>self.cells.data
+        cdef int32_t first = self.written_rows, r, k, c, titles, most = 0
+        cdef Py_ssize_t kept = 0, counted = 0, shown = 0, width = 0
+        cdef bint is_table = False
+        cdef int32_t* place
+        if until <= first:
+            return 0
+        self.written_rows = until
+        for r in range(first, until):
+            for k in range(rows[r].first, rows[r].first + rows[r].cells):
+                cells[k].has_text = self.cell_says(k)
+                rows[r].has_text |= cells[k].has_text
+                rows[r].kept += cells[k].has_text or cells[k].has_picture
+                if cells[k].column + cells[k].columns > most:
+                    most = cells[k].column + cells[k].columns
+        titles = self.first_after_titles(first, until)
+        # the columns to write
+        self.columns.used = 0
+        for c in range(most):
+            (<int32_t*>added(&self.columns, sizeof(int32_t)))[0] = -1
+        place = <int32_t*>self.columns.data
+        for r in range(titles, until):
+            counted += rows[r].kept > 0
+            shown += rows[r].has_text
+            kept += rows[r].kept
+            for k in range(rows[r].first, rows[r].first + rows[r].cells):
+                if cells[k].columns == 1 and (cells[k].has_text or cells[k].has_picture):
+                    place[cells[k].column] = 0
+        for r in range(titles, until):
+            for k in range(rows[r].first, rows[r].first + rows[r].cells):
+                if (cells[k].has_text or cells[k].has_picture) and self.column_of(&cells[k]) < 0:
+                    place[cells[k].column] = 0
+        for c in range(most):
+            if place[c] >= 0:
+                place[c] = <int32_t>width
+                width += 1
+        if width > 1 and shown and counted * width - kept <= self.most_added - self.added_cells:
+            self.added_cells += counted * width - kept
+            is_table = True
+        for r in range(first, titles if is_table else until):
+            for k in range(rows[r].first, rows[r].first + rows[r].cells):
+                if cells[k].has_text:
+                    self.begin_passage(TIGHT)
+                    self.write_cell(k)
+        if not is_table:
+            return 0
+        self.begin_passage(LOOSE)
+        shown = 0
+        for r in range(titles, until):
+            if not rows[r].has_text:
+                continue
+            if shown:
+                self.put(10)
+            shown += 1
+            c = 0
+            for k in range(rows[r].first, rows[r].first + rows[r].cells):
+                if cells[k].has_text:
+                    c = self.write_bars(c, place[self.column_of(&cells[k])])
+                    self.write_cell(k)
+            self.write_bars(c, <int32_t>width - 1)
+        return 0
+
+    cdef int32_t first_after_titles(self, int32_t first, int32_t until) noexcept:
+        """The header row, where only rows of one cell are above it; else the first row."""
+        cdef Row* rows = <Row*>self.rows.data
+        cdef int32_t r
+        for r in range(first, until):
+            if rows[r].kept:
+                if rows[r].is_header and rows[r].kept > 1:
+                    return r
+                if rows[r].cells > 1:
+                    break
+        return first
+
+    cdef int32_t column_of(self, Cell* cell) noexcept:
+        """The first column of a cell that is written; -1 if none is."""
+        cdef int32_t c
+        for c in range(cell.column, cell.column + cell.columns):
+            if (<int32_t*>self.columns.data)[c] >= 0:
+                return c
+        return -1
+
+    cdef int32_t write_bars(self, int32_t column, int32_t wanted) except -1:
+        """Go from a column to another one to the right of it; returns that."""
+        cdef int32_t c
+        for c in range(column, wanted):
+            self.put(32)
+            self.put(124)  # '|'
+            self.put(32)
+        return wanted
+
+    cdef bint cell_says(self, int32_t cell) noexcept:
+        cdef int32_t at = (<Cell*>self.cells.data)[cell].next
         cdef CellPiece* entry
-        for k in range(row.cells):
-            at = (<Cell*>self.cells.data)[row.first + k].next
-            while at >= 0:
-                entry = (<CellPiece*>self.cell_pieces.data) + at
-                if entry.piece.start >= 0 and not self.is_space(entry.piece.start, entry.piece.end):
-                    return True
-                at = entry.next
+        while at >= 0:
+            entry = (<CellPiece*>self.cell_pieces.data) + at
+            if entry.piece.start >= 0 and not self.is_space(entry.piece.start, entry.piece.end):
+                return True
+            at = entry.next
         return False
 
     cdef int write_cell(self, int32_t cell) except -1:
@@ -448,9 +616,8 @@ cdef class Writer:
         else:
             count = 0
         if count:
-            if self.in_table and self.rows.used:  # a caption behind rows
-                self.end_table()
-                self.new_table()
+            if self.in_table:  # a caption behind rows
+                self.write_rows(self.opened_rows)
             self.begin_passage(self.kind)
             if self.kind == CODE:
                 self.write_code(piece, count)
@@ -469,7 +636,7 @@ cdef class Writer:
         cdef bint tight
         if self.has_written:
             last = &container[count - 1]
-            if self.last_within and count and last.number != IS_QUOTE and not last.opened:
+            if self.last_within and count and last.width != IS_QUOTE and not last.opened:
                 tight = kind == TIGHT or kind == APART
             else:
                 tight = self.last_kind == TIGHT and kind == TIGHT and self.last_within == (count > 0)
@@ -477,23 +644,22 @@ cdef class Writer:
             if not tight:
                 self.write(10)
         for k in range(count):
-            if container[k].number == IS_QUOTE:
+            if container[k].width == IS_QUOTE:
                 continue
             if container[k].opened:
                 self.write_blanks(container[k].width)
             else:
-                self.write_marker(container[k].number)
+                self.write_marker(&container[k])
                 container[k].opened = True
         self.has_written = True
         self.last_kind = kind
         self.last_within = count > 0
         return 0
 
-    cdef int write_marker(self, int64_t number) except -1:
-        cdef char marker[32]
-        cdef int k, count = snprintf(marker, 32, b"%lld. " if number >= 0 else b"- ", <long long>number)
-        for k in range(count):
-            self.write(marker[k])
+    cdef int write_marker(self, Container* container) except -1:
+        cdef int k
+        for k in range(container.width):
+            self.write(container.marker[k])
         return 0
 
     cdef inline int write(self, Py_UCS4 c) except -1:
@@ -514,7 +680,7 @@ cdef class Writer:
         if c == 10 and self.within.used:
             container = <Container*>self.within.data
             for k in range(<Py_ssize_t>(self.within.used // sizeof(Container))):
-                if container[k].number != IS_QUOTE:
+                if container[k].width != IS_QUOTE:
                     self.write_blanks(container[k].width)
         return 0
 
@@ -528,6 +694,7 @@ cdef class Writer:
             if piece.start == LINE_BREAK:
                 return 2 if gap else 0
             return gap if gap != 3 else 1
+        make_room(&self.out, <size_t>(piece.end - piece.start + 1) * sizeof(Py_UCS4))
         for k in range(piece.start, piece.end):
             c = PyUnicode_READ(self.kind_of_text, self.text, k)
             if is_space_or_control(c):
@@ -535,10 +702,13 @@ cdef class Writer:
                     gap = 1
                 continue
             if gap == 1:
-                self.write(32)
+                (<Py_UCS4*>(self.out.data + self.out.used))[0] = 32
+                self.out.used += sizeof(Py_UCS4)
             elif gap == 2:
                 self.put(10)
-            self.write(c)
+                make_room(&self.out, <size_t>(piece.end - k) * sizeof(Py_UCS4))
+            (<Py_UCS4*>(self.out.data + self.out.used))[0] = c
+            self.out.used += sizeof(Py_UCS4)
             gap = 3
         return gap
 
@@ -586,7 +756,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
                  const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names):
     """The kept nodes and runs of a page as plain text.
 
-    `does` is TAG_DOES and `limits` LIMITS of render.flow; `names` are the codes of start, colspan and rowspan.
+    `does` is TAG_DOES and `limits` LIMITS of render.flow; `names` are codes of attributes.
     """
     cdef const uint8_t[::1] keep = bytes_of(kept)
     cdef const uint8_t[::1] wanted = bytes_of(kept_runs)
@@ -657,8 +827,11 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     writer.tag, writer.end, writer.text_start, writer.text_end = tag, end, text_start, text_end
     writer.attr_node, writer.attr_name, writer.attr_start = attr_node, attr_name, attr_start
     writer.keep, writer.does, writer.no_data = keep, does, no_data
-    writer.longest_cell, writer.most_span, writer.most_added, writer.most_containers = limits
-    writer.start_code, writer.colspan_code, writer.rowspan_code = names
+    writer.shown, writer.flags, writer.parent = shown, flags, parent
+    (writer.longest_cell, writer.most_span, writer.most_added, writer.most_containers, writer.span_digits,
+     writer.digits, writer.most_roman) = limits
+    (writer.start_code, writer.colspan_code, writer.rowspan_code, writer.value_code, writer.reversed_code,
+     writer.type_code) = names
     writer.cell = -1
     cdef int32_t[::1] opened = np.empty(size + 1, np.int32)
     cdef Py_ssize_t depth = 0

@@ -15,21 +15,20 @@ from numpy.typing import NDArray
 
 from webwinnow._words import blank_runs
 from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
-from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render._text import flowing_text
+from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of, number_in
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
+from webwinnow.render.tablegrid import MOST_ADDED_CELLS, MOST_SPAN, AddedCells, TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell is a layout table (ours)."""
-MOST_SPAN = 50
-"""Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
-MOST_ADDED_CELLS = 100_000
-"""Empty cells that the spans of one page may add; after that, spans are ignored. Real pages stay far below."""
 MOST_CONTAINERS = 20
 """Nested lists and quotes that are shown as such: each makes every line inside longer."""
-LIMITS = (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS, MOST_CONTAINERS)
+SPAN_DIGITS = 6
+LIMITS = (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS, MOST_CONTAINERS, SPAN_DIGITS, DIGITS, MOST_ROMAN)
 
 # What an element does to the flow of text, by tag code.
 _INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
@@ -70,7 +69,9 @@ _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, F
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARK_OF))
 """Tags that matter to rich text."""
 _SEEN[TAG_CODE["#root"]] = True
-_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT = 16, 32, 64, 128, 256
+_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT, _GROUP_BIT, _HEAD_BIT = (
+    1 << k for k in range(4, 11)
+)
 TAG_DOES = (
     _ROLE
     | np.where(_SILENT, _SILENTLY_BIT, 0)
@@ -80,7 +81,10 @@ TAG_DOES = (
 ).astype(np.uint16)
 """The effect of each tag on plain text, in one number for the compiled kernel (`_text.pyx`)."""
 TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
-_NUMBERS = (ATTRIBUTE_CODE["start"], ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"])
+_GROUPS = [TAG_CODE[name] for name in ("thead", "tbody", "tfoot")]
+TAG_DOES[_GROUPS] |= _GROUP_BIT
+TAG_DOES[[TAG_CODE["thead"], TAG_CODE["th"]]] |= _HEAD_BIT
+_NAMES = tuple(ATTRIBUTE_CODE[name] for name in "start colspan rowspan value reversed type".split())
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
 
@@ -100,7 +104,7 @@ def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     nodes = tree.tag, tree.parent, tree.end, tree.flags
     attributes = tree.attr_text, tree.attr_node, tree.attr_name, tree.attr_start
     kept_runs = np.ones(tree.run_count, np.bool_) if runs is None else runs
-    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NUMBERS)
+    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NAMES)
 
 
 def passages_of(
@@ -118,33 +122,6 @@ def code_language(tree: PageTree, i: int) -> str:
         if match is not None and match[1] not in ("none", "text", "plain", "default", "source"):
             return match[1].lower()
     return ""
-
-
-class _Table:
-    """A data table while its rows are collected; `cell` is None between cells."""
-
-    def __init__(self) -> None:
-        self.rows: list[list[list[Piece]]] = []
-        self.cell: list[Piece] | None = None
-        self.hanging: dict[int, int] = {}
-        """Columns that a cell above still covers, and the number of rows left."""
-
-    def open_row(self) -> None:
-        self.rows.append([])
-
-    def open_cell(self, colspan: int, rowspan: int) -> None:
-        if not self.rows:
-            self.open_row()
-        row = self.rows[-1]
-        while self.hanging.get(len(row), 0):
-            self.hanging[len(row)] -= 1
-            row.append([])
-        self.cell = []
-        for _ in range(colspan):
-            if rowspan > 1:
-                self.hanging[len(row)] = rowspan - 1
-            row.append([])
-        row[-colspan] = self.cell
 
 
 class _Walk:
@@ -168,14 +145,14 @@ class _Walk:
         self.within: list[Container] = []
         self.holders: list[int] = []
         """The nodes of the list items and quotes in `within`."""
-        self.lists: list[int | None] = []
-        """Next number of each open list, None for a bulleted one."""
         self.marking: list[tuple[int, Marks]] = []
         """Open elements that mark text, each with the marks before it."""
         self.marks = PLAIN
-        self.table: _Table | None = None
+        self.table: TableGrid | None = None
         """The open data table. There is at most one: a table in a cell makes the outer one a layout table."""
-        self.added_cells = 0
+        self.cell_node = -1
+        """The open cell of it."""
+        self.added = AddedCells()
         no_data = _NOT_IN_DATA_CELLS[np.minimum(tree.tag, CUSTOM_TAG)]
         self.no_data_before: list[int] = np.concatenate(([0], np.cumsum(no_data))).tolist()
         """How many elements before each node cannot be in a data table."""
@@ -212,14 +189,14 @@ class _Walk:
         return wanted
 
     def _say(self, text: str) -> None:
-        pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
+        pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell.pieces
         if not pieces and not self.code and text.isspace():
             return
         pieces.append(_new_piece(Piece, (text, self.marks, None)))
 
     def _split(self, silently: bool) -> None:
         if self.table is not None and self.table.cell is not None:
-            self.table.cell.append(Piece(" "))
+            self.table.cell.pieces.append(Piece(" "))
         elif self.code:
             self._split_code(_LINE)
         elif silently:
@@ -256,11 +233,9 @@ class _Walk:
             self.code = 1
             self.kind = "code" if kept else "line"
             self.language = code_language(self.tree, i) if self.rich and kept else ""
-        elif role == _LIST:
-            self.lists.append(self._list_start(i) if kept and TAGS[self.tags[i]] == "ol" else None)
         elif role == _TABLE:
             if kept and self._is_data_table(i):
-                self.table = _Table()
+                self.table = self._grid(i)
         elif not kept:
             return
         elif role == _PARAGRAPH:
@@ -269,7 +244,7 @@ class _Walk:
             self.heading = self.level = int(TAGS[self.tags[i]][1])
             self.kind = "heading"
         elif role == _ITEM:
-            self._open_container(i, Container(self._next_marker()))
+            self._open_container(i, Container(marker_of(*self._numbers.get(i, (BULLET, "")), rich=self.rich)))
         elif role == _QUOTE:
             self._open_container(i, Container(None))
         elif role == _RULE and self.rich:
@@ -294,58 +269,76 @@ class _Walk:
             elif role != _BREAK:
                 self._split_code(role)
         elif self.table is not None and role != _TABLE and (self.table.cell is not None or role == _ROW):
-            self._close_in_table(role)
+            self._close_in_table(i)
         elif role not in (_BREAK, _IMAGE, _RULE):
             if role == _HEADING:
                 self.heading = 0
             self._flush()
-            if role == _LIST:
-                if self.lists:  # none where a foreign cell has closed the table's
-                    self.lists.pop()
-            elif self.holders and self.holders[-1] == i:
+            if self.holders and self.holders[-1] == i:
                 self.holders.pop()
                 self.within.pop()
-            elif role == _TABLE:
-                self._end_table()
+            elif role == _TABLE and self.table is not None:
+                self._write_table(self.table, len(self.table.rows))
+                self.table = None
 
     def _open_in_table(self, i: int, role: int) -> None:
         table = self.table
         assert table is not None
-        if role == _ROW:
-            table.open_row()
+        if table.cell is not None:
+            if table.cell.pieces:
+                table.cell.pieces.append(Piece(" "))
         elif role == _CELL:
             self._flush()
-            table.open_cell(*self._spans(i))
-        elif table.cell:
-            table.cell.append(Piece(" "))
+            if table.open_cell(i):
+                self.cell_node = i
 
-    def _close_in_table(self, role: int) -> None:
+    def _close_in_table(self, i: int) -> None:
         assert self.table is not None
-        if role == _CELL:
+        if self.cell_node == i:
             self.table.cell = None
-        elif self.table.cell and role != _IMAGE:
-            self.table.cell.append(Piece(" "))
+            self.cell_node = -1
+        elif self.table.cell is not None and self.table.cell.pieces and self.roles[i] != _IMAGE:
+            self.table.cell.pieces.append(Piece(" "))
 
-    def _end_table(self) -> None:
-        table, self.table = self.table, None
-        if table is None:
-            return
-        rows = [row for row in table.rows if any(map(_has_text, row))]
-        if rows and max(map(len, rows)) > 1:
-            self.out.append(Passage("table", rows=rows, within=tuple(self.within)))
-        else:
-            for row in rows:
-                self.out.append(Passage("line", row[0], tuple(self.within)))
+    def _grid(self, i: int) -> TableGrid:
+        """The places of the cells of table i. Hidden cells without anything kept have none, as in browsers."""
+        grid, ends = TableGrid(self.added), self.tree.end
+        hidden = (self.tree.flags & HIDDEN) != 0
+        k, end = i + 1, int(ends[i])
+        while k < end:
+            role, after = self.roles[k], int(ends[k])
+            if role in (_ROW, _CELL) and hidden[k] and not hidden[i] and not self.mask[k:after].any():
+                k = after
+                continue
+            if self.tags[k] in _GROUPS:
+                grid.begin_group(is_head=TAGS[self.tags[k]] == "thead")
+            elif role == _ROW:
+                grid.begin_row()
+            elif role == _CELL:
+                pictures = (self.roles[j] == _IMAGE and self.keep[j] for j in range(k + 1, after))
+                is_header = TAGS[self.tags[k]] == "th"
+                grid.place(k, *self._spans(k), is_header=is_header, has_picture=any(pictures))
+                k = after
+                continue
+            k += 1
+        return grid
+
+    def _write_table(self, table: TableGrid, until: int) -> None:
+        within = tuple(self.within)
+        table.write(
+            until,
+            on_table=lambda rows: self.out.append(Passage("table", rows=rows, within=within)),
+            on_line=lambda pieces: self.out.append(Passage("line", pieces, within)),
+        )
 
     def _flush(self) -> None:
         """End the current passage, if it has text."""
         pieces = self.pieces
         if pieces:
             self.pieces = []
-            if _has_text(pieces):
-                if self.table is not None and self.table.rows:  # a caption behind rows
-                    self._end_table()
-                    self.table = _Table()
+            if has_text(pieces):
+                if self.table is not None:  # a caption behind rows
+                    self._write_table(self.table, self.table.opened)
                 self.out.append(Passage(self.kind, pieces, tuple(self.within), self.level, self.language))
         self.kind, self.level, self.language = "heading" if self.heading else "line", self.heading, ""
 
@@ -378,29 +371,18 @@ class _Walk:
         found = self._attributes(i)
         address = picture_source(self.tree, found.get("src"), found.get("data-src"))
         if address is not None:
-            pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell
+            pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell.pieces
             pieces.append(Piece(printable(found.get("alt", "")), self.marks, address))
 
-    def _list_start(self, i: int) -> int:
-        start = self._attributes(i).get("start", "")
-        return int(start) if re.fullmatch(r"[0-9]{1,8}", start) else 1
-
-    def _next_marker(self) -> str:
-        if not self.lists or self.lists[-1] is None:
-            return "- "
-        number = self.lists[-1]
-        self.lists[-1] = number + 1
-        return f"{number}. "
+    @cached_property
+    def _numbers(self) -> dict[int, tuple[int, str]]:
+        return list_numbers(self.tree, self.mask)
 
     def _spans(self, i: int) -> tuple[int, int]:
         """The number of columns and rows that cell i covers."""
         found = self._attributes(i)
-        columns, rows = (_span(found[name]) if name in found else 1 for name in ("colspan", "rowspan"))
-        added = columns * rows - 1
-        if self.added_cells + added > MOST_ADDED_CELLS:
-            return 1, 1
-        self.added_cells += added
-        return columns, rows
+        columns, rows = (number_in(found.get(name, ""), SPAN_DIGITS, 1) for name in ("colspan", "rowspan"))
+        return min(max(columns, 1), MOST_SPAN), min(rows or MOST_SPAN, MOST_SPAN)  # rowspan=0 covers the group
 
     def _is_data_table(self, i: int) -> bool:
         end = int(self.tree.end[i])
@@ -412,14 +394,3 @@ class _Walk:
             return False
         longest = int((self.tree.text_end[cells] - self.tree.text_start[cells]).max())
         return longest <= LONGEST_CELL
-
-
-def _span(written: str) -> int:
-    return min(max(int(written), 1), MOST_SPAN) if re.fullmatch(r"[0-9]{1,6}", written) else 1
-
-
-def _has_text(pieces: list[Piece]) -> bool:
-    for piece in pieces:  # noqa: SIM110 (a plain loop takes half the time of any(), and this runs for every passage)
-        if piece.image is not None or not (piece.text.isspace() or not piece.text):
-            return True
-    return False

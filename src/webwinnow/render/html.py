@@ -21,7 +21,10 @@ _LEFT_OUT = frozenset(
 )
 """Elements that load, run or request something, and those without meaning outside of them. Their text is kept."""
 _LAYOUT = ("class", "align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing", "dir")
-_PLAIN = ("colspan", "rowspan", "start", "datetime", "lang", "title", "alt")
+_PLAIN = ("colspan", "rowspan", "start", "reversed", "datetime", "lang", "title", "alt")
+_LIST = ("type", "value")
+"""Attributes of lists and their items, which mean something else elsewhere."""
+_CELLS = (TAG_CODE["td"], TAG_CODE["th"])
 
 
 def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
@@ -30,11 +33,24 @@ def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     It has the page's title, unless nothing at all is kept.
     """
     check_masks(tree, keep, runs)
-    body = _body(tree, keep, runs)
+    body = _body(tree, *_with_empty_cells(tree, keep, runs))
     language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
     title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"
     head = f'<!DOCTYPE html>\n<html{language}>\n<head><meta charset="utf-8">{title}</head>'
     return printable(f"{head}\n<body>{body}</body>\n</html>\n")
+
+
+def _with_empty_cells(
+    tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    """The masks with the removed cells of kept rows, without their text, so that the others stay in their columns."""
+    total = np.concatenate(([0], np.cumsum(keep, dtype=np.int64)))
+    shown = total[tree.end] > total[:-1]
+    empty = np.isin(tree.tag, _CELLS) & ~shown & tree.visible
+    empty &= keep[tree.parent] & (tree.tag[tree.parent] == TAG_CODE["tr"])
+    if not empty.any():
+        return keep, runs
+    return keep | empty, ~empty[tree.run_owner] if runs is None else runs & ~empty[tree.run_owner]
 
 
 def _body(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> str:
@@ -75,6 +91,7 @@ def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[st
     shown = [(name, found[name]) for name in _LAYOUT if name in found]
     if kept:
         shown.extend((name, found[name]) for name in _PLAIN if name in found)
+        shown.extend((name, found[name]) for name in _LIST if tag in ("ol", "li") and name in found)
         shown.extend(_urls(tree, tag, found))
     if tag == "img" and not any(name == "src" for name, _ in shown):
         return "", ""

@@ -104,13 +104,12 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _table(rows: list[list[list[Piece]]]) -> str:
-    """A pipe table. Rows may be shorter than the first one, never longer."""
-    width = max(map(len, rows))
+    """A pipe table; all rows have the same number of cells, and the first is the header."""
     lines = []
-    for row in [rows[0] + [[]] * (width - len(rows[0])), *rows[1:]]:
+    for row in rows:
         cells = [_inline(cell).replace(_HARD_BREAK, " ").replace("|", "\\|") for cell in row]
         lines.append("| " + " | ".join(cells) + " |")
-    lines.insert(1, "|" + " --- |" * width)
+    lines.insert(1, "|" + " --- |" * len(rows[0]))
     return "\n".join(lines)
 
 
