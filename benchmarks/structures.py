@@ -40,13 +40,13 @@ from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.render.walk import picture_source
 
+CRAWL, MORE = "crawl-ics", "pages-more"
 COLUMNS = ("what", "before", "after")
 WHENS = ("before", "after")
 HALF = 0.5
 """A text is repeated if this share of the site's pages have it."""
 LABEL_WORDS, LABEL_DISTANCE = 8, 4
 """A label has at most so many words, and its value is at most so many blocks behind it."""
-CRAWL, MORE = "crawl-ics", "pages-more"
 JUDGEMENTS = Path(__file__).with_name("judgements")
 Mask = NDArray[np.bool_]
 Row = tuple[str, ...]
@@ -61,6 +61,7 @@ class Sample:
     sites: int | None = None
     models: tuple[str, ...] = heldout.MODELS
     methods: tuple[str, ...] = ("page", "combined")
+    files: tuple[str, ...] = (SINGLE, NEWS, MORE)
 
     def cleaners(self) -> dict[tuple[str, str], Cleaner]:
         """The cleaners of each method, before and after."""
@@ -70,9 +71,15 @@ class Sample:
             for when in WHENS
         }
 
+    def held_out_pages(self, source: str) -> Iterator[HeldOutPage]:
+        """Single pages of a file."""
+        return heldout.held_out_pages(self.data, source, pages=self.pages) if source in self.files else iter(())
+
     def held_out_sites(self, source: str, trained_on: str) -> Iterator[HeldOutSite]:
         """Whole sites of a file."""
         most = self.pages or heldout.MOST_PAGES
+        if source not in (*self.files, SHOPS):
+            return iter(())
         return heldout.held_out_sites(self.data, source, trained_on, sites=self.sites, pages=most)
 
 
@@ -509,7 +516,7 @@ def headings(sample: Sample) -> list[Row]:
     rows: list[Row] = []
     cleaners = sample.cleaners()
     counts: dict[tuple[str, str, str], HeadingCounts] = defaultdict(HeadingCounts)
-    for page in heldout.held_out_pages(sample.data, SINGLE, pages=sample.pages):
+    for page in sample.held_out_pages(SINGLE):
         sections, texts = sections_of(page), _shown_texts(page)
         headline = headline_of(page.context.tree, texts)
         for (method, when), cleaner in cleaners.items():
@@ -560,17 +567,18 @@ def text(sample: Sample) -> list[Row]:
     rows = []
     by_when: dict[str, list[float]] = defaultdict(list)
     alone = {when: Cleaner.of("page", CleaningSettings.from_pairs(SETTINGS[when])) for when in WHENS}
-    for page in heldout.held_out_pages(sample.data, SINGLE, pages=sample.pages):
+    for page in sample.held_out_pages(SINGLE):
         for when, cleaner in alone.items():
             by_when[when].append(word_f1(page.cleaned(cleaner).text, page.row["text"])[0])
-    rows.append(_shown("pages-wcxb, page, nested: word F1", *([_mean(by_when[when])] for when in WHENS), digits=4))
-    for trained_on in sample.models:
+    if by_when:
+        rows.append(_shown("pages-wcxb, page, nested: word F1", *([_mean(by_when[when])] for when in WHENS), digits=4))
+    for trained_on in sample.models if NEWS in sample.files else ():
         sites = list(sample.held_out_sites(NEWS, trained_on))
         found = {key: news_f1(sites, cleaner) for key, cleaner in sample.cleaners().items()}
         for method in sample.methods:
             values = ([found[method, when]] for when in WHENS)
             rows.append(_shown(f"sites-news, {trained_on}, {method}: word F1", *values, digits=4))
-    return [*rows, *_more(sample, alone)]
+    return [*rows, *(_more(sample, alone) if MORE in sample.files else ())]
 
 
 def _more(sample: Sample, cleaners: dict[str, Cleaner]) -> list[Row]:
@@ -786,6 +794,7 @@ def main() -> None:
     options.add_argument("--sites", type=int, help="sites of a file, at most, spread over it")
     options.add_argument("--model", choices=("news", "nonews"), help="one of the two page models for whole sites")
     options.add_argument("--methods", default="page,combined")
+    options.add_argument("--files", default=",".join(Sample.files), help="headings, text: the files that are read")
     chosen = options.parse_args()
     if unknown := set(chosen.parts) - set(PARTS):
         options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
@@ -796,6 +805,7 @@ def main() -> None:
         sites=chosen.sites,
         models=models,
         methods=tuple(chosen.methods.split(",")),
+        files=tuple(chosen.files.split(",")),
     )
     for name in chosen.parts or PARTS:
         for what, before, after in PARTS[name](sample):
