@@ -432,16 +432,17 @@ def plain(text: str) -> str:
     return _PLAIN.sub("", text.lower())
 
 
-def headline_of(tree: PageTree, texts: Iterable[str], common: frozenset[str] = frozenset()) -> str | None:
-    """The title of a page as a block of it has it; None where it does not occur. `common` are titles of the site."""
+def headlines_of(tree: PageTree, texts: Iterable[str], common: frozenset[str] = frozenset()) -> list[str]:
+    """The title of a page, or parts of it, that are blocks of the page: the longest, and those of half its length.
+
+    `common` are titles of the site. A page may repeat its whole title in a heading beside its headline.
+    """
     said = set(map(plain, texts))
     titles = [title for title in (tree.head.title, tree.head.open_graph.get("title", "")) if title]
-    parts = [part for title in titles for part in (title, *_TITLE_PARTS.split(title))]
-    name = plain(tree.head.open_graph.get("site_name", ""))
-    for part in sorted(dict.fromkeys(map(plain, parts)), key=len, reverse=True):
-        if len(part) >= LEAST_TITLE and part in said and part not in common and part != name:
-            return part
-    return None
+    parts = {plain(part) for title in titles for part in (title, *_TITLE_PARTS.split(title))}
+    known = {*common, plain(tree.head.open_graph.get("site_name", ""))}
+    found = sorted((part for part in (parts & said) - known if len(part) >= LEAST_TITLE), key=len, reverse=True)
+    return [part for part in found if 2 * len(part) >= len(found[0])]
 
 
 class HeadingCounts(NamedTuple):
@@ -494,20 +495,19 @@ def sections_of(page: HeldOutPage) -> list[tuple[NDArray[np.intp], NDArray[np.in
 
 
 def count_headings(
-    page: HeldOutPage, clean: CleanPage, sections: list[tuple[NDArray[np.intp], NDArray[np.intp]]], headline: str | None
+    page: HeldOutPage, clean: CleanPage, sections: list[tuple[NDArray[np.intp], NDArray[np.intp]]], titles: list[str]
 ) -> HeadingCounts:
     """The headings of one page, and its headline."""
     mask, counts = kept_blocks(page, clean), Counter()
     for own, inside in sections:
         stays, its = bool(mask[own].any()), bool(mask[inside].any())
         counts["both" if stays and its else "section" if its else "heading" if stays else "neither"] += 1
-    if headline is not None:
-        lines = [plain(line) for line in clean.text.split("\n")]
-        lines = [line for line in lines if line]
+    if titles:
+        lines = [line for line in map(plain, clean.text.split("\n")) if line]
         counts["pages"] = 1
-        counts["in_text"] = headline in "".join(lines)
-        counts["first"] = bool(lines) and lines[0] == headline
-        counts["once"] = lines.count(headline) == 1
+        counts["in_text"] = any(title in "".join(lines) for title in titles)
+        counts["first"] = bool(lines) and lines[0] in titles
+        counts["once"] = any(lines.count(title) == 1 for title in titles)
     return HeadingCounts(**counts)
 
 
@@ -518,18 +518,20 @@ def headings(sample: Sample) -> list[Row]:
     counts: dict[tuple[str, str, str], HeadingCounts] = defaultdict(HeadingCounts)
     for page in sample.held_out_pages(SINGLE):
         sections, texts = sections_of(page), _shown_texts(page)
-        headline = headline_of(page.context.tree, texts)
+        titles = headlines_of(page.context.tree, texts)
         for (method, when), cleaner in cleaners.items():
             if method == "page":  # there is no site to learn
                 key = SINGLE, method, when
-                counts[key] = counts[key].plus(count_headings(page, page.cleaned(cleaner), sections, headline))
+                counts[key] = counts[key].plus(count_headings(page, page.cleaned(cleaner), sections, titles))
     for site in sample.held_out_sites(NEWS, sample.models[0]):
         common = _common_titles(site)
-        known = [(sections_of(page), headline_of(page.context.tree, _shown_texts(page), common)) for page in site.pages]
+        known = [
+            (sections_of(page), headlines_of(page.context.tree, _shown_texts(page), common)) for page in site.pages
+        ]
         for (method, when), cleaner in cleaners.items():
-            for (sections, headline), (page, clean) in zip(known, site.cleaned(cleaner), strict=True):
+            for (sections, titles), (page, clean) in zip(known, site.cleaned(cleaner), strict=True):
                 key = NEWS, method, when
-                counts[key] = counts[key].plus(count_headings(page, clean, sections, headline))
+                counts[key] = counts[key].plus(count_headings(page, clean, sections, titles))
     for source, method in dict.fromkeys((source, method) for source, method, _ in counts):
         before, after = (counts[source, method, when] for when in WHENS)
         shares = [
