@@ -45,10 +45,13 @@ def pool_lists(
 def neighbours(
     text: str,
     run_start: NDArray[np.int32],
+    run_owner: NDArray[np.int32],
     first_run: NDArray[np.int64],
     said: NDArray[np.int32],
     owner: NDArray[np.int32],
+    tag: NDArray[np.uint16],
     parent: NDArray[np.int32],
+    roles: NDArray[np.uint8],
     most_chars: int,
     most_words: int,
 ) -> NDArray[np.uint8]: ...

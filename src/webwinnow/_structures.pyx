@@ -243,6 +243,14 @@ def find_structures(const uint16_t[::1] tag, const int32_t[::1] parent, const in
     return node_arrays, table_arrays[:, :tables], cell_arrays[:, :cells], list_arrays
 
 
+cdef bint _ends_with_colon(int kind, void* data, int32_t start, int32_t stop) noexcept:
+    while stop > start and Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, stop - 1)):
+        stop -= 1
+    return stop > start and (
+        PyUnicode_READ(kind, data, stop - 1) == 58 or PyUnicode_READ(kind, data, stop - 1) == 0xFF1A
+    )
+
+
 cdef struct RowFacts:
     uint64_t key        # of the styles of its row and of its first and last cell
     int32_t said        # cells with text
@@ -260,6 +268,7 @@ cdef int _mark_headers(Py_ssize_t table, int32_t first, int32_t last, int32_t ro
     """Mark the cells of a table that are headers of columns, of rows, or of the rows that follow."""
     cdef Scratch scratch = Scratch()
     cdef RowFacts* facts = <RowFacts*>scratch.room(rows + 1, sizeof(RowFacts))
+    cdef int32_t* colons = <int32_t*>scratch.room(columns, sizeof(int32_t))  # twice the cells with one, less all cells
     cdef int32_t c, k, node, row, header_rows = 0, labelled = 0, spoken = 0, with_digits = 0, seen = 0, same = 0
     cdef bint says, digit, is_pairs = False
     cdef Py_UCS4 letter
@@ -277,6 +286,8 @@ cdef int _mark_headers(Py_ssize_t table, int32_t first, int32_t last, int32_t ro
                 says = digit = True
                 break
             says = says or not Py_UNICODE_ISSPACE(letter)
+        if cell_columns[c] == 1 and says:
+            colons[cell_column[c]] += 1 if _ends_with_colon(kind, data, text_start[node], text_end[node]) else -1
         if c == first or cell_row[c - 1] != row:
             facts[row].key = style[parent[node]] * GOLDEN + style[node]
         if c + 1 == last or cell_row[c + 1] != row:
@@ -313,7 +324,7 @@ cdef int _mark_headers(Py_ssize_t table, int32_t first, int32_t last, int32_t ro
             cell_header[c] = COLUMN_HEADER
         elif cell_columns[c] >= columns and facts[row].said == 1:
             cell_header[c] = GROUP_HEADER
-        elif cell_column[c] == 0 and 2 * labelled >= rows:
+        elif cell_column[c] == 0 and 2 * labelled >= rows or colons[cell_column[c]] > 0 and cell_columns[c] == 1:
             cell_header[c] = ROW_HEADER
     return 0
 
@@ -327,8 +338,9 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
                 double lower, double few):
     """Give each block of a table the probability of its table, or of its row or column if that is `lower` in log odds.
 
-    `cell` and `table` are those of each block, or -1. Blocks that are not `counted` (the site repeats them) count only
-    where the counted ones have less than `few` of the weight.
+    `cell` and `table` are those of each block, or -1. Blocks that are not `counted`, because the site repeats them, count
+    only in rows and columns that have no other. If the counted ones have less than `few` of the weight, the site repeats
+    the table, and each row and column has its own probability. What the site repeats in a cell of several blocks may go.
     """
     cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] counts = bytes_of(counted)
@@ -337,6 +349,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     cdef int64_t* base = <int64_t*>scratch.room(tables_count + 1, sizeof(int64_t))
     cdef double[::1] found = np.array(probability)
     cdef double whole, high, group
+    cdef bint alone
     check_columns(cell.shape[0] == table.shape[0] == weight.shape[0] == counts.shape[0] == size)
     for t in range(tables_count):
         base[t] = lines
@@ -362,7 +375,8 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
             heads[r] |= GROUP_HEADER
         elif cells[5, c] & ROW_HEADER:
             heads[k] |= ROW_HEADER
-            continue
+            if not counts[i]:
+                continue
         _add(sums + 4 * r, probability[i], weight[i], counts[i])
         if cells[5, c] & GROUP_HEADER:
             continue
@@ -376,12 +390,13 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     for t in range(tables_count):
         if not totals[4 * t + 3]:
             continue
-        whole = _mean(totals + 4 * t, few)
+        whole = _mean(totals + 4 * t)
+        alone = totals[4 * t + 1] < few * totals[4 * t + 3]
         for k in range(base[t], base[t + 1]):
             line[k] = whole
             if sums[4 * k + 3]:
-                high = _mean(sums + 4 * k, 0)
-                if logit(high) < logit(whole) - lower:
+                high = _mean(sums + 4 * k)
+                if alone or logit(high) < logit(whole) - lower:
                     line[k] = high
         # headers have the highest probability of what they head
         high = group = 0
@@ -399,12 +414,11 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
                 high = line[k]
         top[t] = high if high else whole
         high = 0
-        for k in range(base[t] + tables[1, t], base[t + 1]):
-            if not heads[k] and line[k] > high:
+        for k in range(base[t + 1] - 1, base[t] + tables[1, t] - 1, -1):
+            if not heads[k]:
                 high = line[k]
-        for k in range(base[t] + tables[1, t], base[t + 1]):
-            if heads[k] and high:
-                line[k] = high
+            elif high:  # labels of the column to the right
+                line[k] = max(line[k], high) if k == base[t] + tables[1, t] else high
     for i in range(size):
         t, c = table[i], cell[i]
         if t < 0 or not totals[4 * t + 3]:
@@ -418,6 +432,8 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
         for k in range(cells[2, c], min(cells[2, c] + cells[4, c], tables[2, t])):
             high = max(high, line[base[t] + tables[1, t] + k])
         found[i] = min(whole, high)
+        if not counts[i] and (i and cell[i - 1] == c or i + 1 < size and cell[i + 1] == c):
+            found[i] = min(found[i], probability[i])
     return found.base
 
 
@@ -429,9 +445,9 @@ cdef inline void _add(double* sums, double probability, double weight, bint coun
     sums[3] += weight
 
 
-cdef inline double _mean(const double* sums, double few) noexcept:
-    """The mean of the counted blocks, or of all where the counted ones have little or `few` of the weight."""
-    return sums[0] / sums[1] if sums[1] > few * sums[3] else sums[2] / sums[3]
+cdef inline double _mean(const double* sums) noexcept:
+    """The mean of the counted blocks, or of all where none is counted."""
+    return sums[0] / sums[1] if sums[1] else sums[2] / sums[3]
 
 
 def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_t[:, ::1] lists,
@@ -460,7 +476,7 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
             blocks[list_of[i]] += 1
     for l in range(count):
         if sums[4 * l + 3] and blocks[l] <= 2 * lists[1, l]:
-            mean[l] = _mean(sums + 4 * l, few)
+            mean[l] = _mean(sums + 4 * l)
         else:
             blocks[l] = 0  # items of many blocks are no plain list
     _lead(list_of, lists, probability, is_heading, mean, blocks, before, window, 0, size, 1)
@@ -476,8 +492,8 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
         while last < size and list_of[last] == l and item[last] == item[i]:
             _add(item_sums, probability[last], weight[last], counts[last])
             last += 1
-        own = _mean(item_sums, 0) if item_sums[3] else mean[l]
-        if logit(own) >= logit(mean[l]) - lower:
+        own = _mean(item_sums)
+        if sums[4 * l + 1] >= few * sums[4 * l + 3] and logit(own) >= logit(mean[l]) - lower:
             own = max(mean[l], min(before[l], after[l]))
         while i < last:
             found[i] = own
@@ -511,55 +527,74 @@ cdef int _lead(const int32_t[::1] list_of, const int32_t[:, ::1] lists, const do
     return 0
 
 
-def neighbours(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, const int32_t[::1] said,
-               const int32_t[::1] owner, const int32_t[::1] parent, int32_t most_chars, int32_t most_words):
-    """For each block with text two bits: it is close to the next (1), and it is a short text that ends with a colon (2).
+def neighbours(str text, const int32_t[::1] run_start, const int32_t[::1] run_owner, const int64_t[::1] first_run,
+               const int32_t[::1] said, const int32_t[::1] owner, const uint16_t[::1] tag, const int32_t[::1] parent,
+               const uint8_t[::1] roles, int32_t most_chars, int32_t most_words):
+    """Bits of each block with text: it is close to the next (1), ends with a colon (2), is short (4), is no link (8).
 
-    Two blocks are close if at most two elements are between each of them and what they are both in. Short texts have 4.
+    Two blocks are close if the element of the second, or the one around it, or the row of a table that it is in,
+    contains the first at most three levels down.
     """
-    cdef Py_ssize_t size = said.shape[0], i, b, nodes = parent.shape[0], runs = run_start.shape[0] - 1
+    cdef Py_ssize_t size = said.shape[0], i, b, r, nodes = parent.shape[0], runs = run_start.shape[0] - 1
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef int32_t start, stop, k, x, y, words
-    cdef int steps, other
+    cdef int32_t start, stop, k, words, holder, x
+    cdef int steps
     cdef bint space
-    cdef Py_UCS4 c
     cdef uint8_t[::1] found = np.zeros(size, np.uint8)
     check_runs(run_start, runs, PyUnicode_GET_LENGTH(text))
+    check_columns(run_owner.shape[0] == runs and tag.shape[0] == nodes and first_run.shape[0] == owner.shape[0] + 1)
     for i in range(size):
         b = said[i]
-        if not (0 <= b < owner.shape[0] and 0 <= first_run[b] <= first_run[b + 1] <= runs and owner[b] < nodes):
+        if not (0 <= b < owner.shape[0] and 0 <= first_run[b] <= first_run[b + 1] <= runs and 0 <= owner[b] < nodes):
             raise ValueError(f"block {b} is outside the page")
         start, stop = run_start[first_run[b]], run_start[first_run[b + 1]]
         while stop > start and Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, stop - 1)):
             stop -= 1
         while start < stop and Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, start)):
             start += 1
-        if start < stop and stop - start <= most_chars:
-            words, space = 1, False
-            for k in range(start, stop):
-                if Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
-                    space = True
-                else:
-                    words += space
-                    space = False
-            if words <= most_words:
-                found[i] |= 4
-                c = PyUnicode_READ(kind, data, stop - 1)
-                if c == 58 or c == 0xFF1A:
-                    found[i] |= 2
-        if i + 1 < size and 0 <= said[i + 1] < owner.shape[0] and owner[said[i + 1]] < nodes:
-            x = owner[b]
+        if not 0 < stop - start <= most_chars:
+            continue
+        words, space = 1, False
+        for k in range(start, stop):
+            if Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
+                space = True
+            else:
+                words += space
+                space = False
+        if words > most_words:
+            continue
+        found[i] |= 4
+        if _ends_with_colon(kind, data, start, stop):
+            found[i] |= 2
+        for r in range(first_run[b], first_run[b + 1]):
+            if run_start[r] >= stop or run_start[r + 1] <= start:
+                continue
+            x = run_owner[r]
             for steps in range(4):
-                y = owner[said[i + 1]]
-                for other in range(4):
-                    if x == y:
-                        found[i] |= 1
-                        break
-                    y = parent[y] if y > 0 else -1
-                    if y < 0:
-                        break
-                if found[i] & 1 or x <= 0:
+                if not 0 < x < nodes or x == owner[b] or role_of(roles, tag[x]) & ROLE == LINK:
+                    break
+                x = parent[x]
+            if not 0 < x < nodes or role_of(roles, tag[x]) & ROLE != LINK:
+                found[i] |= 8
+                break
+        if i + 1 < size and 0 <= said[i + 1] < owner.shape[0] and 0 < owner[said[i + 1]] < nodes:
+            holder = owner[said[i + 1]]
+            x = holder
+            for steps in range(4):
+                if x <= 0 or role_of(roles, tag[x]) & ROLE == ROW:
+                    break
+                x = parent[x]
+            if x > 0 and role_of(roles, tag[x]) & ROLE == ROW:
+                holder = x
+            elif parent[holder] > 0 and owner[b] != holder:
+                holder = parent[holder]
+            x = owner[b]
+            for steps in range(5):
+                if x == holder:
+                    found[i] |= 1
+                    break
+                if x <= 0:
                     break
                 x = parent[x]
     return found.base

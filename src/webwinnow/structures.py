@@ -39,10 +39,10 @@ _ROLES = {
     10: "a",
 }
 _NO_DATA = 32
-_ROLE = np.zeros(CUSTOM_TAG + 1, np.uint8)
+ROLES = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _role, _names in _ROLES.items():
-    _ROLE[[TAG_CODE[_name] for _name in _names.split()]] = _role
-_ROLE[[TAG_CODE[_name] for _name in FOREIGN_TO_DATA]] |= _NO_DATA
+    ROLES[[TAG_CODE[_name] for _name in _names.split()]] = _role
+ROLES[[TAG_CODE[_name] for _name in FOREIGN_TO_DATA]] |= _NO_DATA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,7 +82,7 @@ class Structures:
             tree.attr_node,
             tree.attr_name,
             tree.attr_start,
-            _ROLE,
+            ROLES,
             (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS),
             (ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"], ATTRIBUTE_CODE["role"]),
         )

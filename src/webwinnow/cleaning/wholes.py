@@ -18,6 +18,7 @@ from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.site.blocktable import SiteEvidence
+from webwinnow.structures import ROLES
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
@@ -34,9 +35,10 @@ FEW = 0.25
 """A structure is the site's if it does not repeat less than this share of its parts."""
 AROUND = 4
 """Blocks before and after a list that show whether it is inside the main content."""
+LABEL_EXCUSES = 0.5
 LABEL_WORDS, LABEL_CHARS = 6, 60
 LABEL_SHARE, LABELLED_SURE = 0.3, 0.4
-CLOSE, COLON, SHORT = 1, 2, 4
+CLOSE, COLON, SHORT, NO_LINK = 1, 2, 4, 8
 
 
 def pooled(
@@ -44,7 +46,9 @@ def pooled(
 ) -> NDArray[np.float64]:
     """The probability of each block, with that of its whole where the whole is one decision."""
     structures, owner = page.structures, page.blocks.owner[page.evidence.said]
-    counted = np.ones(len(probability), np.bool_) if asked is None else asked.share < SAID_OFTEN
+    counted = np.ones(len(probability), np.bool_)
+    if asked is not None:
+        counted = asked.share * (1 - LABEL_EXCUSES * asked.labelled) < SAID_OFTEN
     table, listed = structures.table_of[owner], structures.list_of[owner]
     if structures.tables.shape[1]:
         weight = np.ones(len(probability))
@@ -60,7 +64,6 @@ def pooled(
             FEW,
         )
     if structures.lists.shape[1]:
-        heads = nearest(page.tree.parent, _HEADINGS[np.minimum(page.tree.tag, CUSTOM_TAG)])[owner] >= 0
         probability = pool_lists(
             np.where(table >= 0, -1, listed),
             structures.item_of[owner],
@@ -68,7 +71,7 @@ def pooled(
             probability,
             np.maximum(page.evidence.words, 1).astype(np.float64),
             counted,
-            heads,
+            page.sections.level > 0,
             LOWER,
             FEW,
             AROUND,
@@ -84,16 +87,19 @@ def labelled(
     found = neighbours(
         tree.text,
         tree.run_start,
+        tree.run_owner,
         blocks.first_run,
         page.evidence.said,
         blocks.owner,
+        tree.tag,
         tree.parent,
+        ROLES,
         LABEL_CHARS,
         LABEL_WORDS,
     )
     label = (found & (CLOSE | SHORT | COLON)) == CLOSE | SHORT | COLON
     if asked is not None:
-        sure = (found & (CLOSE | SHORT)) == CLOSE | SHORT
+        sure = (found & (CLOSE | SHORT | NO_LINK)) == CLOSE | SHORT | NO_LINK
         sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
         label |= sure
     label &= page.structures.table_of[blocks.owner[page.evidence.said]] < 0
