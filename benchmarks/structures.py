@@ -311,8 +311,12 @@ def labels_of(page: HeldOutPage, often: Mask) -> NDArray[np.int64]:
     return found
 
 
-def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask) -> Mask:
-    """Repeated blocks that are headings, column headers or labels of kept values that are not repeated."""
+def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask) -> tuple[Mask, Mask]:
+    """Repeated blocks that are headings, headers or labels of kept values; then, those and other cells of such tables.
+
+    A table counts if it has a kept cell that is not repeated. Its headers are its first row, `th` cells, and rows that
+    are one cell; its labels are the first cells of rows with another kept cell.
+    """
     tree, said = page.context.tree, page.context.evidence.said
     owner = page.context.blocks.owner[said]
     headings = nearest(tree.parent, tree.tagged("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -320,13 +324,16 @@ def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask
     labels = labels_of(page, often)[mask & ~often]
     excused[labels[labels >= 0]] = True
     cell_of = nearest(tree.parent, tree.tagged("td", "th"))[owner]
-    own = set(cell_of[mask & ~often].tolist()) - {-1}
-    heads = {grid.cells[0][c] for grid in grids for row in grid.cells[1:] for c, cell in enumerate(row)
-             if cell in own and c < len(grid.cells[0])}  # fmt: skip
-    marked = {cell for grid in grids if own & {c for row in grid.cells for c in row}
-              for row in grid.cells for cell in row if tree.tag_name(max(cell, 0)) == "th"}  # fmt: skip
-    excused |= np.isin(cell_of, sorted((heads | marked) - {-1}))
-    return excused
+    own, kept = (set(cell_of[some].tolist()) - {-1} for some in (mask & ~often, mask))
+    of_tables, all_cells = set(), set()
+    for grid in grids:
+        rows = [[cell for cell in dict.fromkeys(row) if cell >= 0] for row in grid.cells]
+        if len(rows) > 1 and any(own & set(row) for row in rows):
+            all_cells |= {cell for row in rows for cell in row}
+            of_tables |= {cell for k, row in enumerate(rows) for cell in row
+                          if k == 0 or len(row) == 1 or tree.tag_name(cell) == "th"}  # fmt: skip
+            of_tables |= {row[0] for row in rows if kept & set(row[1:])}
+    return excused | np.isin(cell_of, sorted(of_tables)), excused | np.isin(cell_of, sorted(all_cells))
 
 
 class ShopScores(NamedTuple):
@@ -336,6 +343,7 @@ class ShopScores(NamedTuple):
     kept: float
     repeated: float
     repeated_unexcused: float
+    repeated_elsewhere: float
     labelled: float
 
 
@@ -358,7 +366,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
         counts = counts.plus(count_tables(grids, tree, clean))
         mask, words = kept_blocks(page, clean), evidence.words
         repeated = mask & often
-        excused = excused_blocks(page, grids, often, mask)
+        excused, in_tables = excused_blocks(page, grids, often, mask)
         spelled = [any(mask[list(s)].all() for s in found) for found in values if found]
         with_label = [
             [bool(mask[labels[s[0]]]) for s in found if mask[list(s)].all() and labels[s[0]] >= 0] for found in values
@@ -369,6 +377,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
                 words[mask].sum() / max(words.sum(), 1),
                 words[repeated].sum() / max(words[mask].sum(), 1),
                 words[repeated & ~excused].sum() / max(words[mask].sum(), 1),
+                words[repeated & ~in_tables].sum() / max(words[mask].sum(), 1),
                 _mean(any(found) for found in with_label if found),
             )
         )
@@ -395,9 +404,14 @@ def shops(sample: Sample) -> list[Row]:
             )
             rows.append(_shown(f"{name}: recall, words kept", before[:2], after[:2]))
             rows.append(
-                _shown(f"{name}: repeated words, not counting headings, headers and labels", before[2:4], after[2:4], 4)
+                _shown(
+                    f"{name}: repeated words; not counting headings, headers and labels; nor cells of data tables",
+                    before[2:5],
+                    after[2:5],
+                    4,
+                )
             )
-            rows.append(_shown(f"{name}: kept values that keep their label", before[4:], after[4:]))
+            rows.append(_shown(f"{name}: kept values that keep their label", before[5:], after[5:]))
             ratios = []
             for when in WHENS:
                 t = tables[method, when]
