@@ -649,7 +649,8 @@ def judged_pages(
     """Judged pages with how to clean each: pages of a crawl with their site, others alone."""
     by_file = defaultdict(list)
     for file, page_id in sorted(wanted):
-        by_file[file].append(page_id)
+        if file in (*sample.files, SHOPS, CRAWL):
+            by_file[file].append(page_id)
     for file, found in by_file.items():
         ids = found[: sample.pages]
         rows = pq.read_table(sample.data / f"{file}.parquet").to_pylist()
@@ -823,7 +824,9 @@ def main() -> None:
     options.add_argument("--sites", type=int, help="sites of a file, at most, spread over it")
     options.add_argument("--model", choices=("news", "nonews"), help="one of the two page models for whole sites")
     options.add_argument("--methods", default="page,combined")
-    options.add_argument("--files", default=",".join(Sample.files), help="headings, text: the files that are read")
+    options.add_argument(
+        "--files", default=",".join(Sample.files), help="files to read besides sites-swde and crawl-ics"
+    )
     chosen = options.parse_args()
     if unknown := set(chosen.parts) - set(PARTS):
         options.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
