@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.render import to_html, to_markdown, to_text
-from webwinnow.render.tablegrid import MOST_ADDED_CELLS
+from webwinnow.structures import MOST_ADDED_CELLS
 
 Grid = list[list[str]]
 

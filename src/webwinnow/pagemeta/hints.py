@@ -13,6 +13,7 @@ import numpy as np
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree, without_surrogates
+from webwinnow.render.permalinks import without_permalinks
 
 # Spelling
 
@@ -20,6 +21,8 @@ LONGEST_LINE = 1_000
 """Characters of one title, name or date that are used."""
 _NOT_WORD = re.compile(r"[\W_]+")
 _SQUEEZED = {code: chr(code).lower() if chr(code).isalnum() else None for code in range(128)}
+_ICONS = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+"""Characters for private use: glyphs of icon fonts."""
 _INVISIBLE = str.maketrans("", "", "\x00\xad\u200b\u2060\ufeff")
 
 
@@ -31,7 +34,7 @@ def line(value: object) -> str:
     if "&" in text:
         text = html.unescape(text)
     if not text.isascii():
-        text = without_surrogates(text).translate(_INVISIBLE)
+        text = _ICONS.sub(" ", without_surrogates(text).translate(_INVISIBLE))
     elif "\x00" in text:
         text = text.replace("\x00", "")
     return " ".join(text.split())
@@ -136,8 +139,6 @@ MAX_RUNS = 64
 MAX_ATTRIBUTES = 60_000
 """Headings, titles, runs after the title, marked elements, runs of text and characters of attributes that are used: the
 page's own come first, then those of its lists and comments."""
-PERMALINK = " ¶"
-"""The link to a heading that documentation tools append to it (Sphinx, MkDocs)."""
 
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
@@ -163,10 +164,9 @@ class Hints:
 
     def _titles(self) -> Iterator[str]:
         """Yield the titles that the head declares, best source first."""
-        yield from self.metas("og:title", "twitter:title", "citation_title", "dc.title", "parsely-title")
-        yield from filter(None, (line(thing.get("headline")) for thing in self.things))
-        if self.head.title:
-            yield line(self.head.title)
+        declared = self.metas("og:title", "twitter:title", "citation_title", "dc.title", "parsely-title")
+        headlines = (line(thing.get("headline")) for thing in self.things)
+        return filter(None, (title.rstrip(" ¶") for title in (*declared, *headlines, line(self.head.title))))
 
     def metas(self, *names: str) -> Iterator[str]:
         """Yield the contents of the metas with these names, in the order of the names."""
@@ -211,10 +211,10 @@ class Hints:
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
         """Node and text of the first `<h1>` elements that are visible and have text."""
-        tree = self.tree
+        tree = without_permalinks(self.tree, self.tree.visible)[0]
         found = []
         for node in np.flatnonzero(tree.tag == TAG_CODE["h1"])[:MAX_HEADINGS].tolist():
-            text = "" if tree.flags[node] & HIDDEN else line(self.text(node)).rstrip(PERMALINK)
+            text = "" if tree.flags[node] & HIDDEN else line(text_of(tree, node))
             if text:
                 found.append((node, text))
         return found
@@ -233,9 +233,7 @@ class Hints:
         return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
     def text(self, node: int) -> str:
-        tree = self.tree
-        start = int(tree.text_start[node])
-        return tree.text[start : min(int(tree.text_end[node]), start + LONGEST_LINE)]
+        return text_of(self.tree, node)
 
     def runs_from(self, start: int, most: int, end: int | None = None) -> Iterator[str]:
         """Yield up to `most` text runs, as lines, that begin in the page's text from `start` and before `end`."""
@@ -291,6 +289,12 @@ class Hints:
     @cached_property
     def _plain_site(self) -> str:
         return squeezed(self.site_name or "")
+
+
+def text_of(tree: PageTree, node: int) -> str:
+    """The beginning of the text of a node."""
+    start = int(tree.text_start[node])
+    return tree.text[start : min(int(tree.text_end[node]), start + LONGEST_LINE)]
 
 
 def _types(thing: dict[str, Any]) -> set[str]:

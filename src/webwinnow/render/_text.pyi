@@ -22,3 +22,12 @@ def flowing_text(
     limits: tuple[int, ...],
     names: tuple[int, ...],
 ) -> str: ...
+def permalinks(
+    text: str,
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    tag: NDArray[np.uint16],
+    end: NDArray[np.int32],
+    is_heading: NDArray[np.uint8],
+    link: int,
+) -> tuple[list[int], list[int]]: ...

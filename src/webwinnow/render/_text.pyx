@@ -869,3 +869,70 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
         writer.close(opened[depth])
     writer.flush()
     return writer.written()
+
+
+cdef inline bint is_icon(Py_UCS4 c) noexcept:
+    """A character for private use: the glyphs of icon fonts."""
+    return 0xE000 <= c <= 0xF8FF or c >= 0xF0000
+
+
+cdef inline bint is_sign(Py_UCS4 c) noexcept:
+    """A character that links to headings consist of: ¶ # § U+200B, link, chain, anchor, and glyphs of icon fonts."""
+    return (
+        c == 0xB6 or c == 35 or c == 0xA7 or c == 0x200B or c == 0x1F517 or c == 0x26D3 or c == 0x2693 or is_icon(c)
+    )
+
+
+def permalinks(str text, const int32_t[::1] text_start, const int32_t[::1] text_end, const uint16_t[::1] tag,
+               const int32_t[::1] end, const uint8_t[::1] is_heading, int link):
+    """The links to headings inside them (nodes), and where their signs are in the text, ascending.
+
+    A link in a heading is one where all its text is signs, and the heading has other text. Glyphs of icon fonts and a
+    pilcrow at the end are signs without a link, too.
+    """
+    cdef int32_t size = <int32_t>tag.shape[0], i = 0, k, at, length = <int32_t>PyUnicode_GET_LENGTH(text)
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef bint has_sign, says
+    cdef Py_UCS4 c
+    cdef list nodes = [], places = []
+    check_columns(text_start.shape[0] == text_end.shape[0] == end.shape[0] == size)
+    while i < size:
+        if tag[i] >= is_heading.shape[0] or not is_heading[tag[i]]:
+            i += 1
+            continue
+        if not 0 <= text_start[i] <= text_end[i] <= length or not i < end[i] <= size:
+            raise ValueError(f"node {i} is outside the page")
+        has_sign = says = False
+        for at in range(text_start[i], text_end[i]):
+            c = PyUnicode_READ(kind, data, at)
+            if is_sign(c):
+                has_sign = True
+            elif not is_space_or_control(c):
+                says = True
+        if has_sign:
+            found = set()
+            k = i + 1
+            while says and k < end[i]:
+                if tag[k] == link and text_start[i] <= text_start[k] < text_end[k] <= text_end[i] and k < end[k] <= end[i]:
+                    for at in range(text_start[k], text_end[k]):
+                        c = PyUnicode_READ(kind, data, at)
+                        if not (is_sign(c) or is_space_or_control(c)):
+                            break
+                    else:
+                        signs = [at for at in range(text_start[k], text_end[k]) if is_sign(text[at])]
+                        if signs:
+                            nodes.append(k)
+                            found.update(signs)
+                        k = end[k]
+                        continue
+                k += 1
+            found.update([at for at in range(text_start[i], text_end[i]) if is_icon(text[at])])
+            at = text_end[i] - 1
+            while says and at >= text_start[i] and (at in found or is_space_or_control(text[at]) or text[at] == "\xb6"):
+                if text[at] == "\xb6":
+                    found.add(at)
+                at -= 1
+            places += sorted(found)
+        i = end[i]
+    return nodes, places

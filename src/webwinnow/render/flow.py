@@ -20,11 +20,11 @@ from webwinnow.pagetree import PageTree
 from webwinnow.render._text import flowing_text
 from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of, number_in
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.tablegrid import MOST_ADDED_CELLS, MOST_SPAN, AddedCells, TableGrid, has_text
+from webwinnow.render.permalinks import without_permalinks
+from webwinnow.render.tablegrid import AddedCells, TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
+from webwinnow.structures import LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
 
-LONGEST_CELL = 1_000
-"""Characters, white space included: a table with a longer cell is a layout table (ours)."""
 MOST_CONTAINERS = 20
 """Nested lists and quotes that are shown as such: each makes every line inside longer."""
 SPAN_DIGITS = 6
@@ -100,6 +100,7 @@ def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
 def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
     """Plain text of the kept parts. Ends with a newline unless it is empty."""
     check_masks(tree, keep, runs)
+    tree, keep = without_permalinks(tree, keep)
     text = tree.text, tree.text_start, tree.text_end, tree.run_start, tree.run_owner, tree.run_before
     nodes = tree.tag, tree.parent, tree.end, tree.flags
     attributes = tree.attr_text, tree.attr_node, tree.attr_name, tree.attr_start
@@ -111,7 +112,8 @@ def passages_of(
     tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None, *, rich: bool
 ) -> list[Passage]:
     """The kept parts of a page as passages, in page order. `rich` adds links, emphasis and images."""
-    return _Walk(tree, keep, rich).passages(runs)
+    check_masks(tree, keep, runs)
+    return _Walk(*without_permalinks(tree, keep), rich).passages(runs)
 
 
 def code_language(tree: PageTree, i: int) -> str:
@@ -177,7 +179,6 @@ class _Walk:
     def _with_text(self, runs: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
         """Kept runs without the white space between blocks, which is half of a page's runs."""
         tree = self.tree
-        check_masks(tree, self.mask, runs)
         wanted = self.mask[tree.run_owner] if runs is None else self.mask[tree.run_owner] & runs
         kept = np.flatnonzero(wanted)
         parted = np.ones(len(kept) + 1, np.bool_)

@@ -10,12 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from webwinnow.render.passages import Piece
-
-MOST_SPAN = 50
-"""Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
-MOST_ADDED_CELLS = 100_000
-"""Empty cells that the tables of one page may add; after that, spans are ignored, and tables that need more are written
-as lines. Real pages stay far below."""
+from webwinnow.structures import MOST_ADDED_CELLS
 
 
 @dataclass(slots=True)
@@ -48,7 +43,9 @@ class Row:
 
 
 class AddedCells:
-    """How many empty cells the tables of a page may still add."""
+    """How many empty cells the tables of a page may still add. After that, spans are ignored, and a table that needs
+    more is written as lines. Real pages stay far below.
+    """
 
     def __init__(self) -> None:
         self.left = MOST_ADDED_CELLS
