@@ -99,4 +99,5 @@ def test_a_column_that_points_outside_is_refused(column: str):
             np.zeros(10, np.uint16),
             (1, 1, 1, 1, 1, 1, 1),
             (0, 1, 2, 3, 4, 5),
+            True,
         )

@@ -21,13 +21,14 @@ def flowing_text(
     does: NDArray[np.uint16],
     limits: tuple[int, ...],
     names: tuple[int, ...],
-) -> str: ...
+    may_have_signs: bool,
+) -> str | None: ...
 def permalinks(
     text: str,
     text_start: NDArray[np.int32],
     text_end: NDArray[np.int32],
     tag: NDArray[np.uint16],
     end: NDArray[np.int32],
-    is_heading: NDArray[np.uint8],
+    does: NDArray[np.uint16],
     link: int,
 ) -> tuple[list[int], list[int]]: ...

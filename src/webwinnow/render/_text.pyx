@@ -24,6 +24,7 @@ cdef enum:
     NUMBERED = 256
     GROUP = 512     # a group of rows
     HEAD = 1024     # thead or th
+    LINKED = 2048   # a heading, term or caption, which may have a permalink
     # kinds of passages, by the gaps between them
     TIGHT = 0
     APART = 1       # a paragraph: separate, except from the list item that it begins
@@ -81,6 +82,32 @@ cdef inline bint is_space_or_control(Py_UCS4 c) noexcept:
     if c < 128:
         return c <= 32 or c == 127
     return c < 160 or Py_UNICODE_ISSPACE(c)
+
+
+cdef inline bint is_icon(Py_UCS4 c) noexcept:
+    """A character for private use: the glyphs of icon fonts."""
+    return 0xE000 <= c <= 0xF8FF or c >= 0xF0000
+
+
+cdef inline bint is_sign(Py_UCS4 c) noexcept:
+    """A character that links to headings consist of: ¶ # § U+200B, link, chain, anchor, and glyphs of icon fonts."""
+    if c < 128:
+        return c == 35
+    return (
+        c == 0xB6 or c == 0xA7 or c == 0x200B or c == 0x1F517 or c == 0x26D3 or c == 0x2693 or is_icon(c)
+    )
+
+
+cdef bint has_sign(str text, int32_t start, int32_t stop) except -1:
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef int32_t at
+    if not 0 <= start <= stop <= PyUnicode_GET_LENGTH(text):
+        raise ValueError("a node is outside the text")
+    for at in range(start, stop):
+        if is_sign(PyUnicode_READ(kind, data, at)):
+            return True
+    return False
 
 
 cdef inline Py_UCS4 printable(Py_UCS4 c) noexcept:
@@ -753,8 +780,9 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
                  const int32_t[::1] run_owner, const int32_t[::1] run_before, const uint16_t[::1] tag,
                  const int32_t[::1] parent, const int32_t[::1] end, const uint8_t[::1] flags, kept, kept_runs,
                  str attr_text, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
-                 const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names):
-    """The kept nodes and runs of a page as plain text.
+                 const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names,
+                 bint may_have_signs):
+    """The kept nodes and runs of a page as plain text; None where a heading has a sign of permalinks and may not.
 
     `does` is TAG_DOES and `limits` LIMITS of render.flow; `names` are codes of attributes.
     """
@@ -763,6 +791,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], length = PyUnicode_GET_LENGTH(text), n, r, last
     cdef int32_t i, owner, before
     cdef int what, kind = PyUnicode_KIND(text)
+    cdef int32_t checked = 0
     cdef Writer writer
     check_columns(parent.shape[0] == end.shape[0] == keep.shape[0] == flags.shape[0] == size)
     check_columns(text_start.shape[0] == text_end.shape[0] == size and attr_name.shape[0] == attr_node.shape[0])
@@ -776,8 +805,9 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     check_runs(run_start, runs, length)
     check_runs(attr_start, attr_node.shape[0], PyUnicode_GET_LENGTH(attr_text))
     # for each kind of node: the nearest one around each node, and how many start before it
-    near = np.full((4, size), -1, np.int32)
-    counts = np.zeros((4, size + 1), np.int32)
+    near = np.empty((4, size), np.int32)
+    counts = np.empty((4, size + 1), np.int32)
+    counts[:, 0] = 0
     cdef int32_t[::1] heard = near[0], parts = near[1], shown_parts = near[2], silent = near[3]
     cdef int32_t[::1] no_data = counts[0], parts_open = counts[1], shown_open = counts[2], silent_open = counts[3]
     cdef int32_t[::1] total = np.zeros(size + 1, np.int32)
@@ -786,6 +816,10 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
         total[i + 1] = total[i] + keep[i]
     for i in range(<int32_t>size):
         what = does[tag[i]] if tag[i] < does.shape[0] else 0
+        if what & LINKED and i >= checked and not may_have_signs:
+            checked = end[i]
+            if has_sign(text, text_start[i], text_end[i]):
+                return None
         shown[i] = total[end[i]] > total[i]
         no_data[i + 1] = no_data[i] + ((what & NO_DATA) != 0)
         parts_open[i + 1] = parts_open[i] + ((what & PARTS) != 0)
@@ -871,68 +905,57 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     return writer.written()
 
 
-cdef inline bint is_icon(Py_UCS4 c) noexcept:
-    """A character for private use: the glyphs of icon fonts."""
-    return 0xE000 <= c <= 0xF8FF or c >= 0xF0000
-
-
-cdef inline bint is_sign(Py_UCS4 c) noexcept:
-    """A character that links to headings consist of: ¶ # § U+200B, link, chain, anchor, and glyphs of icon fonts."""
-    return (
-        c == 0xB6 or c == 35 or c == 0xA7 or c == 0x200B or c == 0x1F517 or c == 0x26D3 or c == 0x2693 or is_icon(c)
-    )
-
-
 def permalinks(str text, const int32_t[::1] text_start, const int32_t[::1] text_end, const uint16_t[::1] tag,
-               const int32_t[::1] end, const uint8_t[::1] is_heading, int link):
+               const int32_t[::1] end, const uint16_t[::1] does, int link):
     """The links to headings inside them (nodes), and where their signs are in the text, ascending.
 
     A link in a heading is one where all its text is signs, and the heading has other text. Glyphs of icon fonts and a
     pilcrow at the end are signs without a link, too.
     """
-    cdef int32_t size = <int32_t>tag.shape[0], i = 0, k, at, length = <int32_t>PyUnicode_GET_LENGTH(text)
+    cdef int32_t size = <int32_t>tag.shape[0], i = 0, k, at
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef bint has_sign, says
+    cdef bint says
     cdef Py_UCS4 c
     cdef list nodes = [], places = []
     check_columns(text_start.shape[0] == text_end.shape[0] == end.shape[0] == size)
     while i < size:
-        if tag[i] >= is_heading.shape[0] or not is_heading[tag[i]]:
+        if tag[i] >= does.shape[0] or not does[tag[i]] & LINKED:
             i += 1
             continue
-        if not 0 <= text_start[i] <= text_end[i] <= length or not i < end[i] <= size:
-            raise ValueError(f"node {i} is outside the page")
-        has_sign = says = False
+        if not i < end[i] <= size:
+            raise ValueError(f"node {i} has the end {end[i]}")
+        if not has_sign(text, text_start[i], text_end[i]):
+            i = end[i]
+            continue
+        says = False
         for at in range(text_start[i], text_end[i]):
             c = PyUnicode_READ(kind, data, at)
-            if is_sign(c):
-                has_sign = True
-            elif not is_space_or_control(c):
+            if not (is_sign(c) or is_space_or_control(c)):
                 says = True
-        if has_sign:
-            found = set()
-            k = i + 1
-            while says and k < end[i]:
-                if tag[k] == link and text_start[i] <= text_start[k] < text_end[k] <= text_end[i] and k < end[k] <= end[i]:
-                    for at in range(text_start[k], text_end[k]):
-                        c = PyUnicode_READ(kind, data, at)
-                        if not (is_sign(c) or is_space_or_control(c)):
-                            break
-                    else:
-                        signs = [at for at in range(text_start[k], text_end[k]) if is_sign(text[at])]
-                        if signs:
-                            nodes.append(k)
-                            found.update(signs)
-                        k = end[k]
-                        continue
-                k += 1
-            found.update([at for at in range(text_start[i], text_end[i]) if is_icon(text[at])])
-            at = text_end[i] - 1
-            while says and at >= text_start[i] and (at in found or is_space_or_control(text[at]) or text[at] == "\xb6"):
-                if text[at] == "\xb6":
-                    found.add(at)
-                at -= 1
-            places += sorted(found)
+                break
+        found = set()
+        k = i + 1
+        while says and k < end[i]:
+            if tag[k] == link and text_start[i] <= text_start[k] < text_end[k] <= text_end[i] and k < end[k] <= end[i]:
+                for at in range(text_start[k], text_end[k]):
+                    c = PyUnicode_READ(kind, data, at)
+                    if not (is_sign(c) or is_space_or_control(c)):
+                        break
+                else:
+                    signs = [at for at in range(text_start[k], text_end[k]) if is_sign(text[at])]
+                    if signs:
+                        nodes.append(k)
+                        found.update(signs)
+                    k = end[k]
+                    continue
+            k += 1
+        found.update([at for at in range(text_start[i], text_end[i]) if is_icon(text[at])])
+        at = text_end[i] - 1
+        while says and at >= text_start[i] and (at in found or is_space_or_control(text[at]) or text[at] == "\xb6"):
+            if text[at] == "\xb6":
+                found.add(at)
+            at -= 1
+        places += sorted(found)
         i = end[i]
     return nodes, places

@@ -20,7 +20,7 @@ from webwinnow.pagetree import PageTree
 from webwinnow.render._text import flowing_text
 from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of, number_in
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.permalinks import without_permalinks
+from webwinnow.render.permalinks import LINKED_TAGS, without_permalinks
 from webwinnow.render.tablegrid import AddedCells, TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 from webwinnow.structures import LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
@@ -84,6 +84,7 @@ TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
 _GROUPS = [TAG_CODE[name] for name in ("thead", "tbody", "tfoot")]
 TAG_DOES[_GROUPS] |= _GROUP_BIT
 TAG_DOES[[TAG_CODE["thead"], TAG_CODE["th"]]] |= _HEAD_BIT
+TAG_DOES |= LINKED_TAGS
 _NAMES = tuple(ATTRIBUTE_CODE[name] for name in "start colspan rowspan value reversed type".split())
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
@@ -100,12 +101,18 @@ def check_masks(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
 def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
     """Plain text of the kept parts. Ends with a newline unless it is empty."""
     check_masks(tree, keep, runs)
-    tree, keep = without_permalinks(tree, keep)
+    shown = _flowing(tree, keep, runs, may_have_signs=False)
+    return shown if shown is not None else _flowing(*without_permalinks(tree, keep), runs, may_have_signs=True) or ""
+
+
+def _flowing(
+    tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None, *, may_have_signs: bool
+) -> str | None:
     text = tree.text, tree.text_start, tree.text_end, tree.run_start, tree.run_owner, tree.run_before
     nodes = tree.tag, tree.parent, tree.end, tree.flags
     attributes = tree.attr_text, tree.attr_node, tree.attr_name, tree.attr_start
     kept_runs = np.ones(tree.run_count, np.bool_) if runs is None else runs
-    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NAMES)
+    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NAMES, may_have_signs)
 
 
 def passages_of(

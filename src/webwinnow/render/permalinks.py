@@ -11,8 +11,9 @@ from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 from webwinnow.render._text import permalinks
 
-_HEADINGS = np.zeros(CUSTOM_TAG, np.uint8)
-_HEADINGS[[TAG_CODE[name] for name in "h1 h2 h3 h4 h5 h6 dt caption figcaption".split()]] = 1
+LINKED_TAGS = np.zeros(CUSTOM_TAG, np.uint16)
+"""2048, the bit for the compiled kernel, for tags whose elements may have a permalink."""
+LINKED_TAGS[[TAG_CODE[name] for name in "h1 h2 h3 h4 h5 h6 dt caption figcaption".split()]] = 2048
 
 
 def without_permalinks(tree: PageTree, keep: NDArray[np.bool_]) -> tuple[PageTree, NDArray[np.bool_]]:
@@ -20,7 +21,9 @@ def without_permalinks(tree: PageTree, keep: NDArray[np.bool_]) -> tuple[PageTre
 
     `C#` stays: only a link whose whole text is such signs is one.
     """
-    nodes, places = permalinks(tree.text, tree.text_start, tree.text_end, tree.tag, tree.end, _HEADINGS, TAG_CODE["a"])
+    nodes, places = permalinks(
+        tree.text, tree.text_start, tree.text_end, tree.tag, tree.end, LINKED_TAGS, TAG_CODE["a"]
+    )
     if not places:
         return tree, keep
     if nodes:
