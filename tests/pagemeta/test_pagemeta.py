@@ -174,11 +174,62 @@ def test_authors_of_comments_are_not_the_author():
     assert about("<h1>Grain</h1><p>x<div class=comment-author>Bo Li</div>").author is None
 
 
-@pytest.mark.parametrize("weak", ["The Grain Post", "grain", "admin"])
+@pytest.mark.parametrize("weak", ["The Grain Post", "grain", "admin", "Staff"])
 def test_name_of_site_or_account_gives_way_to_a_better_one(weak: str):
     head = f"<meta property=og:site_name content='The Grain Post'><meta name=author content='{weak}'>"
     assert about(head + "<body><h1>Grain</h1><a rel=author>Ann Miller</a>").author == "Ann Miller"
-    assert about(head).author == weak
+
+
+@pytest.mark.parametrize("evidence", ["<meta property=og:type content=article>", "<meta name=date content=2020-05-06>"])
+def test_site_signs_articles_and_dated_pages_only(evidence: str):
+    head = "<meta property=og:site_name content='The Grain Post'><meta name=author content='The Grain Post'>"
+    assert about(head).author is None
+    assert about(head + evidence).author == "The Grain Post"
+    assert about(head.replace("author content='The Grain Post'", "author content=admin") + evidence).author is None
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        "<p>Sort by</p><p>Best selling</p>",
+        "<p>Shop by Brand</p>",
+        "<p>Trusted by Leading Farms</p>",
+        "<a class=authorized-dealer>Authorized Dealer</a>",
+        "<div class=review-card__author>Bo Li</div>",
+        "<div class=testimonials><p><b class=author>Bo Li</b></div>",
+        "<h2><a href=/flour>Flour</a></h2><p>All about it<p class=author>Bo Li",
+        '<script type=application/ld+json>{"@type": "Product"}</script><p>By Grain Tools</p>',
+    ],
+)
+def test_what_names_somebody_else_is_not_the_author(named: str):
+    assert about(f"<body><h1>Grain</h1>{named}<p>Wheat is parted by wind.").author is None
+
+
+def test_card_of_a_product_or_of_reading_time_names_no_author():
+    card = '<meta name=twitter:label1 content="{}"><meta name=twitter:data1 content="In stock">'
+    assert about(card.format("Availability")).author is None
+    assert about(card.format("Verfasst von")).author == "In stock"
+
+
+def test_home_page_has_neither_author_nor_date():
+    page = article(author="Ann Miller", datePublished="2020-05-06")
+    assert (about(page, "https://grain.test/a").author, about(page, "https://grain.test/a").date) == (
+        "Ann Miller",
+        "2020-05-06",
+    )
+    assert (about(page, "https://grain.test/").author, about(page, "https://grain.test").date) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [
+        ("<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 99 + "<p>Written by Ann Miller", "Ann Miller"),
+        ("<h1>Grain?</h1><dl><dt>Thread starter<dd>ann_m<dt>Start date<dd>May 6, 2020</dl>", "ann_m"),
+        ("<h1>Grain</h1><h3><a href=#1>Grain</a></h3><p class=author>ann_m", "ann_m"),
+    ],
+)
+def test_author_signs_an_article_or_starts_a_thread(page: str, name: str):
+    assert about(page).author == name
 
 
 # Date
@@ -197,7 +248,7 @@ def test_name_of_site_or_account_gives_way_to_a_better_one(weak: str):
         "<h1>Grain</h1><p>Ann Miller<b>May 6, 2020</b>5 min read",
         "<p>May 6, 2020</p><h1>Grain</h1>",
         "<h2>Grain</h2><div class=post-date>6 May 2020</div>",
-        "<meta property=article:modified_time content=2020-05-06>",
+        "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<p class=dateline>Posted on May 6, 2020",
     ],
 )
 def test_date_is_the_day_of_publication(page: str):
@@ -217,6 +268,38 @@ def test_date_that_is_none_is_refused(day: object):
 @pytest.mark.parametrize(("language", "date"), [("en-US", "2020-05-06"), ("en-GB", "2020-06-05"), ("fr", "2020-06-05")])
 def test_numbers_are_read_as_the_page_s_language_does(language: str, date: str):
     assert about(f"<html lang={language}><h1>Grain</h1><p>05/06/2020").date == date
+
+
+@pytest.mark.parametrize(
+    ("page", "url", "date"),
+    [
+        ("<html lang=en><h1>Grain</h1><p>05/06/2020", "https://grain.co.uk/x", "2020-06-05"),
+        ("<html lang=en><h1>Grain</h1><p>05/06/2020", "https://grain.com/x", "2020-05-06"),
+        ("<html lang=en-US><h1>Grain</h1><p>05/06/2020", "https://grain.co.uk/x", "2020-05-06"),
+        ("<html lang=en><h1>Grain</h1><p>05/06/2020<p>since 31/01/2019", "https://grain.com/x", "2020-06-05"),
+        ("<html lang=de><h1>Grain</h1><p>05/06/2020<p>since 01/31/2019", "https://grain.com/x", "2020-05-06"),
+        ("<meta name=date content=05-06-2020><h1>Grain</h1><p>May 6, 2020", "https://grain.com/x", "2020-05-06"),
+        ("<meta name=date content=05-06-2020><h1>Grain</h1><p>June 5, 2020", "https://grain.com/x", "2020-06-05"),
+        ("<h1>Grain</h1><p>06/05/2020", "https://grain.com/2020/may/06/x", "2020-05-06"),
+    ],
+)
+def test_day_and_month_are_in_the_order_of_the_page_s_other_dates_country_or_language(page: str, url: str, date: str):
+    assert about(page, url).date == date
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<meta property=article:modified_time content=2020-05-06>",
+        article(dateModified="2020-05-06"),
+        ld({"@type": "WebPage", "datePublished": "2020-05-06"}),
+        "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<p>Last updated <time>May 6, 2020</time>",
+        "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<p class=release_date>May 6, 2020",
+        "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<h3><a href=/x>Flour</a></h3><time>May 6, 2020</time>",
+    ],
+)
+def test_day_of_an_update_an_upload_or_another_page_is_no_day_of_publication(page: str):
+    assert about(page).date is None
 
 
 # Language, site, description

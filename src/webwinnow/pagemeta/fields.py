@@ -75,42 +75,57 @@ _BYLINE = re.compile(
 """Words before a name: `By`, `Written by`, `Author:`."""
 _PARTICLE = re.compile(r"^(?:Von|Par|Por|Di|Door|Przez)\s+")
 """`By` in other languages; inside a name, or in lower case, it is part of the name: Ludwig von Mises."""
-_STARTS_BYLINE = re.compile(r"(?:\w+\s+)?by\b|(?:von|par|por|di|door|przez)\b", re.IGNORECASE)
+_STARTS_BYLINE = re.compile(
+    r"(?:(?:written|posted|published|authored|edited|reported|story|words|text)\s+)?by\b|(?:von|par|por|di|door|przez)\b",
+    re.IGNORECASE,
+)
+"""Not any word and `by`: shops and lists are `Sort by`, `Shop by`, `Trusted by`."""
+_STARTS_THREAD = re.compile(r"thread starter\W*", re.IGNORECASE)
+_SIGNED = ("Written by", "Text by", "Article by", "Story by")
+"""How an article is signed at its end."""
+_AUTHOR_LABEL = re.compile(
+    r"(?:\b(?:by|von|par|por|door|da|di|av|af|przez)|autore?|auteur|author|автор)\W*$", re.IGNORECASE
+)
+_NOT_OF_PAGE = re.compile(r"author(?:i[sz]|it)|comment|review(?!ed|er)|testimonial|quote|related", re.IGNORECASE)
+"""Classes of authors of something else, and of authority: `authorized-dealer`, `review-card__author`."""
 _WITH_CAPITAL = re.compile(r"[^\W\d_a-zß-ÿ]")
 _META_NAMES = (
     *("author", "article:author", "parsely-author", "sailthru.author", "cxenseparse:author", "citation_author"),
     *("dc.creator", "dcterms.creator", "dc.contributor.author", "creator", "byl", "og:author"),
 )
 _ADDRESS = re.compile(r"^(?:https?:|www\.|@)|^\S+@\S+$|://", re.IGNORECASE)
-_NOBODY = frozenset(
-    "admin administrator editor editors staff author authors user guest webmaster anonymous unknown none null".split()
-)
-"""Accounts and labels, not names."""
+_ACCOUNTS = frozenset("admin administrator author authors user guest webmaster unknown none null undefined".split())
+_NOBODY = _ACCOUNTS | frozenset("editor editors staff anonymous".split())
+"""Accounts and labels, not names; those that sign an article are a last resort."""
 _LAST_NAME_FIRST = re.compile(r"^([^,]+), ([^,]+)$")
 _BETWEEN_NAMES = re.compile(r"\s*(?:[;|]|,\s+(?:and|und|et|y|e)\s+|,|\s(?:and|und|et|&)\s)\s*")
 _CLASS, _ITEMPROP, _REL = (ATTRIBUTE_CODE[name] for name in ("class", "itemprop", "rel"))
 _MOST_WORDS = 8
+_AROUND_AUTHOR = 4
+"""Elements around a marked one whose classes are looked at."""
 _LONGEST_BYLINE = 5
 """Runs of text in a marked element that may contain a name."""
 _AUTHOR_MARKS: tuple[Callable[[int, str], bool], ...] = (
     lambda code, value: code == _REL and "author" in value.split(),
     lambda code, value: code == _ITEMPROP and "author" in value.split(),
-    lambda code, value: code == _CLASS and "name" in value and "author" in value and "comment" not in value,
-    lambda code, value: code == _CLASS and "comment" not in value,
+    lambda code, value: code == _CLASS and "name" in value,
+    lambda code, _: code == _CLASS,
 )
 """How an element is marked as the author's, most reliable first: attribute code, value in lower case."""
 
 
 def authors(hints: Hints) -> str | None:
     """Return the authors' names, joined by `; `."""
+    if hints.is_home:
+        return None
     second_best = ""
-    for source in _AUTHOR_SOURCES:
+    for source in _DECLARED_AUTHORS if hints.is_product else _AUTHOR_SOURCES:
         names = list(dict.fromkeys(name for found in islice(source(hints), MAX_AUTHORS) for name in _people(found)))
         good = [name for name in names if not hints.is_site(name) and squeezed(name) not in _NOBODY]
         if good:
             return "; ".join(good)
-        second_best = second_best or "; ".join(names)
-    return second_best or None
+        second_best = second_best or "; ".join(name for name in names if squeezed(name) not in _ACCOUNTS)
+    return (second_best or None) if hints.is_article or day(hints) else None
 
 
 def _people(found: str) -> Iterator[str]:
@@ -145,12 +160,13 @@ def _authors_in_metas(hints: Hints) -> Iterator[str]:
 
 
 def _author_in_card(hints: Hints) -> Iterator[str]:
-    """Yield the first pair of a Twitter card: `Written by` and a name; other pairs are numbers."""
-    return islice((text for text in hints.metas("twitter:data1") if not _has_digit(text)), 1)
+    """Yield the first pair of a Twitter card if it is `Written by` and a name; others are prices and reading times."""
+    if any(_AUTHOR_LABEL.search(label) for label in islice(hints.metas("twitter:label1"), 1)):
+        yield from islice(hints.metas("twitter:data1"), 1)
 
 
 def _author_marked(hints: Hints) -> Iterator[str]:
-    marked = list(hints.marked("uthor"))
+    marked = [mark for mark in hints.marked("uthor") if _is_of_page(hints, mark[0], mark[2])]
     for is_mark in _AUTHOR_MARKS:
         for node, code, value in marked:
             if is_mark(code, value.lower()):
@@ -158,6 +174,13 @@ def _author_marked(hints: Hints) -> Iterator[str]:
                 if name:
                     yield name
                     return
+
+
+def _is_of_page(hints: Hints, node: int, value: str) -> bool:
+    """Whether an element marked as an author's is about the page: not about a comment, a review or another page."""
+    if _NOT_OF_PAGE.search(value) or (not hints.is_article and hints.in_teaser(node)):
+        return False
+    return not any(_NOT_OF_PAGE.search(around) for around in hints.classes_around(node, _AROUND_AUTHOR))
 
 
 def _name_in(hints: Hints, node: int) -> str | None:
@@ -172,8 +195,13 @@ def _name_in(hints: Hints, node: int) -> str | None:
 
 
 def _author_in_text(hints: Hints) -> Iterator[str]:
-    """Find a run shortly after the title that begins with `By`: the name is in it, or in the next one."""
-    for run, following in pairwise([*hints.after_title, ""]):
+    """Find a run that begins with `By`, shortly after the title, or `Written by`: the name is in it, or in the next."""
+    at = next((at for words in _SIGNED if (at := hints.tree.text.find(words)) >= 0), -1)
+    below = hints.runs_from(at, 2) if at >= 0 else ()
+    for run, following in pairwise([*hints.after_title, "", *below, ""]):
+        if _STARTS_THREAD.fullmatch(run) and not names_day(following):
+            yield following
+            return
         by = _STARTS_BYLINE.match(run)
         if by:
             name = run[by.end() :].lstrip(" :") or following
@@ -186,13 +214,8 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-_AUTHOR_SOURCES: tuple[Source, ...] = (
-    _authors_in_json_ld,
-    _authors_in_metas,
-    _author_in_card,
-    _author_marked,
-    _author_in_text,
-)
+_DECLARED_AUTHORS: tuple[Source, ...] = (_authors_in_json_ld, _authors_in_metas, _author_in_card)
+_AUTHOR_SOURCES: tuple[Source, ...] = (*_DECLARED_AUTHORS, _author_marked, _author_in_text)
 
 # The date of publication: in the URL, then what the page declares, then what it shows
 
@@ -202,23 +225,52 @@ _PUBLISHED = (
     *("og:published_time", "og:publish_date", "publish_date", "published", "pubdate", "date", "datecreated"),
     "uploaddate",
 )
-_MODIFIED = ("article:modified_time", "datemodified", "og:updated_time", "dcterms.modified", "last-modified")
 MAX_TIMES = 20
 LONGEST_MARKED_DATE = 200
 """Characters; a longer element marked as a date is a list or an article."""
 BEFORE_TITLE = 300
 """Characters up to the title's end that are searched for a date if there is none after it."""
+NEAR_TITLE = range(-400, 1500)
+"""Characters from the title's end to its date; other marked dates are of comments, versions and releases."""
+_UPDATED = re.compile(r"updat|modif|edited|revis|chang|last|aktual|geändert", re.IGNORECASE)
+_PUBLISHED_ON = re.compile(r"\s*(?:publi|posted|veröffentlicht)", re.IGNORECASE)
+BEFORE_DATE = 40
 
 
 def day(hints: Hints) -> str | None:
     """Return the date of publication, `YYYY-MM-DD`."""
-    month_first = hints.head.language.lower() in ("", "en", "en-us", "en_us", "en-ca")
+    if hints.is_home:
+        return None
     for source in _DAY_SOURCES:
         for text in source(hints):
-            found = date_in(text, month_first=month_first)
+            found = date_in(text)
             if found is not None:
-                return found
+                return _in_order(found, text, hints) if _NUMBERS.search(text) else found
     return None
+
+
+def _in_order(found: str, text: str, hints: Hints) -> str:
+    """Return the date of a text that may have the month first, as in 03/04/2015, or the day."""
+    date = date_in(text, month_first=_month_first(hints)) or found
+    return _as_named(date, hints)
+
+
+def _as_named(date: str, hints: Hints) -> str:
+    """Exchange day and month of a date written as 03-04-2015 if the page names that day near its title: April 3."""
+    exchanged = f"{date[:5]}{date[8:]}-{date[5:7]}"
+    named = {date_in(run) for run in hints.after_title if names_day(run)}
+    return exchanged if exchanged in named and date not in named else date
+
+
+def _month_first(hints: Hints) -> bool:
+    """Whether 4/3/2015 is the third of April: as the page's other dates say, then its country, then its language."""
+    for match in islice(_SLASHED.finditer(hints.tree.text), MAX_TIMES):
+        one, other = int(match[1]), int(match[2])
+        if (one > MONTHS) != (other > MONTHS):
+            return other > MONTHS
+    language = next(iter((*filter(None, (hints.head.language,)), *hints.metas("og:locale"))), "")
+    tag, _, region = language.lower().replace("_", "-").partition("-")
+    return tag in ("", "en") and (region or hints.country) in _MONTH_FIRST_IN
 
 
 def _day_in_url(hints: Hints) -> Iterator[str]:
@@ -236,12 +288,21 @@ def _times(hints: Hints) -> Iterator[str]:
     nodes = np.flatnonzero(tree.tag == TAG_CODE["time"])[:MAX_TIMES].tolist()
     top = hints.headings[0][0] if hints.headings else 0
     for node in sorted(nodes, key=lambda node: node < top):
-        yield tree.attribute(node, "datetime") or hints.text(node)
+        start = int(tree.text_start[node])
+        if start - hints.title_end in NEAR_TITLE or not (
+            hints.in_teaser(node) or _UPDATED.search(tree.text[max(0, start - BEFORE_DATE) : tree.text_end[node]])
+        ):
+            yield tree.attribute(node, "datetime") or hints.text(node)
 
 
 def _days_marked(hints: Hints) -> Iterator[str]:
-    texts = (hints.text(node) for node, _, _ in hints.marked("date"))
-    return (text for text in texts if len(text) <= LONGEST_MARKED_DATE)
+    """Yield elements marked as dates that are near the title, or that say `published`."""
+    for node, _, _ in hints.marked("date"):
+        text = hints.text(node)
+        if len(text) <= LONGEST_MARKED_DATE and (
+            hints.tree.text_start[node] - hints.title_end in NEAR_TITLE or _PUBLISHED_ON.match(text)
+        ):
+            yield text
 
 
 def _before_title(hints: Hints) -> Iterator[str]:
@@ -252,14 +313,12 @@ def _before_title(hints: Hints) -> Iterator[str]:
 _DAY_SOURCES: tuple[Source, ...] = (
     _day_in_url,  # the author's own day; the others may be a day off in another time zone
     lambda hints: hints.metas(*_PUBLISHED),
-    lambda hints: (line(thing.get("datePublished")) for thing in hints.things),
+    lambda hints: (line(thing.get("datePublished")) for thing in hints.works),
     _other_metas,
     _times,
     lambda hints: iter(["\n".join(hints.after_title)]),
     _days_marked,
     _before_title,
-    lambda hints: (line(thing.get("dateModified")) for thing in hints.things),
-    lambda hints: hints.metas(*_MODIFIED),
 )
 
 # Dates in text: `2015-03-04T10:00Z`, `March 4th, 2015`, `4. März 2015`, `4.3.2015`
@@ -296,6 +355,11 @@ _DAY_FIRST = re.compile(rf"(?<!\d){_DAY}(?:\s+(?:of|de)\s+|[\s-]+){_WORD}\.?,?(?
 _MONTH_FIRST = re.compile(rf"{_WORD}\.?\s*{_DAY},?\s+{_YEAR}(?!\d)", re.IGNORECASE)
 _NUMBERS = re.compile(rf"(?<![\d/.-])(\d{{1,2}})([/.-])(\d{{1,2}})\2{_YEAR}(?![\d/-])")
 _LETTERS = re.compile(r"[^\W\d_]{3,12}")
+_SLASHED = re.compile(rf"(?<![\d/])(\d{{1,2}})/(\d{{1,2}})/{_YEAR}(?![\d/])")
+MONTHS = 12
+_MONTH_FIRST_IN = frozenset(("", "us", "ca", "ph", "io", "ai", "co", "tv", "me"))
+"""Regions and domains: of countries where the month is first, and those that are used in every country."""
+_MONTH_IN_URL = re.compile(rf"/{_YEAR}/{_WORD}/(\d{{1,2}})(?=[/_-]|$)")
 _IN_URL = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)|[/-]((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
 
 
@@ -315,13 +379,14 @@ def date_in(text: str, *, month_first: bool = True) -> str | None:
 
 
 def date_of_url(url: str) -> str | None:
-    """Return the date in a URL: `/2015/03/04/`, `/2015-03-04-title`."""
+    """Return the date in a URL: `/2015/03/04/`, `/2015-03-04-title`, `/2015/march/04/`."""
     for match in _IN_URL.finditer(url):
         year, month, day = (int(part) for part in match.groups() if part is not None)
         date = _iso(year, month, day)
         if date is not None:
             return date
-    return None
+    named = (_iso(int(match[1]), _month(match[2]), int(match[3])) for match in _MONTH_IN_URL.finditer(url))
+    return next(filter(None, named), None)
 
 
 def names_day(text: str) -> bool:

@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree, without_surrogates
@@ -143,6 +144,13 @@ page's own come first, then those of its lists and comments."""
 _HOST = re.compile(r"\s*[a-z]+://(?:www\.)?([^/?#:]+)", re.IGNORECASE)
 _MARKING = frozenset(ATTRIBUTE_CODE[name] for name in ("class", "id", "itemprop", "rel"))
 _WORKS = tuple("Article Posting Report Review Recipe Product Course Book Event VideoObject HowTo Question".split())
+_ARTICLES = tuple("Article Posting Report Review Recipe HowTo".split())
+_ARTICLE_KINDS = frozenset(("article", "blog", "news", "post"))
+COUNTRY = 2
+"""Letters of a country's top-level domain."""
+_HOME = re.compile(r"[a-z]+://[^/?#]+/?", re.IGNORECASE)
+_SECTION_HEADINGS = np.array([TAG_CODE[tag] for tag in ("h2", "h3", "h4")])
+_LINK = TAG_CODE["a"]
 _ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", "ImageObject", "SiteNavigationElement"))
 
 
@@ -183,6 +191,15 @@ class Hints:
     @cached_property
     def things(self) -> list[dict[str, Any]]:
         """JSON-LD objects that the page may be about: works first, then pages; nothing about the site."""
+        return [*self._things[0], *self._things[1]]
+
+    @property
+    def works(self) -> list[dict[str, Any]]:
+        """JSON-LD objects that are works: an article has a day, and a page of a shop has only that of its upload."""
+        return self._things[0]
+
+    @cached_property
+    def _things(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         works: list[dict[str, Any]] = []
         others: list[dict[str, Any]] = []
         for thing in self.head.json_ld_things:
@@ -193,7 +210,7 @@ class Hints:
                     works.append(one)
                 elif not types & _ABOUT_SITE:
                     others.append(one)
-        return works + others
+        return works, others
 
     def named(self, value: object) -> Iterator[str]:
         """Yield the names in a JSON-LD property: texts, objects, or references to other objects of the page."""
@@ -273,6 +290,13 @@ class Hints:
         return squeezed(found[1]) if found else ""
 
     @cached_property
+    def country(self) -> str:
+        """The top-level domain of a country that the page's host is in, or ""."""
+        found = _HOST.match(self.tree.url) or _HOST.match(self.head.canonical or "")
+        domain = found[1].rpartition(".")[2].lower() if found else ""
+        return domain if len(domain) == COUNTRY and domain.isalpha() else ""
+
+    @cached_property
     def site_name(self) -> str | None:
         for name in self.metas("og:site_name", "application-name", "apple-mobile-web-app-title"):
             return name
@@ -280,6 +304,56 @@ class Hints:
             if "WebSite" in _types(thing) and line(thing.get("name")):
                 return line(thing["name"])
         return next((name for thing in self.things for name in self.named(thing.get("publisher")) if name), None)
+
+    @cached_property
+    def is_home(self) -> bool:
+        """Whether the URL is that of a site's home page: no work of anybody, and of no day."""
+        return _HOME.fullmatch(self.tree.url) is not None
+
+    @cached_property
+    def is_article(self) -> bool:
+        """Whether the page declares itself to be an article."""
+        if any(kind.lower() in _ARTICLE_KINDS for kind in self.metas("og:type")):
+            return True
+        return any(kind.endswith(_ARTICLES) for thing in self.things for kind in _types(thing))
+
+    @cached_property
+    def is_product(self) -> bool:
+        """Whether the page declares itself to be that of a product."""
+        if any("product" in kind.lower() for kind in self.metas("og:type")):
+            return True
+        return not self.is_article and any(
+            kind in ("Product", "ProductGroup") for thing in self.things for kind in _types(thing)
+        )
+
+    def in_teaser(self, node: int) -> bool:
+        """Whether the last heading before an element, below the title, is a link: the element is about another page.
+
+        A post of a thread may have the thread's title as a heading.
+        """
+        headings, linked = self._section_headings
+        k = int(headings.searchsorted(node)) - 1
+        if k < 0 or not linked[k] or int(self.tree.text_start[headings[k]]) < self.title_end:
+            return False
+        return squeezed(self.text(headings[k])) not in squeezed(self.title or "")
+
+    @cached_property
+    def _section_headings(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The headings below the first rank that have text, and which contain a link or are in one."""
+        tree = self.tree
+        found = np.flatnonzero(np.isin(tree.tag, _SECTION_HEADINGS) & (tree.text_end > tree.text_start))
+        links = np.flatnonzero(tree.tag == _LINK)
+        inside = links.searchsorted(tree.end[found]) > links.searchsorted(found)
+        return found, inside | (tree.tag[tree.parent[found]] == _LINK)
+
+    def classes_around(self, node: int, most: int) -> Iterator[str]:
+        """Yield class and id of the elements around one, nearest first."""
+        tree = self.tree
+        for _ in range(most):
+            node = int(tree.parent[node])
+            if node <= 0:
+                return
+            yield f"{tree.attribute(node, 'class') or ''} {tree.attribute(node, 'id') or ''}"
 
     def is_site(self, name: str) -> bool:
         """Whether a name is the site's: its own name, or its host spelled out."""
