@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from webwinnow import Cleaner, SiteCleaner, learn, parse
 from webwinnow.methods import METHODS
-from webwinnow.pagemodel import PageContext, PageEvidence, evidence, reading
+from webwinnow.pagemodel import PageContext, PageEvidence, PageModel, evidence, reading
+from webwinnow.records import Dropped
 
 PAGES = [
     "<nav class=menu><a href=/>Home</a> <a href=/a>All articles</a></nav>"
@@ -70,3 +72,15 @@ def test_kinds_are_recognised_only_on_request() -> None:
     tree = parse(PAGES[0])
     assert Cleaner.of("combined").clean(tree).verdict.kind_score is None
     assert Cleaner.of("combined", kinds=True).clean(tree).verdict.kind_score is not None
+
+
+@pytest.mark.parametrize("method", ["page", "combined"])
+def test_a_page_model_in_the_context_decides_instead_of_the_shipped_one(method):
+    prose = "".join(f"<p>{'The river rose over the mill and the bridge in the night. ' * 3}{n}</p>" for n in range(5))
+    tree = parse(f"<body><article><h1>Flood</h1>{prose}</article>")
+    doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
+    cleaner = Cleaner.of(method)
+    assert "river" in cleaner.clean_in(PageContext(tree)).text
+    clean = cleaner.clean_in(PageContext(tree, model=doubtful))
+    assert clean.verdict.confidence <= 0.1
+    assert clean.outcome == Dropped("no main content")
