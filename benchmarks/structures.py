@@ -47,6 +47,7 @@ COLUMNS = ("what", "before", "after")
 WHENS = ("before", "after")
 HALF = 0.5
 """A text is repeated if this share of the site's pages have it."""
+_PAIR = re.compile(r":\s*\S")
 LABEL_WORDS, LABEL_DISTANCE = 8, 4
 """A label has at most so many words, and its value is at most so many blocks behind it."""
 JUDGEMENTS = Path(__file__).with_name("judgements")
@@ -294,21 +295,28 @@ def _is_holed(grid: Grid, kept: Kept) -> bool:
 def labels_of(page: HeldOutPage, often: Mask) -> NDArray[np.int64]:
     """For each block with text the block that labels it, -1 for none.
 
-    That is the nearest block before it that half of the site's pages have, in the same table row, `dl` or parent.
+    That is the nearest block before it that half of the site's pages have, in the same table row, `dl` or parent, if it
+    reads like a label: short, visible, with a letter, not a link or a button, and not a pair itself (`Age: NA`).
     """
-    tree, evidence = page.context.tree, page.context.evidence
-    owner = page.context.blocks.owner[evidence.said]
+    tree, evidence, blocks = page.context.tree, page.context.evidence, page.context.blocks
+    owner, run = blocks.owner[evidence.said], tree.run_owner[blocks.first_run[evidence.said]]
     holders = [nearest(tree.parent, tree.tagged(tag))[owner] for tag in ("tr", "dl")]
     holders.append(tree.parent[owner])
+    pressed = nearest(tree.parent, tree.tagged("a", "button"))
+    labels = often & tree.visible[run] & (evidence.words <= LABEL_WORDS)
+    for b in np.flatnonzero(labels).tolist():
+        text, runs = " ".join(blocks.text(evidence.said[b]).split()), blocks.first_run[evidence.said[b]]
+        own = tree.run_owner[runs : blocks.first_run[evidence.said[b] + 1]]
+        links = [tree.run(int(runs) + k).isspace() or pressed[node] >= 0 for k, node in enumerate(own.tolist())]
+        labels[b] = not all(links) and not _PAIR.search(text) and any(map(str.isalpha, text))
     found = np.full(len(owner), -1, np.int64)
-    short = often & (evidence.words <= LABEL_WORDS)
     for b in np.flatnonzero(~often).tolist():
         for before in range(b - 1, max(b - 1 - LABEL_DISTANCE, -1), -1):
             at = owner[before]
             if not any(h[b] >= 0 and h[b] <= at < tree.end[h[b]] for h in holders):
                 break
-            if short[before]:
-                found[b] = before
+            if often[before]:
+                found[b] = before if labels[before] else -1
                 break
     return found
 
