@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from site_quality import kept_blocks, news_f1, values_of
 
 from webwinnow._nodes import nearest
+from webwinnow._words import blank_runs
 from webwinnow.blocks import runs_of_nodes
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleanpage import CleanPage
@@ -190,8 +191,7 @@ class Kept:
 
     def __init__(self, tree: PageTree, clean: CleanPage) -> None:
         self.tree, self.clean = tree, clean
-        says = np.array([not tree.run(r).isspace() for r in range(tree.run_count)], np.bool_)
-        says &= tree.visible[tree.run_owner]
+        says = ~blank_runs(tree.text, tree.run_start) & tree.visible[tree.run_owner]
         runs = clean.verdict.keep_runs & clean.verdict.keep[tree.run_owner]
         self.runs = runs
         first, last = runs_of_nodes(tree)
@@ -255,26 +255,28 @@ def count_tables(grids: list[Grid], tree: PageTree, clean: CleanPage) -> TableCo
     """The kept tables of one page."""
     kept, counts = Kept(tree, clean), Counter()
     widths = markdown_tables(clean.markdown)
+    ragged = sum(len(set(table)) > 1 for table in widths)
     for grid in grids:
         if not kept.any(grid.table):
             continue
         rows = [row for row in grid.cells if any(map(kept.says, row))]
         if len(rows) < 2 or max(map(len, rows)) < 2:
             continue
-        markdown = markdown_tables(kept.inside(grid.table, "markdown"))
-        if not markdown:
+        lines = [line for line in kept.inside(grid.table, "text").split("\n") if line.strip()]
+        if not any("|" in line for line in lines):
             continue  # a layout table, or nothing but one column is left
         counts["kept"] += 1
         if grid.is_ragged:
             continue
-        counts["ragged"] += any(len(set(table)) > 1 for table in markdown)
-        lines = [line for line in kept.inside(grid.table, "text").split("\n") if line.strip()]
+        if ragged:
+            tables = markdown_tables(kept.inside(grid.table, "markdown"))
+            counts["ragged"] += any(len(set(table)) > 1 for table in tables)
         if not any("|" in tree[cell].text for row in rows for cell in row if cell >= 0):
             counts["ragged_text"] += (
                 len({line.count("|") for line in lines if "|" in line or len(lines) == len(rows)}) > 1
             )
         counts["holed"] += _is_holed(grid, kept)
-    return TableCounts(**counts, shown=len(widths), shown_ragged=sum(len(set(table)) > 1 for table in widths))
+    return TableCounts(**counts, shown=len(widths), shown_ragged=ragged)
 
 
 def _is_holed(grid: Grid, kept: Kept) -> bool:
@@ -321,7 +323,9 @@ def labels_of(page: HeldOutPage, often: Mask) -> NDArray[np.int64]:
     return found
 
 
-def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask) -> tuple[Mask, Mask]:
+def excused_blocks(
+    page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask, label_of: NDArray[np.int64]
+) -> tuple[Mask, Mask]:
     """Repeated blocks that are headings, headers or labels of kept values; then, those and other cells of such tables.
 
     A table counts if it has a kept cell that is not repeated. Its headers are its first row, `th` cells, and rows that
@@ -331,7 +335,7 @@ def excused_blocks(page: HeldOutPage, grids: list[Grid], often: Mask, mask: Mask
     owner = page.context.blocks.owner[said]
     headings = nearest(tree.parent, tree.tagged("h1", "h2", "h3", "h4", "h5", "h6"))
     excused = headings[owner] >= 0
-    labels = labels_of(page, often)[mask & ~often]
+    labels = label_of[mask & ~often]
     excused[labels[labels >= 0]] = True
     cell_of = nearest(tree.parent, tree.tagged("td", "th"))[owner]
     own, kept = (set(cell_of[some].tolist()) - {-1} for some in (mask & ~often, mask))
@@ -376,7 +380,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
         counts = counts.plus(count_tables(grids, tree, clean))
         mask, words = kept_blocks(page, clean), evidence.words
         repeated = mask & often
-        excused, in_tables = excused_blocks(page, grids, often, mask)
+        excused, in_tables = excused_blocks(page, grids, often, mask, labels)
         spelled = [any(mask[list(s)].all() for s in found) for found in values if found]
         with_label = [
             [bool(mask[labels[s[0]]]) for s in found if mask[list(s)].all() and labels[s[0]] >= 0] for found in values
