@@ -1,4 +1,6 @@
-"""The topic of whole sites, six methods: each site by a model of the others, half of sites-docs by the other half."""
+"""The topic of whole sites, six methods: each site by a model of the others, half of sites-docs by the other half; and
+sites added to a model by incremental EM against training it again.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,13 @@ from webwinnow.parsing import parse
 from webwinnow.sitemining.measures import bootstrap_interval, macro_accuracy
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
+from webwinnow.sitemining.topics.treemethods import TwoPhase
 
 COLUMNS = ("sites and method", "right", "95 % interval", "accuracy (16)", "log loss", "CPU s", "mistakes")
 FILES = {"sites-swde": "vertical", "sites-docs": "label"}
+GROWN_COLUMNS = ("sites-docs, `multiscale`", "incremental", "trained again")
+ORDERS, LEARNED, ADDED = 10, 8, 4
+"""Random orders of sites-docs; of each the first sites are learned, the next added one by one, the rest classified."""
 HALVES = 10
 """Random halves of sites-docs."""
 LEAST = 1e-9
@@ -82,6 +88,50 @@ def _halves(sites: list[SitePages], labels: list[str]) -> list[tuple[str, ...]]:
         + ("",) * 4
         for method, found in right.items()
     ]
+
+
+def incremental(data: Path) -> list[tuple[str, ...]]:
+    """Rounds that each add one site, by incremental EM and by training on all sites again: time and answers."""
+    sites, labels = read_sites(data / "sites-docs.parquet", FILES["sites-docs"])
+    chance = np.random.default_rng(0)
+    seconds: dict[str, list[float]] = {"grown": [], "again": []}
+    answers: list[tuple[str, str, str]] = []
+    apart: list[float] = []
+    for _ in range(ORDERS):
+        order = _every_topic_first(chance.permutation(len(sites)).tolist(), labels)
+        chosen = order[:LEARNED]
+        grown = Training([sites[s] for s in chosen], [labels[s] for s in chosen])
+        SiteTopics("multiscale").learn(grown)
+        for new in order[LEARNED : LEARNED + ADDED]:
+            chosen = [*chosen, new]
+            started = time.process_time()
+            grown = grown.grown([sites[new]], [labels[new]])
+            by_growth = SiteTopics("multiscale").learn(grown)
+            seconds["grown"].append(time.process_time() - started)
+            started = time.process_time()
+            again = Training([sites[s] for s in chosen], [labels[s] for s in chosen])
+            by_training = SiteTopics("multiscale").learn(again)
+            seconds["again"].append(time.process_time() - started)
+            scales = [training.learned(TwoPhase).pages.parameters.transition for training in (grown, again)]
+            apart.append(float(np.abs(scales[0] - scales[1]).max()))
+            for s in order[LEARNED + ADDED :]:
+                found = by_growth.classify(sites[s]), by_training.classify(sites[s])
+                answers.append((labels[s], found[0].topic, found[1].topic))
+    rounds, classified = len(apart), len(answers)
+    right = [sum(row[0] == row[way] for row in answers) for way in (1, 2)]
+    return [
+        ("CPU seconds of a round", *(f"{np.mean(found):.2f}" for found in seconds.values())),
+        ("times faster", f"{np.sum(seconds['again']) / np.sum(seconds['grown']):.1f}", "1"),
+        (f"right, of {classified} answers after {rounds} rounds", *map(str, right)),
+        ("the same answer", f"{sum(row[1] == row[2] for row in answers)} of {classified}", ""),
+        ("largest difference of A of page trees, mean over rounds", f"{np.mean(apart):.4f}", ""),
+    ]
+
+
+def _every_topic_first(order: list[int], labels: list[str]) -> list[int]:
+    """The order with one site of each topic moved to the front."""
+    first = list({labels[s]: s for s in reversed(order)}.values())
+    return [*first, *(s for s in order if s not in first)]
 
 
 def read_sites(path: Path, column: str) -> tuple[list[SitePages], list[str]]:

@@ -12,14 +12,19 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from siteweb import SiteWeb, site_web, texts_of
 from webserver import Asked, Reply, WebServer
 
-from webwinnow.commands.mine import MineRun, MineSettings, _fates, mine_sites
+from webwinnow.commands.mine import mine_sites
+from webwinnow.commands.minecrawl import fates_of
+from webwinnow.commands.minerun import MineRun
 from webwinnow.commands.mineseeds import read_seeds
+from webwinnow.commands.minesettings import MineSettings
 from webwinnow.commands.minestate import MineStore
 from webwinnow.crawl import AddressGuard, CrawlSettings, Route
 from webwinnow.errors import InputError, SettingsError
@@ -123,6 +128,88 @@ def test_the_report_is_self_contained(mined: Mined) -> None:
     assert '<a href="http://glfw-1.web.test/" rel="noreferrer nofollow">glfw-1.web.test</a>' in report
 
 
+def test_urls_are_links_and_names_are_not_cut(mined: Mined) -> None:
+    """Start pages, linking sites, deciding pages and the pages of deciding blocks."""
+    report = (mined.out / "report.html").read_text()
+    for record in records_of(mined.out):
+        if record["seed"]:
+            continue
+        blocks = record["deciding_blocks"][:2]
+        urls = [record["start"], *(page["url"] for page in [*record["deciding_pages"], *blocks])]
+        urls += [f"http://{name}/" for name in record["linked_by"]]
+        for url in urls:
+            assert f'<a href="{url}" rel="noreferrer nofollow">' in report
+        for text in [record["site"], *record["linked_by"], *(page["url"] for page in record["deciding_pages"])]:
+            assert f">{text}</a>" in report
+
+
+def test_the_counts_of_summary_report_and_records_agree(mined: Mined) -> None:
+    records = [record for record in records_of(mined.out) if not record["seed"]]
+    found = sum(record["on_topic"] for record in records)
+    off = sum(record["pages"] > 0 and not record["on_topic"] for record in records)
+    failed = sum(record["pages"] == 0 for record in records)
+    assert (found and off) and found + off + failed == len(records)
+    assert f"{len(records)} sites read in" in mined.stderr
+    assert f"{found} on topic, {off} off topic, {failed} could not be read" in mined.stderr
+    pages = sum(record["pages"] for record in records_of(mined.out))
+    assert (
+        f"{pages:,} pages of seeds and sites; this run fetched {sum(mined.asked.values()):,} pages, 0 of"
+        in mined.stderr
+    )
+    report = (mined.out / "report.html").read_text()
+    for name, count in {"Sites read": len(records), "Sites found": found, "Off topic": off, "Pages": pages}.items():
+        assert f"<dt>{name}</dt><dd>{count:,}</dd>" in report
+    assert f"<h2>Off topic ({off})</h2>" in report
+    for topic in TOPICS:
+        assert f"<h2>{topic} ({sum(r['topic'] == topic and r['on_topic'] for r in records)})</h2>" in report
+
+
+def test_how_the_model_moved_is_reported_round_by_round(mined: Mined) -> None:
+    """The sites that were learned from, the largest change of pi, A and B, P(C), and words that came and went."""
+    rounds = [json.loads(line) for line in (mined.out / "rounds.jsonl").read_text().splitlines()]
+    assert rounds
+    records = {record["site"]: record for record in records_of(mined.out)}
+    taught = {site: topic for change in rounds for site, topic in change["sites"].items()}
+    sure = [r for r in records.values() if r["on_topic"] and r["probability"] >= 0.9 and r["none"] <= 1 / 3]
+    assert taught == {record["site"]: record["topic"] for record in sure if not record["seed"]}
+    assert all(records[site]["round"] == change["round"] for change in rounds for site in change["sites"])
+    first = rounds[0]
+    assert set(first["topics"]) == set(TOPICS)
+    assert all(first["largest"][scale]["A"] > 0 for scale in ("pages", "blocks"))
+    for before, after in pairwise(rounds):
+        for topic in TOPICS:
+            assert before["topics"][topic]["prior"] == after["topics"][topic]["prior_before"]
+    model = SiteTopics.load(mined.out / "topics.npz")
+    shares = model.method_.final.parameters.root
+    for topic, share in zip(model.names_, shares, strict=True):
+        assert rounds[-1]["topics"][topic]["prior"]["sites"] == pytest.approx(share, abs=1e-6)
+    words = [word for change in rounds for moved in change["topics"].values() for word in moved["words_in"]]
+    assert words
+    assert "?" not in words
+    report = (mined.out / "report.html").read_text()
+    assert "How the model moved" in report
+    assert f'<td class="left">{", ".join(first["topics"]["sqlite"]["words_in"])}</td>' in report
+    assert f"the model learned from {len(taught)} of the found sites" in mined.stderr
+
+
+def test_progress_counts_pages_and_sites_upwards(web: SiteWeb, seeds: Path, tmp_path: Path) -> None:
+    seen: dict[str, list[int]] = {"crawl": [], "sites": []}
+    with WebServer(web.pages) as server:
+        run = mine_sites(
+            seeds,
+            tmp_path / "run",
+            None,
+            settings_of(server),
+            on_progress=lambda stage, done, _: seen[stage].append(done),
+        )
+    assert run.rounds > 1
+    for counts in seen.values():
+        assert counts == sorted(counts)
+    assert seen["crawl"][-1] == run.fetched
+    assert run.fetched_for_links > 0
+    assert seen["sites"][-1] == len(run.sites) - len(run.seeds)
+
+
 def test_the_model_that_was_learned_can_be_used(web: SiteWeb, mined: Mined) -> None:
     model = SiteTopics.load(mined.out / "topics.npz")
     assert model.names_ == TOPICS
@@ -134,7 +221,7 @@ def test_a_finished_run_asks_nobody_again(web: SiteWeb, seeds: Path, mined: Mine
     with WebServer(web.pages) as server:
         again = mine_sites(seeds, mined.out, MineSettings(search=False), settings_of(server))
     assert not server.log
-    assert again.pages == 0
+    assert again.fetched == 0
     assert (mined.out / "sites.jsonl").read_bytes() == before
 
 
@@ -182,7 +269,11 @@ def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined
     assert set(before) <= set(after)
     twice = [url for url, times in after.items() if times > 1]
     assert len(twice) <= 12  # those in flight when it was killed, one per host
-    assert (out / "sites.jsonl").read_bytes() == (mined.out / "sites.jsonl").read_bytes()
+    for name in ("sites.jsonl", "rounds.jsonl"):
+        assert (out / name).read_bytes() == (mined.out / name).read_bytes()
+    models = [SiteTopics.load(folder / "topics.npz").method_.to_arrays() for folder in (out, mined.out)]
+    for name, array in models[0].items():
+        np.testing.assert_array_equal(array, models[1][name])
 
 
 def settings_of(server: WebServer) -> CrawlSettings:
@@ -303,7 +394,7 @@ def test_sites_that_cannot_be_read_are_not_counted_as_off_topic(tmp_path: Path) 
     settings = MineSettings(search=False, mining=DiscoverySettings(fruitless=1))
     with WebServer(pages) as server:
         run = mine_sites(seeds, tmp_path / "run", settings, settings_of(server))
-    assert "1 sites read in 1 rounds: 0 off topic, 1 could not be read" in run.lines()[1]
+    assert "1 sites read in 1 rounds: 0 on topic, 0 off topic, 1 could not be read" in run.lines()[1]
     assert "off topic" not in run.ended or "0 off topic, 1 could not be read" in run.ended
 
 
@@ -412,7 +503,8 @@ def test_the_report_escapes_what_sites_say() -> None:
         "deciding_blocks": [{"url": evil, "xpath": evil, "text": evil, "probability": 0.9}],
         "seed": False,
         "on_topic": True,
-        "distinctness": 0.8,
+        "none": 0.1,
+        "leads_to": [],
         "whole": True,
         "start": f"javascript:{evil}",
         "round": 1,
@@ -420,7 +512,10 @@ def test_the_report_escapes_what_sites_say() -> None:
         "reason": None,
     }
     seed, failed = record | {"seed": True}, record | {"on_topic": False, "pages": 0, "reason": evil}
-    run = MineRun((seed, record, failed), 1, 3, 1.0, evil, finished=True)
+    moved = {"prior_before": {evil: 0.5}, "prior": {evil: 0.6}, "words_in": [evil], "words_out": [evil]}
+    largest = {scale: {"pi": 0.1, "A": 0.2, "B": 0.3} for scale in ("pages", "blocks")}
+    change = {"round": 1, "sites": {evil: evil}, "largest": largest, "topics": {evil: moved}}
+    run = MineRun((seed, record, failed), (change,), 1, 3, 0, 1.0, evil, finished=True)
     report = mined_html(run, evil)
     assert "<script" not in report
     assert report.count("</style>") == 1
@@ -473,4 +568,4 @@ def test_a_line_of_the_log_does_not_end_at_a_line_separator_within(tmp_path: Pat
     lines = [{"reason": "says \u2028 and \u0085"}, {"reason": "\u2029"}]
     log = tmp_path / "fates.jsonl"
     log.write_bytes(b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines))
-    assert _fates(log) == lines
+    assert fates_of(log) == lines

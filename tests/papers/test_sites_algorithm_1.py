@@ -11,10 +11,12 @@ from enumerated_trees import enumerate_states
 from webwinnow import parse
 from webwinnow.sitemining.fusion import Neighbours, fuse, fuse_scales, site_context
 from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, TreeParameters
+from webwinnow.sitemining.hmt.em import expectation
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics import SiteTopics, Training
+from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
-from webwinnow.sitemining.topics.treescale import TreeScale, page_observations, shown_symbols
+from webwinnow.sitemining.topics.treescale import Observed, TreeScale, _part, _tied, page_observations, shown_symbols
 
 # A node (1) with a parent (0), two children (2, 3), a sibling (4) and a grandchild (5).
 PARENT = [-1, 0, 1, 1, 0, 2]
@@ -208,3 +210,106 @@ def test_step_4_the_site_decides_for_a_page_that_says_nothing(training):
     assert fused.topic == "shipping"
     assert fused.prediction.pages[-1].argmax() == fused.number
     assert fused.prediction.pages[-1].max() > 0.6
+
+
+# Steps 1.1 and 1.2: a site is added by incremental EM
+
+FIRST = [
+    ([-1, 0, 0, 1], [[0.6, 0.4], [0.9, 0.1], [0.3, 0.7], [np.nan, np.nan]], 0),
+    ([-1, 0, 0], [[0.2, 0.8], [0.1, 0.9], [0.55, 0.45]], 1),
+]
+ADDED = ([-1, 0, 1, 1, 0], [[np.nan, np.nan], [0.7, 0.3], [0.95, 0.05], [0.4, 0.6], [0.15, 0.85]], 0)
+ONE_STEP = TopicSettings(passes=1)
+
+
+def trees(*given: tuple) -> tuple[list[Observed], list[int]]:
+    found = [Observed(np.array(parent, np.int32), np.array(shown)) for parent, shown, _ in given]
+    return found, [topic for *_, topic in given]
+
+
+def counts_by_enumeration(given: tuple, model: TreeParameters) -> tuple[np.ndarray, np.ndarray]:
+    """The E-step on one site: expected pairs of states and symbols by state, each site counted as one."""
+    parent, shown, topic = given
+    symbols = shown_symbols(np.array(shown))
+    likelihood = np.where((symbols < 0)[:, None], 1.0, model.emission.T[symbols])
+    root = np.eye(model.states)[topic].tolist()  # the topic of the site is known
+    found = enumerate_states(parent, likelihood.tolist(), root, model.transition.tolist())
+    emission = np.zeros_like(model.emission)
+    for row, symbol in zip(found.posterior, symbols.tolist(), strict=True):
+        if symbol >= 0:
+            emission[:, symbol] += row
+    seen = sum(symbol >= 0 or u in parent for u, symbol in enumerate(symbols))  # without leaves that show nothing
+    return np.array(found.pairs) / seen, emission / seen
+
+
+def test_steps_1_1_and_1_2_add_the_expected_counts_of_the_new_site_alone():
+    """E-step on the new site under the present model, by enumeration; its counts join those kept of the others; M-step:
+    rows in proportion to the counts with those of the prior.
+    """
+    before = TreeScale.usual(2).grown(*trees(*FIRST))
+    after = before.grown(*trees(ADDED), ONE_STEP)
+    transition, emission = counts_by_enumeration(ADDED, before.parameters)
+    np.testing.assert_allclose(after.counts.transition, before.counts.transition + transition, rtol=1e-9)
+    np.testing.assert_allclose(after.counts.emission, before.counts.emission + emission, rtol=1e-9)
+    assert after.counts.root.tolist() == [2.0, 1.0]
+    # the prior: ten sites per topic, one probability of staying and of each level of being right and wrong
+    common = _tied(before.tied, 2)
+    tied_transition, tied_emission = counts_by_enumeration(ADDED, common)
+    np.testing.assert_allclose(after.tied.transition, before.tied.transition + tied_transition, rtol=1e-9)
+    np.testing.assert_allclose(after.tied.emission, before.tied.emission + tied_emission, rtol=1e-9)
+    pairs = after.tied.transition
+    stay = (np.trace(pairs) + 0.75) / (pairs.sum() + 1.0)
+    prior = 10 * np.array([[stay, 1 - stay], [1 - stay, stay]])
+    expected = prior + after.counts.transition
+    np.testing.assert_allclose(after.parameters.transition, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    shown = after.tied.emission.reshape(2, 2, 3)
+    right = shown[0, 0] + shown[1, 1] + 0.75 / 3
+    wrong = shown[0, 1] + shown[1, 0] + 0.25 / 3
+    rows = np.array([[*right, *wrong], [*wrong, *right]])
+    expected = 10 * rows / rows.sum(axis=1, keepdims=True) + after.counts.emission
+    np.testing.assert_allclose(after.parameters.emission, expected / expected.sum(axis=1, keepdims=True), rtol=1e-9)
+    np.testing.assert_allclose(after.parameters.root, [12 / 23, 11 / 23])
+
+
+def test_more_passes_over_the_new_site_end_where_another_changes_nothing():
+    before = TreeScale.usual(2).grown(*trees(*FIRST))
+    after = before.grown(*trees(ADDED), TopicSettings(tolerance=1e-12, passes=500))
+    transition, emission = counts_by_enumeration(ADDED, after.parameters)
+    np.testing.assert_allclose(after.counts.transition, before.counts.transition + transition, atol=1e-6)
+    np.testing.assert_allclose(after.counts.emission, before.counts.emission + emission, atol=1e-6)
+
+
+def test_sites_added_one_by_one_end_near_those_learned_together():
+    together = TreeScale.usual(2).grown(*trees(*FIRST, ADDED))
+    one_by_one = TreeScale.usual(2)
+    for one in (*FIRST, ADDED):
+        one_by_one = one_by_one.grown(*trees(one))
+    np.testing.assert_allclose(one_by_one.parameters.transition, together.parameters.transition, atol=0.02)
+    np.testing.assert_allclose(one_by_one.parameters.emission, together.parameters.emission, atol=0.02)
+    np.testing.assert_allclose(one_by_one.parameters.root, together.parameters.root)
+
+
+def test_a_site_is_added_at_both_scales(training, monkeypatch):
+    """Steps 1.1 and 1.2 in the product: the trees of the sites learned before are not read again."""
+    learned = {method: training.learned(method) for method in (HmtMethod, Multiscale)}
+    new = site("new", TEXTS["farming"])
+    seen: list[int] = []
+
+    def counting(part, parameters):
+        seen.append(len(part[0]))
+        return expectation(part, parameters)
+
+    monkeypatch.setattr("webwinnow.sitemining.hmt.em.expectation", counting)
+    monkeypatch.setattr("webwinnow.sitemining.topics.treescale.expectation", counting)
+    grown = training.grown([new], ["farming"])
+    blocks, pages = (len(_part(one, 0)[0]) for one in (
+        Observed(new.parent, grown.held_out[-1].blocks), page_observations(new.page_tree, grown.held_out[-1].pages)
+    ))  # fmt: skip
+    assert set(seen) <= {blocks, pages}
+    after = grown.learned(Multiscale)
+    for scale in ("blocks", "pages"):
+        old, found = (getattr(one.raw, scale).counts for one in (learned[Multiscale], after))
+        assert found.root.tolist() == [5.0, 3.0]
+        assert 0.5 < found.emission.sum() - old.emission.sum() <= 1 + 1e-9  # every site counts as one
+    assert grown.learned(HmtMethod).pages.counts.root.tolist() == [5.0, 3.0]
+    assert after.final.parameters is after.raw.pages.parameters

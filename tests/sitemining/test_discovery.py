@@ -73,16 +73,18 @@ def test_a_run_ends_where_nothing_is_left_or_enough_was_read_or_nothing_is_found
     assert ended == "none of the last 4 sites is on topic: 1 off topic, 3 could not be read"
 
 
-def test_a_site_is_on_topic_if_it_is_wanted_sure_and_distinct() -> None:
-    settings = DiscoverySettings(confidence=0.5, distinctness=0.6, taught=0.9)
+def test_a_site_is_on_topic_if_it_has_a_wanted_topic_with_certainty() -> None:
+    settings = DiscoverySettings(confidence=0.5, taught=0.9, none=0.7)
     wanted = frozenset({"maps"})
-    sure, unsure = Judgement("maps", 0.95, 0.8), Judgement("maps", 0.7, 0.8)
+    sure, unsure = Judgement("maps", 0.95, 0.3), Judgement("maps", 0.7, 0.3)
     assert sure.on_topic(settings, wanted) and sure.teaches(settings, wanted)
     assert unsure.on_topic(settings, wanted) and not unsure.teaches(settings, wanted)
-    assert not Judgement("maps", 0.4, 0.8).on_topic(settings, wanted)
-    assert not Judgement("maps", 0.95, 0.5).on_topic(settings, wanted)
-    assert not Judgement("mail", 0.95, 0.8).on_topic(settings, wanted)
-    seed = Judgement("mail", 1.0, 1.0, seed=True)
+    strange = Judgement("maps", 0.95, 0.4)  # none of these is too probable to learn from it
+    assert strange.on_topic(settings, wanted) and not strange.teaches(settings, wanted)
+    assert not Judgement("maps", 0.4, 0.3).on_topic(settings, wanted)
+    assert not Judgement(None, 0.0, 0.8).on_topic(settings, wanted)  # none of these topics
+    assert not Judgement("mail", 0.95, 0.1).on_topic(settings, wanted)
+    seed = Judgement("mail", 1.0, 0.0, seed=True)
     assert seed.teaches(settings, wanted)
     assert not seed.on_topic(settings, wanted)
 

@@ -1,4 +1,4 @@
-"""A site read page by page: followed links, settling, distance to topics."""
+"""A site read page by page: followed links, settling."""
 
 from __future__ import annotations
 
@@ -120,26 +120,6 @@ def test_a_page_without_known_words_changes_nothing(model: ReadingModel) -> None
     assert not reading.read(page("http://s.test/odd", STRANGE, "strange"), "http://s.test/").follow
     assert before is not None
     np.testing.assert_array_equal(before, reading.posterior)
-
-
-def test_distinctness_is_high_for_a_site_of_a_topic_and_a_half_for_one_between(model: ReadingModel) -> None:
-    sea, field = (SitePages.of_pages(site("s", words), "s") for words in WORDS.values())
-    mixed = SitePages.of_pages([*site("s", WORDS["sea"]), *site("f", WORDS["field"])], "m")
-    assert model.distinctness(sea)[1] > 0.9
-    assert model.distinctness(field)[0] > 0.9
-    np.testing.assert_allclose(model.distinctness(mixed), 0.5, atol=0.1)
-    nothing = SitePages.of_pages([page("http://s.test/", STRANGE, "strange")], "n")
-    assert model.distinctness(nothing).tolist() == [0.0, 0.0]
-
-
-def test_distinctness_is_computed_by_hand_from_the_mean_of_the_pages(model: ReadingModel) -> None:
-    one = SitePages.of_pages([page("http://s.test/", [*WORDS["sea"][:3], WORDS["field"][0]])], "s")
-    words = model.words
-    known = np.isin(one.page_words.key, words.key)
-    at = np.searchsorted(words.key, one.page_words.key[known])
-    value = (1 + np.log(one.page_words.count[known])) * words.weight[at]
-    near = value @ words.direction[at] / np.sqrt(value @ value)
-    np.testing.assert_allclose(model.distinctness(one), near / near.sum(), rtol=1e-12)
 
 
 def test_settings_without_a_meaning_are_refused() -> None:

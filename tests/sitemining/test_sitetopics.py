@@ -20,7 +20,7 @@ from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
 from webwinnow.sitemining.topics.topicmethod import TopicSettings
 from webwinnow.sitemining.topics.treescale import Observed, TreeScale, shown_symbols
-from webwinnow.sitemining.topicwords import known_odds, learn_words, probabilities, slope_of
+from webwinnow.sitemining.topicwords import known_odds, lead, leads_of, learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
 
 FORMAT = SiteTopics.file_format
@@ -126,7 +126,7 @@ def test_an_unknown_start_page_is_refused():
 def test_a_large_site_counts_as_much_as_a_small_one():
     few = [site("a", "farming", pages=4), site("b", "shipping", pages=4), site("c", "farming", pages=4)]
     many = [*few[:2], site("c", "farming", pages=16)]
-    small, large = (learn_words(sites, np.array([0, 1, 0]), 2)[0] for sites in (few, many))
+    small, large = (learn_words(sites, np.array([0, 1, 0]), 2).words for sites in (few, many))
     np.testing.assert_allclose(small.direction, large.direction, atol=0.05)
 
 
@@ -134,14 +134,14 @@ def test_a_held_out_site_is_not_classified_by_its_own_words(learned: Training):
     alone = learned.held_out[0]
     assert alone is not None
     assert (alone.pages.argmax(axis=1) == learned.topic[0]).mean() > 0.5
-    without = learn_words(learned.sites[1:], learned.topic[1:], 3)[0]
+    without = learn_words(learned.sites[1:], learned.topic[1:], 3).words
     predicted = without.of_pages(learned.sites[0].page_words)
     assert (predicted.argmax(axis=1) == alone.pages.argmax(axis=1)).mean() > 0.8
 
 
 def test_a_site_alone_with_its_topic_is_not_held_out():
     sites = [site("a", "farming"), site("b", "shipping"), site("c", "shipping")]
-    _, held = learn_words(sites, np.array([0, 1, 1]), 2)
+    held = learn_words(sites, np.array([0, 1, 1]), 2).held_out
     assert [one is None for one in held] == [True, False, False]
 
 
@@ -163,12 +163,29 @@ def test_no_row_of_a_site_counts_more_for_being_many():
 
 
 def test_the_odds_of_a_known_topic_separate_sites_with_their_topic_from_those_without():
-    apart = [(np.array([0.5, 0.0]), 0), (np.array([0.1, 0.4]), 1), (np.array([0.6, 0.1]), 0)]
-    slope, intercept = known_odds(apart)
+    slope, intercept = known_odds([(0.5, 0.0), (0.4, 0.1), (0.6, 0.1)])
     assert slope * 0.5 + intercept > 0 > slope * 0.05 + intercept
     share = 1 / (1 + np.exp(-(slope * np.array([0.5, 0.0, 0.4, 0.1, 0.6, 0.1]) + intercept)))
     assert share.sum() == pytest.approx(3, abs=0.01)  # an intercept makes the expected number the true one
-    assert known_odds([]).tolist() == [0.0, 20.0]
+
+
+def test_the_lead_of_the_nearest_topic_by_hand():
+    near, offset = np.array([0.3, 0.1, 0.05]), np.array([0.2, 0.3, 0.25])
+    # cosines 0.5, 0.4, 0.3, their mean 0.4; nearness 0.3 and on average 0.15; without topic 0: 0.1, 0.075, mean 0.35
+    assert lead(near, offset) == pytest.approx(0.15 / 0.4)
+    with_topic, without = leads_of(near, offset, 0)
+    assert (with_topic, without) == (pytest.approx(0.375), pytest.approx(0.025 / 0.35))
+    # the only site of its topic: twice as much with it; of two topics: (5 c - 4 c) / 4 c without
+    assert leads_of(near, offset, 0, is_alone=True) == (2 * without, without)
+    assert leads_of(near[:2], offset[:2], 0, is_alone=True) == (0.5, 0.25)
+
+
+def test_one_site_per_topic_predicts_that_a_site_between_topics_has_none_of_them():
+    model = SiteTopics("hmt").fit([site(topic, topic) for topic in TEXTS], list(TEXTS))
+    between = texts_site("between", *(texts[k] for k in range(4) for texts in TEXTS.values()))
+    assert model.classify(between).why_none() is not None
+    for topic in TEXTS:
+        assert model.classify(site("new", topic)).why_none() is None
 
 
 # Trees
@@ -185,10 +202,10 @@ def test_staying_is_learned_from_trees_that_stay():
         Observed(parent, np.array([[np.nan] * 2, sure, other, sure])),
         Observed(parent, np.array([[np.nan] * 2, other, sure, other])),
     ]
-    staying, leaving = (TreeScale.learn(trees, [0, 1], 2).parameters for trees in (stays, leaves))
+    staying, leaving = (TreeScale.usual(2).grown(trees, [0, 1]).parameters for trees in (stays, leaves))
     assert staying.transition[0, 0] > leaving.transition[0, 0]
     assert staying.emission[0, 2] > leaving.emission[0, 2]  # topic 0, with a probability above 0.8
-    np.testing.assert_allclose(TreeScale.learn([], [], 2).parameters.transition, [[0.75, 0.25], [0.25, 0.75]])
+    np.testing.assert_allclose(TreeScale.usual(2).parameters.transition, [[0.75, 0.25], [0.25, 0.75]])
 
 
 def test_a_text_shows_its_topic_and_how_certain_it_is():
@@ -198,7 +215,7 @@ def test_a_text_shows_its_topic_and_how_certain_it_is():
 
 def test_what_a_root_shows_by_itself_counts_in_full_and_the_tree_by_its_slope():
     parent, evidence = np.array([-1, 0], np.int32), np.log(np.array([[1.0, 1.0], [0.9, 0.1]]))
-    stay = replace(TreeScale.learn([], [], 2), parameters=TreeParameters(root=[0.5, 0.5], transition=np.eye(2)))
+    stay = replace(TreeScale.usual(2), parameters=TreeParameters(root=[0.5, 0.5], transition=np.eye(2)))
     own = np.array([[0.2, 0.8]])
     np.testing.assert_allclose(replace(stay, slope=0.0).roots(parent, evidence, own), own)
     np.testing.assert_allclose(stay.roots(parent, evidence), [[0.9, 0.1]])
@@ -214,7 +231,7 @@ def test_a_topic_that_is_near_to_every_site_gets_no_more_sites_for_it():
     everyday = ["alpha beta", "beta gamma", "gamma delta", "delta alpha"]
     hubs = [texts_site(f"hub{k}", *everyday, "epsilon") for k in range(2)]
     others = [texts_site(f"other{k}", *everyday[k : k + 3], "violin") for k in range(2)]
-    words = learn_words([*hubs, *others], np.array([0, 0, 1, 1]), 2)[0]
+    words = learn_words([*hubs, *others], np.array([0, 0, 1, 1]), 2).words
     means = np.stack([words.rows(one.page_words).mean(len(words.key)) for one in (*hubs, *others)])
     means /= np.linalg.norm(means, axis=1, keepdims=True)
     near = means @ words.direction
@@ -225,6 +242,64 @@ def test_a_topic_that_is_near_to_every_site_gets_no_more_sites_for_it():
     np.testing.assert_allclose(
         words.of_site(others[0].page_words)[0], probabilities(words.site_slope * nearer[None])[0]
     )
+
+
+# Sites that are added
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_that_grew_gives_the_same_answers_as_one_trained_again(method: str):
+    whole = training(4)
+    chosen = [s for s in range(len(whole.sites)) if s % 4 < 2]
+    grown = Training([whole.sites[s] for s in chosen], [whole.names[whole.topic[s]] for s in chosen])
+    SiteTopics(method).learn(grown)
+    for k in (2, 3):  # two rounds of a site per topic
+        added = [s for s in range(len(whole.sites)) if s % 4 == k]
+        grown = grown.grown([whole.sites[s] for s in added], [whole.names[whole.topic[s]] for s in added])
+    by_growth, by_training = SiteTopics(method).learn(grown), SiteTopics(method).learn(whole)
+    assert set(by_growth.hosts_) == set(by_training.hosts_)
+    mixed = texts_site("mixed", *TEXTS["farming"], *TEXTS["music"][:3])
+    for new in (*(site(f"new-{topic}", topic, flavour="unseen") for topic in TEXTS), mixed):
+        found, expected = by_growth.classify(new), by_training.classify(new)
+        assert found.topic == expected.topic
+        assert found.probability == pytest.approx(expected.probability, abs=0.1)
+        assert (found.why_none() is None) == (expected.why_none() is None)
+
+
+def test_weights_of_words_are_those_of_training_again_and_directions_nearly():
+    whole = training(3)
+    first = [s for s in range(9) if s % 3]
+    added = [s for s in range(9) if not s % 3]
+    grown = learn_words([whole.sites[s] for s in first], whole.topic[first], 3)
+    grown = grown.grown([whole.sites[s] for s in added], whole.topic[added])
+    again = learn_words([whole.sites[s] for s in (*first, *added)], whole.topic[[*first, *added]], 3)
+    np.testing.assert_array_equal(grown.words.key, again.words.key)
+    np.testing.assert_allclose(grown.words.weight, again.words.weight, rtol=1e-12)
+    assert ((grown.words.direction * again.words.direction).sum(axis=0) > 0.99).all()
+    np.testing.assert_allclose(grown.words.offset, again.words.offset, atol=0.01)
+    assert grown.sums.sites.tolist() == [3, 3, 3]
+
+
+def test_a_new_site_is_predicted_by_words_that_were_not_learned_from_it():
+    before = training(2)
+    new = site("new", "music", flavour="unseen")
+    held = before.grown([new], ["music"]).held_out[-1]
+    assert held is not None
+    predicted = before.words.of_pages(new.page_words)
+    np.testing.assert_array_equal(held.pages.argmax(axis=1), predicted.argmax(axis=1))
+    with pytest.raises(InputError, match="no site has the topic maps so far"):
+        before.grown([new], ["maps"])
+
+
+def test_the_words_of_a_topic_that_are_its_own_come_first():
+    spelled: dict[int, str] = {}
+    for topic, texts in TEXTS.items():
+        for text in texts:
+            PageWords.of(parse(f"<p>{text}", url=f"http://{topic}.test/"), spelled=spelled)
+    words = training(2).words
+    for number, keys in enumerate(words.distinctive(5)):
+        own = " ".join(TEXTS[sorted(TEXTS)[number]])
+        assert sum(spelled.get(key, "?") in own for key in keys) >= 4
 
 
 # The six methods

@@ -11,8 +11,9 @@ import typer
 
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress, stoppable
-from webwinnow.commands.mine import SITE_PAGES as MINED_PAGES
-from webwinnow.commands.mine import MineSettings, mine_sites
+from webwinnow.commands.mine import mine_sites
+from webwinnow.commands.minesettings import SITE_PAGES as MINED_PAGES
+from webwinnow.commands.minesettings import MineSettings
 from webwinnow.commands.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
 from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
@@ -29,6 +30,7 @@ from webwinnow.words import StopList
 
 _MINING, _CRAWL = DiscoverySettings(), CrawlSettings()
 TopicMethod = Annotated[str, opt.setting(f"Topic method: {', '.join(METHODS)}.", "--method")]
+NoneOfThese = Annotated[float, opt.setting("Least probability of none of the topics for that answer.", "--none", min=0)]
 
 sites = typer.Typer(
     name="sites", help="Learn the topics of whole sites, predict those of others, find more.", no_args_is_help=True
@@ -106,9 +108,7 @@ def mine(
     confidence: Annotated[
         float, opt.running("Least probability of a site's topic.", min=0, max=1)
     ] = _MINING.confidence,
-    distinctness: Annotated[
-        float, opt.running("Least closeness of a site to its topic: 0.5 is as close as to others.", min=0, max=1)
-    ] = _MINING.distinctness,
+    none: NoneOfThese = _MINING.none,
     taught: Annotated[
         float, opt.running("Least probability of a found site that later rounds learn from.", min=0, max=1)
     ] = _MINING.taught,
@@ -126,9 +126,9 @@ def mine(
 ) -> None:
     """Find sites with the topics of some seeds: follow links between sites, read each as far as needed.
 
-    Every site found improves the model of the next round. The folder gets report.html, sites.jsonl, topics.npz (a model
-    as of sites train) and the pages as WARC. A stopped run is continued by the same command. Sites are distinguished by
-    host or domain. Exit code 1 if no site was found.
+    Certain sites that were found are added to the model by incremental EM. The folder gets report.html, sites.jsonl,
+    rounds.jsonl (how the model moved), topics.npz (a model as of sites train) and the pages as WARC. A stopped run is
+    continued by the same command. Sites are distinguished by host or domain. Exit code 1 if no site was found.
 
     Settings: those of sites train; reading.delta=0.001 (as --delta), reading.least=10 (first pages of a site, which are
     read whatever the rule says) and reading.unchanged=5 (unchanging pages that settle a topic, 0 for never);
@@ -168,9 +168,7 @@ def classify(
     out: Annotated[str, opt.out("a JSONL file, or - for standard output")],
     site_by: opt.SiteByOfModel = None,
     pages: Annotated[int, opt.most_pages()] = SITE_PAGES,
-    none: Annotated[
-        float, opt.setting("Least probability of none of the topics for that answer.", "--none", min=0)
-    ] = LEAST_NONE,
+    none: NoneOfThese = LEAST_NONE,
     thesaurus: Annotated[Path | None, opt.thesaurus("that of the model, if it has one")] = None,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,

@@ -61,7 +61,7 @@ class ShownProgress:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.stage = ""
+        self.stage, self.first = "", 0
         self.last = self.started = time.monotonic()
 
     @property
@@ -69,11 +69,11 @@ class ShownProgress:
         return {"on_progress": self.update, "on_problem": self.note}
 
     def speed(self, stage: str, done: int) -> float | None:
-        """Items per second in this stage; None in its first second."""
+        """Items per second since this stage began or was returned to; None in its first second."""
         if stage != self.stage:
-            self.stage, self.started = stage, time.monotonic()
+            self.stage, self.first, self.started = stage, done, time.monotonic()
         passed = time.monotonic() - self.started
-        return done / passed if passed >= SPEED_AFTER else None
+        return (done - self.first) / passed if passed >= SPEED_AFTER else None
 
     def update(self, stage: str, done: int, total: int | None) -> None:
         speed = self.speed(stage, done)

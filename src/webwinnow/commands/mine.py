@@ -1,7 +1,7 @@
 """`mine_sites`: Algorithm 1 of Sites: train, find candidates, read them with pruning, classify, fuse, train again.
 
-The decisions are made in `sitemining` (`mining`, `reading`); this module crawls and keeps the state. A run is
-a folder: `mine.sqlite`, a WARC file for each round, and at its end `sites.jsonl` and the model, `topics.npz`.
+The decisions are made in `sitemining`; this module crawls and keeps the state. A run is a folder: `mine.sqlite`, a WARC
+file for each round, and at its end `sites.jsonl`, `rounds.jsonl` and the model, `topics.npz`.
 """
 
 from __future__ import annotations
@@ -10,179 +10,34 @@ import hashlib
 import json
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from webwinnow.commands.minecrawl import PrunedFollow, can_resume, fates_of, linked_urls, stored_words
+from webwinnow.commands.minemodel import MineModel, Models
+from webwinnow.commands.minerun import MineRun
 from webwinnow.commands.mineseeds import Seeds, read_seeds
+from webwinnow.commands.minesettings import MineSettings
 from webwinnow.commands.minestate import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.commands.sites import NOTHING_READ, site_record
-from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
-from webwinnow.crawl.crawling import stored_crawl
-from webwinnow.crawl.crawlsettings import ScopeKind
-from webwinnow.crawl.follow import asks_not_to
+from webwinnow.crawl import CrawlSettings, CrawlSummary, crawl
 from webwinnow.crawl.scope import page_url, start_url
-from webwinnow.errors import InputError, PageRefused, SettingsError
+from webwinnow.errors import SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.outputs import write_lines
 from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
 from webwinnow.progress import Progress
-from webwinnow.records import PageRecord
-from webwinnow.sitemining.denoising import TermDenoiser, WordCounter
-from webwinnow.sitemining.discovery import DiscoverySettings, Judgement, SiteGraph, candidates, neighbours_of
-from webwinnow.sitemining.measures import spotting_rate
+from webwinnow.sitemining.discovery import Judgement, SiteGraph, candidates, neighbours_of
 from webwinnow.sitemining.sitepages import PageWords, SitePages
-from webwinnow.sitemining.sitereading import ReadingModel, ReadingSettings, SiteReading, crawled_site
-from webwinnow.sitemining.topics import DEFAULT_METHOD, SiteTopics, Training, topic_method
-from webwinnow.sitemining.topics.topicmethod import TopicSettings
+from webwinnow.sitemining.sitereading import SiteReading, crawled_site
 from webwinnow.storage import write_file
-from webwinnow.urls import SiteKey, canonical
-from webwinnow.words import StopList
+from webwinnow.urls import SiteKey
 
-SITE_PAGES = 50
-"""Pages of a site that are read at most, unless its topic is settled before (ours)."""
-SCOPES: tuple[ScopeKind, ...] = ("below", "host", "domain")
-SITES_FILE, MODEL_FILE = "sites.jsonl", "topics.npz"
+SITES_FILE, ROUNDS_FILE, MODEL_FILE = "sites.jsonl", "rounds.jsonl", "topics.npz"
 
 Note = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MineSettings:
-    """How topics are predicted, which sites are read, and how far.
-
-    `scope` is what belongs to a site: the pages `below` its start page (Definition 1), its `host` or its `domain`.
-    `pages` limits the pages of a site, `seconds` the time of this run. With `search`, when no candidate is left, sites
-    on topic that were pruned are read further, for links to other sites.
-    """
-
-    method: str = DEFAULT_METHOD
-    label: str = "label"
-    site_by: str = "host"
-    scope: ScopeKind = "below"
-    mining: DiscoverySettings = field(default_factory=DiscoverySettings)
-    reading: ReadingSettings = field(default_factory=ReadingSettings)
-    learning: TopicSettings = field(default_factory=TopicSettings)
-    pages: int = SITE_PAGES
-    seconds: float | None = None
-    search: bool = True
-    stop_list: StopList = field(default_factory=StopList)
-    denoiser: TermDenoiser | None = None
-
-    def __post_init__(self) -> None:
-        topic_method(self.method)
-        if SiteKey.parse(self.site_by).by not in ("host", "domain"):
-            raise SettingsError(f"site_by is {self.site_by}: expected host or domain: sites are found by links")
-        if self.scope not in SCOPES:
-            raise SettingsError(f"scope is {self.scope}: expected {', '.join(SCOPES)}")
-        if self.pages < 1 or (self.seconds is not None and not self.seconds > 0):
-            raise SettingsError(f"{self.pages} pages in {self.seconds} seconds: expected more than 0")
-
-    @property
-    def counter(self) -> WordCounter:
-        """How the words of pages are counted."""
-        return WordCounter(self.stop_list, self.denoiser)
-
-    @property
-    def lasting(self) -> dict[str, Any]:
-        """The settings that must be the same to continue a run: all but its limits."""
-        mining = asdict(self.mining)
-        kept = {name: mining[name] for name in ("topics", "confidence", "distinctness", "taught")}
-        own = {
-            "scope": self.scope,
-            "method": self.method,
-            "label": self.label,
-            "site_by": self.site_by,
-            "reading": asdict(self.reading),
-        }
-        if self.stop_list.own is not None:
-            own |= {"stop words": self.stop_list.own}
-        if self.denoiser is not None:
-            own |= {"thesaurus": self.denoiser.to_plain()}
-        if self.learning != TopicSettings():
-            own |= {"learning": asdict(self.learning)}
-        found: dict[str, Any] = json.loads(json.dumps(own | kept))
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class MineRun:
-    """The result of a run: a record for each site, seeds first; why it ended, and whether it is `finished`.
-
-    Time and pages are of this run; `sites` are of all runs in the folder.
-    """
-
-    sites: tuple[dict[str, Any], ...]
-    rounds: int
-    pages: int
-    seconds: float
-    ended: str
-    finished: bool
-
-    @property
-    def seeds(self) -> list[dict[str, Any]]:
-        """The seeds."""
-        return [record for record in self.sites if record["seed"]]
-
-    @property
-    def found(self) -> list[dict[str, Any]]:
-        """The new sites on topic."""
-        return [record for record in self.sites if record["on_topic"] and not record["seed"]]
-
-    @property
-    def topics(self) -> Counter[str]:
-        """The number of new sites of each topic."""
-        return Counter(record["topic"] for record in self.found)
-
-    @property
-    def spotting(self) -> float:
-        """The spotting rate (Sites, equation 15)."""
-        return spotting_rate(len(self.found), len(self.seeds))
-
-    def lines(self) -> list[str]:
-        """The summary for people."""
-        read = [record for record in self.sites if not record["seed"]]
-        off = sum(1 for record in read if not record["on_topic"] and record["pages"])
-        failed = sum(1 for record in read if not record["pages"])
-        topics = ", ".join(f"{topic} {count:,}" for topic, count in sorted(self.topics.items())) or "none"
-        return [
-            f"{len(self.found):,} sites found from {len(self.seeds):,} seeds ({topics}); "
-            f"spotting rate {100 * self.spotting:.0f} %",
-            f"  {len(read):,} sites read in {self.rounds:,} rounds: {off:,} off topic, {failed:,} could not be read; "
-            f"{sum(record['pages'] for record in self.sites):,} pages, {self.pages:,} of them now, "
-            f"in {self.seconds:.1f} s",
-            f"  ended: {self.ended}",
-        ]
-
-
-class PrunedFollow:
-    """Steers a crawl by one `SiteReading` per start page: links are followed where the page tree grows, and a site is
-    left when its topic is settled. With `keep_trees` the trees of pages are kept.
-    """
-
-    learns = True
-
-    def __init__(
-        self, readings: dict[str, SiteReading], *, counter: WordCounter | None = None, keep_trees: bool = False
-    ) -> None:
-        self.readings, self.counter = readings, counter or WordCounter()
-        self.keep_trees = keep_trees
-        self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
-
-    def next(self, page: CrawledPage) -> Next:
-        """The links to follow from a page."""
-        reading = self.readings.get(page.start)
-        if reading is None:
-            return Next()
-        words = self.counter.of(page.tree)
-        unwilling = asks_not_to(page.tree)
-        read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
-        if self.keep_trees:
-            self.trees[page.start].append(page.tree)
-        return Next(page.links if read.follow and not unwilling else (), leave_site=read.settled)
 
 
 def mine_sites(
@@ -239,13 +94,13 @@ class _Mine:
         self.out, self.store, self.settings, self.crawling = out, store, settings, crawling
         self.progress, self.note = progress, note
         self.began = time.monotonic()
-        self.fresh = 0
+        self.fetched = self.fetched_for_links = 0
         self.seeds = seeds
+        self.model = MineModel(settings)
+        self.model.spelled.update(seeds.spelled)
         self.wanted = settings.mining.wanted(sorted(set(seeds.topics.values())))
         self.graph = SiteGraph(SiteKey.parse(settings.site_by))
         self.judged: dict[str, Judgement] = {}
-        self.pages: dict[str, SitePages] = {}
-        self.round: dict[str, int] = {}
         self.known: set[str] = set()
         self.since_found = self.unread_since = 0
         self.unread: dict[str, str] = {}
@@ -268,7 +123,7 @@ class _Mine:
                 why = "the time is up"
                 continue
             number = waiting[0].round
-            why = self._round(waiting, None if number == 0 else self._learn(number))
+            why = self._round(waiting, None if number == 0 else self.model.before(number))
         return self._end(why)
 
     # Seeds, and the sites of earlier runs
@@ -294,14 +149,14 @@ class _Mine:
             for site in sites:
                 stored = self.seeds.stored.get(site.name) if site.label is not None else None
                 if stored is not None:
-                    pages, links = SitePages.of_pages(stored, site.name), _links(stored)
+                    pages, links = SitePages.of_pages(stored, site.name), linked_urls(stored)
                 else:
                     pages, links = self._read_again(site.name, words)
                 assert site.record is not None
                 self._know(site.name, pages, links, site.record)
         for number in range(1, 1 + (self.store.noted("searches") or 0)):
             for record in open_pages([self._search(number)], on_problem=self.note):
-                page = None if record.refused is not None else _words(record, self.settings.counter)
+                page = None if record.refused is not None else stored_words(record, self.settings.counter)
                 if page is not None:
                     self.graph.add(self.graph.site_of(record.url), page.links)
         for name in self.store.noted("searched") or ():
@@ -310,12 +165,15 @@ class _Mine:
     def _stored_words(self, number: int, sites: Sequence[StoredSite]) -> dict[str, PageWords]:
         """The pages of a round by URL, from its WARC file."""
         path = self._warc(number)
-        wanted = {page.url for site in sites for page in self.store.pages(site.name)}
+        pages = {site.name: {page.url for page in self.store.pages(site.name)} for site in sites}
+        wanted = set().union(*pages.values())
+        taught = set().union(*(pages[site.name] for site in sites if self._teaches(site.record)))
         found: dict[str, PageWords] = {}
         if wanted and path.is_file():
             for record in open_pages([path], on_problem=self.note):
                 read = record.url in wanted and record.refused is None
-                words = _words(record, self.settings.counter) if read else None
+                spelled = self.model.spelled if record.url in taught else None
+                words = stored_words(record, self.settings.counter, spelled) if read else None
                 if words is not None:
                     found[record.url] = words
         return found
@@ -324,25 +182,27 @@ class _Mine:
         stored = [page for page in self.store.pages(name) if page.url in words]
         pages = [words[page.url] for page in stored]
         referrers, added = [page.referrer for page in stored], [page.added for page in stored]
-        return crawled_site(name, pages, referrers, added), _links(pages)
+        return crawled_site(name, pages, referrers, added), linked_urls(pages)
 
     def _know(self, name: str, pages: SitePages, links: set[str], record: dict[str, Any]) -> None:
         """Add a site that was judged: its pages, links and topic."""
         self.known.add(name)
         self.known.update(self.graph.site_of(url) for url in pages.urls)
         if not len(pages):
-            self.since_found += 1
-            self.unread_since += 1
+            self.since_found += not record["leads_to"]
+            self.unread_since += not record["leads_to"]
             return
         self.graph.add(name, links)
-        found = Judgement(record["topic"], record["probability"], record["distinctness"], record["seed"])
-        self.judged[name] = found
-        if found.teaches(self.settings.mining, self.wanted):
-            self.pages[name], self.round[name] = pages, record["round"]
+        self.judged[name] = _judgement(record)
+        if self._teaches(record):
+            self.model.add(record["round"], pages, record["topic"])
         self.since_found = 0 if record["on_topic"] else self.since_found + 1
         self.unread_since = 0 if record["on_topic"] else self.unread_since
         if record["on_topic"] and not record["whole"]:
             self.unread[name] = record["start"]
+
+    def _teaches(self, record: dict[str, Any] | None) -> bool:
+        return record is not None and _judgement(record).teaches(self.settings.mining, self.wanted)
 
     # A round
 
@@ -378,38 +238,44 @@ class _Mine:
             return False
         number = 1 + (self.store.noted("searches") or 0)
         warc, unread = self._search(number), dict(self.unread)
-        resume = _can_resume(warc.parent, warc)
+        resume = can_resume(warc.parent, warc)
         follow = PrunedFollow({start: SiteReading() for start in unread.values()})
-        settings = replace(self.crawling, seconds=left)
-        summary = crawl(
-            list(unread.values()), warc, settings, follow=follow, resume=resume, state=warc.parent, on_problem=self.note
-        )
-        self.fresh += summary.fresh
+        summary = self._crawl(list(unread.values()), warc, follow, resume=resume)
+        self.fetched_for_links += summary.fresh
         if not summary.finished:
             self.searched = False
             return False
         for name, start in unread.items():
-            self.graph.add(name, _links(follow.readings[start].pages))
+            self.graph.add(name, linked_urls(follow.readings[start].pages))
         self.store.note_all({"searches": number, "searched": sorted({*(self.store.noted("searched") or ()), *unread})})
         self.unread.clear()
         return True
 
-    def _learn(self, before: int) -> tuple[SiteTopics, ReadingModel]:
-        """Step 1: learn from the seeds, and from certain sites of earlier rounds (step 5)."""
-        names = [name for name, number in self.round.items() if number < before]
-        labels = [self.judged[name].topic for name in names]
-        if len(set(labels)) < 2:
-            raise InputError("fewer than two topics have a seed that could be read; see the messages about them")
-        training = Training([self.pages[name] for name in names], labels, self.settings.learning)
-        model = SiteTopics(
-            self.settings.method,
-            site_by=self.settings.site_by,
-            stop_list=self.settings.stop_list,
-            denoiser=self.settings.denoiser,
-        ).learn(training)
-        return model, ReadingModel.learn(training)
+    def _crawl(
+        self, starts: list[str], warc: Path, follow: PrunedFollow, *, resume: bool, log: Path | None = None
+    ) -> CrawlSummary:
+        """Crawl sites as far as `follow` wants; progress counts the pages of all rounds."""
+        before = self.fetched
 
-    def _round(self, waiting: Sequence[StoredSite], model: tuple[SiteTopics, ReadingModel] | None) -> str | None:
+        def on_progress(stage: str, done: int, _: int | None) -> None:
+            self.progress(stage, before + done, None)
+
+        settings = replace(self.crawling, seconds=self._seconds_left())
+        summary = crawl(
+            starts,
+            warc,
+            settings,
+            follow=follow,
+            resume=resume,
+            state=warc.parent,
+            log=log,
+            on_progress=on_progress,
+            on_problem=self.note,
+        )
+        self.fetched += summary.fresh
+        return summary
+
+    def _round(self, waiting: Sequence[StoredSite], model: Models | None) -> str | None:
         """Steps 3 and 4: read sites, prune, classify; returns why the run ends here, or None."""
         number = waiting[0].round
         reading = None if model is None else model[1]
@@ -417,23 +283,12 @@ class _Mine:
         readings = {site.start: SiteReading(reading, rule, tolerance=tolerance) for site in waiting}
         follow = PrunedFollow(readings, counter=self.settings.counter, keep_trees=True)
         folder = self._warc(number).parent
-        resume = _can_resume(folder, self._warc(number))
+        resume = can_resume(folder, self._warc(number))
         log = folder / "fates.jsonl"
-        summary = crawl(
-            [site.start for site in waiting],
-            self._warc(number),
-            replace(self.crawling, seconds=self._seconds_left()),
-            follow=follow,
-            resume=resume,
-            state=folder,
-            log=log,
-            on_progress=self.progress,
-            on_problem=self.note,
-        )
-        self.fresh += summary.fresh
+        summary = self._crawl([site.start for site in waiting], self._warc(number), follow, resume=resume, log=log)
         if not summary.finished:
             return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not finished"
-        fates = _fates(log)
+        fates = fates_of(log)
         for site in waiting:
             self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])
         judged = sum(site.label is None and site.record is not None for site in self.store.sites())
@@ -446,13 +301,13 @@ class _Mine:
         self,
         site: StoredSite,
         follow: PrunedFollow,
-        model: tuple[SiteTopics, ReadingModel] | None,
+        model: Models | None,
         fates: Sequence[dict[str, Any]],
     ) -> None:
         """Step 4: classify a site and add it to the graph."""
         reading, read = follow.readings[site.start], follow.trees.pop(site.start)
         trees = [tree for tree, added in zip(read, reading.added, strict=True) if added]
-        pages, links = reading.site(site.name), _links(reading.pages)
+        pages, links = reading.site(site.name), linked_urls(reading.pages)
         failed = sum(1 for fate in fates if fate["fate"] == "failed")
         whole = (all(reading.added) and not reading.settled) or len(read) >= self.settings.pages
         record = self._record(site, pages, links, trees, model, failed, whole=whole)
@@ -466,12 +321,15 @@ class _Mine:
                 "on_topic": False,
                 "pages": 0,
                 "classified_pages": 0,
+                "leads_to": sorted(moved),
                 "reason": f"leads to {', '.join(sorted(moved))}, read before",
             }
             pages, trees = SitePages.of_pages([], site.name), []
         rows = zip(reading.pages, reading.referrers, reading.added, strict=True)
         kept = [StoredPage(page.url, referrer, added) for page, referrer, added in rows] if len(pages) else []
         self.store.judge(site.name, record, kept)
+        if self._teaches(record):
+            self.model.spelled.update(follow.spelled[site.start])
         self._know(site.name, pages, links, record)
 
     def _record(
@@ -480,13 +338,13 @@ class _Mine:
         pages: SitePages,
         links: set[str],
         trees: Sequence[PageTree],
-        model: tuple[SiteTopics, ReadingModel] | None,
+        model: Models | None,
         failed: int,
         *,
         whole: bool,
     ) -> dict[str, Any]:
         mining = self.settings.mining
-        about = {"start": site.start, "round": site.round, "linked_by": list(site.linked_by), "reason": None}
+        about = {"start": site.start, "round": site.round, "linked_by": list(site.linked_by)}
         if model is None:
             assert site.label is not None
             return self._seed_record(site.name, site.start, site.label, len(pages)) | {"failed_pages": failed}
@@ -497,11 +355,14 @@ class _Mine:
             if found.on_topic(mining, self.wanted)
         }
         found = model[0].classify(pages, neighbours_of(self.graph, site.name, topics, linked))
-        distinctness = float(model[1].distinctness(pages)[found.number])
-        judgement = Judgement(found.topic, found.probability, distinctness)
-        on_topic = bool(len(pages)) and judgement.on_topic(mining, self.wanted)
-        own = {"seed": False, "on_topic": on_topic, "distinctness": round(distinctness, 6), "whole": whole}
-        return site_record(found, pages, trees, failed) | own | about
+        why = found.why_none(mining.none) if len(pages) else None
+        record = (
+            site_record(found, pages, trees, failed)
+            | about
+            | {"seed": False, "whole": whole, "leads_to": [], "reason": why}
+        )
+        record |= {"topic": None, "probability": None} if why else {}
+        return record | {"on_topic": bool(len(pages)) and _judgement(record).on_topic(mining, self.wanted)}
 
     def _seed_record(self, site: str, start: str, topic: str, pages: int) -> dict[str, Any]:
         return {
@@ -517,11 +378,11 @@ class _Mine:
             "deciding_blocks": [],
             "seed": True,
             "on_topic": pages > 0 and topic in self.wanted,
-            "distinctness": 1.0,
             "whole": True,
             "start": start,
             "round": 0,
             "linked_by": [],
+            "leads_to": [],
             "reason": None if pages else NOTHING_READ,
         }
 
@@ -530,13 +391,23 @@ class _Mine:
     def _end(self, why: str) -> MineRun:
         records = [site.record for site in self.store.sites() if site.record is not None]
         waits = any(site.record is None for site in self.store.sites())
-        lines = (json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for record in records)
-        write_lines(lines, self.out / SITES_FILE)
         rounds = max((site.round for site in self.store.sites()), default=0)
         if len({found.topic for found in self.judged.values() if found.seed}) > 1:
-            write_file(self.out / MODEL_FILE, self._learn(rounds + 1)[0].to_bytes())
+            write_file(self.out / MODEL_FILE, self.model.before(rounds + 1)[0].to_bytes())
+        for name, rows in ((SITES_FILE, records), (ROUNDS_FILE, self.model.changes)):
+            lines = (json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n" for row in rows)
+            write_lines(lines, self.out / name)
         finished = self.searched and not waits
-        return MineRun(tuple(records), rounds, self.fresh, time.monotonic() - self.began, why, finished)
+        return MineRun(
+            tuple(records),
+            tuple(self.model.changes),
+            rounds,
+            self.fetched,
+            self.fetched_for_links,
+            time.monotonic() - self.began,
+            why,
+            finished,
+        )
 
     def _seconds_left(self) -> float | None:
         limit = self.settings.seconds
@@ -554,36 +425,6 @@ class _Mine:
         return folder
 
 
-def _can_resume(folder: Path, warc: Path) -> bool:
-    """Whether a round was begun; a crawl that cannot be continued is removed."""
-    try:
-        stored_crawl(warc, folder)
-    except InputError:
-        shutil.rmtree(folder)
-        folder.mkdir()
-        return False
-    return True
-
-
-def _fates(log: Path) -> list[dict[str, Any]]:
-    """The lines of a crawl's log, split as bytes: text would also end lines at U+2028."""
-    return [json.loads(line) for line in log.read_bytes().splitlines()]
-
-
-def _words(record: PageRecord, counter: WordCounter) -> PageWords | None:
-    """The words of a stored page, without links if it forbids following them; None if it cannot be read."""
-    try:
-        tree = parse(record.body, url=record.url, content_type=record.content_type)
-    except PageRefused:
-        return None
-    words = counter.of(tree)
-    return replace(words, links=()) if asks_not_to(tree) else words
-
-
-def _links(pages: Sequence[PageWords]) -> set[str]:
-    return {canonical(link) for page in pages for link in page.links}
-
-
 def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) -> None:
     """Store the settings of a run; a run that is continued must have the same."""
     given = settings.lasting | {"seeds": hashlib.sha256(seeds.read_bytes()).hexdigest()}
@@ -593,3 +434,8 @@ def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) 
     elif before != given:
         other = ", ".join(name for name in sorted({*given, *before}) if before.get(name) != given.get(name))
         raise SettingsError(f"{out} has a run with other {other}: give the same to continue it, or a new folder")
+
+
+def _judgement(record: dict[str, Any]) -> Judgement:
+    none = 1.0 if record["none"] is None else record["none"]
+    return Judgement(record["topic"], record["probability"] or 0.0, none, record["seed"])

@@ -22,11 +22,12 @@ TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The topics of the seeds by site; the start pages of those to read; the pages of the others."""
+    """The topics of the seeds by site; the start pages of those to read; the pages of the others, and their words."""
 
     topics: dict[str, str] = field(default_factory=dict)
     starts: dict[str, str] = field(default_factory=dict)
     stored: dict[str, list[PageWords]] = field(default_factory=dict)
+    spelled: dict[int, str] = field(default_factory=dict)
 
 
 def read_seeds(
@@ -47,6 +48,7 @@ def read_seeds(
     topics: dict[str, str] = {}
     if _has_pages(path):
         stored: dict[str, list[PageWords]] = defaultdict(list)
+        spelled: dict[int, str] = {}
         check_label_column([path], label)
         for page in open_pages([path], on_problem=note, label=label):
             site = site_by.of(page)
@@ -56,11 +58,11 @@ def read_seeds(
             if page.refused is None and len(stored[site]) < most:
                 try:
                     tree = parse(page.body, url=page.url, content_type=page.content_type)
-                    stored[site].append(counter.of(tree))
+                    stored[site].append(counter.of(tree, spelled))
                 except PageRefused as refusal:
                     note(f"{page.url}: {refusal}")
         there = {site: pages for site, pages in stored.items() if pages}
-        seeds = Seeds({site: topics[site] for site in there}, {}, there)
+        seeds = Seeds({site: topics[site] for site in there}, {}, there, spelled)
     else:
         starts: dict[str, str] = {}
         is_table = path.name.lower().endswith(TABLES)

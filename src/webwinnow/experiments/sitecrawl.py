@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from webwinnow.commands.mine import PrunedFollow
+from webwinnow.commands.minecrawl import PrunedFollow
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.scope import host_of, start_url
 from webwinnow.errors import InputError

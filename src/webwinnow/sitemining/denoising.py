@@ -248,9 +248,9 @@ class WordCounter:
     stop_list: StopList = field(default_factory=StopList)
     denoiser: TermDenoiser | None = None
 
-    def of(self, tree: PageTree) -> PageWords:
-        """The words of a page's blocks."""
-        page = PageWords.of(tree, self.stop_list)
+    def of(self, tree: PageTree, spelled: dict[int, str] | None = None) -> PageWords:
+        """The words of a page's blocks; `spelled` gets them as text."""
+        page = PageWords.of(tree, self.stop_list, spelled=spelled)
         return page if self.denoiser is None else replace(page, counted=self.denoiser.nodes(tree))
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.fusion import Neighbours
+from webwinnow.sitemining.topics.sitetopics import LEAST_NONE
 from webwinnow.urls import SiteKey, canonical
 
 MOST_TARGETS = 5000
@@ -27,24 +28,26 @@ class DiscoverySettings:
 
     - `topics`: the wanted topics of the seeds; none for all of them.
     - `confidence`: the least P(topic | site) of a site on topic.
-    - `distinctness`: how much nearer to its topic than to the others a site must be (`ReadingModel.distinctness`); 2/3
-      is twice as near (ours, as the paper does not treat sites of other topics; see docs/mine.md).
-    - `taught`: the least P(topic | site) of a found site that is used for training in the next round (ours: in the
-      paper all are; a wrongly classified site would teach what is wrong).
+    - `none`: the least probability of none of the topics for that answer, as in `sites classify`; such a site is off
+      topic.
+    - `taught`: the least P(topic | site) of a found site that the next round learns from; its probability of none of
+      the topics is at most 1 - `none` (ours: in the paper all are learned from; a wrongly classified site would teach
+      what is wrong).
     - `sites`: the most sites to read, without seeds; `fruitless`: sites in a row without one on topic after which the
       run ends; `batch`: sites per round.
     """
 
     topics: tuple[str, ...] = ()
     confidence: float = 0.5
-    distinctness: float = 2 / 3
+    none: float = LEAST_NONE
     taught: float = 0.9
     sites: int = 500
     fruitless: int = 100
     batch: int = 16
 
     def __post_init__(self) -> None:
-        check_range(self, "confidence", "distinctness", "taught", least=0, most=1)
+        check_range(self, "confidence", "taught", least=0, most=1)
+        check_range(self, "none", least=0)
         check_range(self, "sites", "fruitless", "batch", least=1)
 
     def wanted(self, names: Sequence[str]) -> frozenset[str]:
@@ -73,22 +76,25 @@ class DiscoverySettings:
 
 
 class Judgement(NamedTuple):
-    """The classification of a site: its topic, P(topic | site), its distinctness, and whether it is a seed."""
+    """The classification of a site: its topic (None: none of these), P(topic | site), P(none of these), and whether it
+    is a seed.
+    """
 
-    topic: str
+    topic: str | None
     probability: float
-    distinctness: float
+    none: float
     seed: bool = False
 
     def on_topic(self, settings: DiscoverySettings, wanted: Collection[str]) -> bool:
         """Whether the site has a wanted topic."""
-        if self.topic not in wanted:
-            return False
-        return self.seed or (self.probability >= settings.confidence and self.distinctness >= settings.distinctness)
+        return self.topic in wanted and (self.seed or self.probability >= settings.confidence)
 
     def teaches(self, settings: DiscoverySettings, wanted: Collection[str]) -> bool:
-        """Whether the next round is trained on it: seeds are, and found sites of high probability."""
-        return self.seed or (self.on_topic(settings, wanted) and self.probability >= settings.taught)
+        """Whether the next round learns from it: seeds, and found sites of high probability of which it is as certain
+        that they have one of the topics as it must be that a site has none.
+        """
+        is_sure = self.probability >= settings.taught and self.none <= 1.0 - settings.none
+        return self.seed or (is_sure and self.on_topic(settings, wanted))
 
 
 class SiteGraph:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Self
 
 import numpy as np
@@ -77,8 +78,8 @@ class PageWords:
     counted: NDArray[np.bool_] | None = None
 
     @classmethod
-    def of(cls, tree: PageTree, stop_list: StopList | None = None) -> Self:
-        """The words of a page's blocks, without stop words, numbers and single letters."""
+    def of(cls, tree: PageTree, stop_list: StopList | None = None, *, spelled: dict[int, str] | None = None) -> Self:
+        """The words of a page's blocks, without stop words, numbers and single letters; `spelled` gets them as text."""
         blocks = BlockTree.of(tree)
         title = tree.head.title.strip()
         nodes = len(blocks) + bool(title)
@@ -86,9 +87,9 @@ class PageWords:
         node_of_block[blocks.block] = np.where(blocks.block == NOTHING, NOTHING, np.arange(len(blocks)))
         node_of_block[NOTHING] = NOTHING
         stops = (stop_list or StopList()).of(tree.head.language)
-        key, run = _words_of(tree.text, tree.run_start, tree.visible[tree.run_owner], stops)
+        key, run = _words_of(tree.text, tree.run_start, tree.visible[tree.run_owner], stops, spelled)
         row = node_of_block[blocks.blocks.of_run()[run]]
-        in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops)
+        in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops, spelled)
         key, row = np.concatenate((key, in_title)), np.concatenate((row, np.full(len(in_title), nodes - 1, np.int64)))
         inside = row >= 0
         said = np.zeros(nodes, np.uint64)
@@ -202,15 +203,20 @@ class SitePages:
 
 
 def _words_of(
-    text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_], stops: frozenset[str]
+    text: str,
+    starts: NDArray[np.int32],
+    counted: NDArray[np.bool_],
+    stops: frozenset[str],
+    spelled: dict[int, str] | None,
 ) -> tuple[Keys, Indexes]:
     """The hashes of the words that are counted, and the run of each."""
     key, run, begin, end = word_spans(text, starts, counted)
     distinct, first, number = np.unique(key, return_index=True, return_inverse=True)
-    spelled = (text[a:b].lower() for a, b in zip(begin[first].tolist(), end[first].tolist(), strict=True))
-    wanted = np.fromiter(
-        (_WORD.fullmatch(word) is not None and word not in stops for word in spelled), np.bool_, len(distinct)
-    )[number]
+    words = [text[a:b].lower() for a, b in zip(begin[first].tolist(), end[first].tolist(), strict=True)]
+    counts = [_WORD.fullmatch(word) is not None and word not in stops for word in words]
+    if spelled is not None:
+        spelled.update(compress(zip(distinct.tolist(), words, strict=True), counts))
+    wanted = np.array(counts, np.bool_)[number]
     return key[wanted], run[wanted]
 
 

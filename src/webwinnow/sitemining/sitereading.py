@@ -117,23 +117,6 @@ class ReadingModel:
         evidence: Floats = self.tree.pages.evidence(found)[0]
         return evidence
 
-    def distinctness(self, site: SitePages) -> Floats:
-        """How much nearer a site's words are to each topic than to the others: c / (c + mean of the others' c), c the
-        cosine of the mean of its pages with the topic; 0.5 for a site equally near to all, 0 without known words.
-
-        Every site has a most probable topic; a site whose topic no seed has is about equally near to all topics.
-        """
-        words = self.words
-        mean = words.rows(site.page_words).mean(len(words.key))
-        length = float(np.sqrt(mean @ mean))
-        if not length:
-            return np.zeros(words.topics)
-        near = mean @ words.direction / length
-        others = (near.sum() - near) / max(words.topics - 1, 1)
-        both = near + others
-        found: Floats = np.divide(near, both, out=np.zeros_like(near), where=both > 0)
-        return found
-
 
 def crawled_site(
     name: str, pages: Sequence[PageWords], referrers: Sequence[str | None], added: Sequence[bool]

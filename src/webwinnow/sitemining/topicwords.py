@@ -32,11 +32,15 @@ LEAST_SITES = 3
 USUAL_SLOPE = 50.0
 """The slope if no site can be held out, because every topic has only one."""
 
+KEPT_TEXTS = 2000
+"""Evenly spaced blocks of a site that are kept to fit slopes again when sites are added; as many pages."""
+
 ROUNDING = 1e-9
 SMALLEST = 1e-12
-SURELY_KNOWN = 20.0
-"""Log odds of a known topic if no site can be held out."""
 RIDGE = 1e-3
+UNKNOWN_LEAD = 0.25
+"""The lead without its topic of the only site of one of two topics: none is left to compare (ours). A site with cosines
+of 5 c and 3 c has it."""
 BLOCKS, PAGES = 0, 1
 
 Floats = NDArray[np.float64]
@@ -84,10 +88,16 @@ class TopicWords:
     def none_of_these(self, words: WordCounts) -> float:
         """P(a site has none of the topics), before anything is known of it 0.5; NaN where no word is known.
 
-        Sites of a topic are nearer to it than those whose own topic was left out of training are to any.
+        What counts is the lead of the nearest topic. Sites of a topic have a larger one than those whose own topic was
+        left out of training.
         """
         slope, intercept = self.known.tolist()
-        return float(1.0 / (1.0 + np.exp(slope * self._nearness(words).max() + intercept)))
+        return float(1.0 / (1.0 + np.exp(slope * lead(self._nearness(words)[0], self.offset) + intercept)))
+
+    def distinctive(self, most: int) -> list[list[int]]:
+        """The keys of the words that are each topic's own most clearly: by direction, less the mean of all topics."""
+        own = self.direction - self.direction.mean(axis=1, keepdims=True)
+        return [self.key[np.argsort(-column, kind="stable")[:most]].tolist() for column in own.T]
 
     def _nearness(self, words: WordCounts) -> Floats:
         """How much nearer a site is to each topic than the sites of others are, as one row."""
@@ -137,6 +147,11 @@ class Cosines(NamedTuple):
     def less(self, offset: Floats, usual: Floats) -> Cosines:
         """The cosines less those that texts of this length of other topics have: `usual[length]` times `offset`."""
         return Cosines(self.value - usual[self.length][:, None] * offset, self.length)
+
+    def thinned(self) -> Cosines:
+        """Evenly spaced rows, at most twice `KEPT_TEXTS`."""
+        step = max(1, len(self.length) // KEPT_TEXTS)
+        return Cosines(self.value[::step], self.length[::step])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,73 +217,166 @@ class WordRows:
         return Cosines(found, np.minimum(length, LENGTHS - 1))
 
 
-def learn_words(
-    sites: Sequence[SitePages], topic: NDArray[np.int64], topics: int
-) -> tuple[TopicWords, list[HeldOut | None]]:
+class LearnedWords(NamedTuple):
+    """Words, with the predictions for the sites learned last (None for the only site of a topic) and what is needed to
+    add more sites: the sums of `WordSums`.
+    """
+
+    words: TopicWords
+    held_out: list[HeldOut | None]
+    sums: WordSums
+
+    def grown(self, sites: Sequence[SitePages], topic: NDArray[np.int64]) -> LearnedWords:
+        """Add sites of known topics; the others are not read again.
+
+        The present words predict the new sites, which they were not learned from. Sums of directions of earlier sites
+        get the new weights word by word, without a new length of each page (ours).
+        """
+        words, before = self.words, self.sums
+        fresh = [
+            _LeftOut.of(words.direction, words.offset, number, words.rows(site.node_words), words.rows(site.page_words))
+            for site, number in zip(sites, topic.tolist(), strict=True)
+        ]
+        left_out = (*before.left_out, *(one.thinned() for one in fresh))
+        leads = (*before.leads, *(leads_of(one.nearness[0], one.offset, one.topic) for one in fresh))
+        calibration = _Calibration.of(left_out, leads)
+        key = np.unique(np.concatenate([words.key, *(site.page_words.key for site in sites)]))
+        at = np.searchsorted(key, words.key)
+        count = before.sites + np.bincount(topic, minlength=words.topics)
+        pages = [WordRows.of(site.page_words, key) for site in sites]
+        share = _shares(pages, len(key))
+        share[at] += before.share
+        weight = -np.log(share / count.sum())
+        again = np.divide(weight[at], words.weight, out=np.ones(len(at)), where=words.weight > 0)
+        total = np.zeros((len(key), words.topics))
+        total[at] = before.total * again[:, None]
+        for rows, number in zip(pages, topic.tolist(), strict=True):
+            total[:, number] += _unit(rows.weighted(weight).mean(len(key))[:, None])[:, 0]
+        sums = WordSums(count, share, total, left_out, leads)
+        held_out: list[HeldOut | None] = [calibration.held_out(one) for one in fresh]
+        return LearnedWords(calibration.words(key, weight, sums), held_out, sums)
+
+
+class WordSums(NamedTuple):
+    """Sums over the sites learned: their number by topic, the share of pages with each word (`share`), and their mean
+    directions by topic (`total`, one column each). `left_out` are the cosines of sites with the words of others,
+    `leads` those of all sites with and without their topic.
+    """
+
+    sites: NDArray[np.int64]
+    share: Floats
+    total: Floats
+    left_out: tuple[_LeftOut, ...]
+    leads: tuple[Leads, ...]
+
+
+def learn_words(sites: Sequence[SitePages], topic: NDArray[np.int64], topics: int) -> LearnedWords:
     """Learn from sites and the number of each one's topic; also predict each site from the others.
 
-    The only site of a topic cannot be held out: it has None.
+    The only site of a topic cannot be held out.
     """
     if len(sites) != len(topic) or not len(sites):
         raise InputError(f"{len(sites)} sites and {len(topic)} topics: expected one each, and some")
     key = np.unique(np.concatenate([site.page_words.key for site in sites]))
     pages = [WordRows.of(site.page_words, key) for site in sites]
-    sites_with, weight = _weights(pages, len(key))
+    share = _shares(pages, len(key))
+    weight = -np.log(share / len(sites))
     means = _unit(np.stack([rows.weighted(weight).mean(len(key)) for rows in pages], axis=1)).T
-    products = means @ means.T
-    sums = np.stack([means[topic == number].sum(axis=0) for number in range(topics)], axis=1)
-    direction = _unit(sums)
-    every = np.arange(len(sites))
-    alone = np.bincount(topic, minlength=topics)[topic] == 1
+    total = np.stack([means[topic == number].sum(axis=0) for number in range(topics)], axis=1)
+    count = np.bincount(topic, minlength=topics)
+    sites_with = np.bincount(np.concatenate([np.unique(rows.column) for rows in pages]), minlength=len(key))
+    products, direction = total.T @ total, _unit(total)
     found: dict[int, _LeftOut] = {}
-    for s in np.flatnonzero(~alone).tolist():
-        others = direction.copy()
-        others[:, topic[s]] = _unit((sums[:, topic[s]] - means[s])[:, None])[:, 0]
+    leads: list[Leads] = []
+    for s, number in enumerate(topic.tolist()):
+        others, left = direction.copy(), count.copy()
+        others[:, number] = _unit((total[:, number] - means[s])[:, None])[:, 0]
+        left[number] -= 1
         own = np.zeros(len(key), np.bool_)
         own[pages[s].column] = True
         elsewhere = sites_with > own
         shown = pages[s].at(elsewhere).weighted(weight)
-        found[s] = _LeftOut(
-            int(topic[s]),
-            _offsets(products, topic, topics, every[every != s]),
-            _unit(shown.mean(len(key))[:, None]).T @ others,
-            (
-                WordRows.of(sites[s].node_words, key).at(elsewhere).weighted(weight).cosines(others),
-                shown.cosines(others),
-            ),
-        )
-    usual = np.stack([_usual([(one.texts[scale], one.offset) for one in found.values()]) for scale in (BLOCKS, PAGES)])
-    scored = {s: [one.texts[k].less(one.offset, usual[k]) for k in (BLOCKS, PAGES)] for s, one in found.items()}
-    slopes = np.stack([_slopes([(scored[s][k], found[s].topic) for s in found]) for k in (BLOCKS, PAGES)])
-    of_sites = {s: one.site - one.offset for s, one in found.items()}
-    slope = slope_of([(of_sites[s], None, found[s].topic) for s in found])
-    site_slope = USUAL_SLOPE if slope is None else slope
-    held_out: list[HeldOut | None] = [None] * len(sites)
-    for s, both in scored.items():
-        of_texts = [_posteriors(both[scale], slopes[scale]) for scale in (BLOCKS, PAGES)]
-        held_out[s] = HeldOut(probabilities(site_slope * of_sites[s]), of_texts[PAGES], of_texts[BLOCKS])
-    offset = _offsets(products, topic, topics, every)
-    known = known_odds([(of_sites[s][0], found[s].topic) for s in found])
-    return TopicWords(key, weight, direction, offset, usual, slopes, site_slope, known), held_out
+        offset = _offsets(_without(products, number, means[s] @ total, means[s] @ means[s]), left)
+        if left[number]:
+            blocks = WordRows.of(sites[s].node_words, key).at(elsewhere).weighted(weight)
+            found[s] = _LeftOut.of(others, offset, number, blocks, shown)
+            leads.append(leads_of(found[s].nearness[0], offset, number))
+        else:
+            near = _unit(shown.mean(len(key))[:, None])[:, 0] @ others - offset
+            leads.append(leads_of(near, offset, number, is_alone=True))
+    calibration = _Calibration.of(list(found.values()), leads)
+    held_out = [calibration.held_out(found[s]) if s in found else None for s in range(len(sites))]
+    sums = WordSums(count, share, total, tuple(one.thinned() for one in found.values()), tuple(leads))
+    return LearnedWords(calibration.words(key, weight, sums), held_out, sums)
 
 
 class _LeftOut(NamedTuple):
-    """A site that is left out: its topic, the offsets and the cosines of the site, its blocks and its pages."""
+    """A site and words that were not learned from it: its topic, the offsets and the cosines of the site, its blocks
+    and its pages.
+    """
 
     topic: int
     offset: Floats
     site: Floats
     texts: tuple[Cosines, Cosines]
 
+    @classmethod
+    def of(cls, direction: Floats, offset: Floats, topic: int, blocks: WordRows, pages: WordRows) -> Self:
+        site = _unit(pages.mean(len(direction))[:, None]).T @ direction
+        return cls(topic, offset, site, (blocks.cosines(direction), pages.cosines(direction)))
 
-def _offsets(products: Floats, topic: NDArray[np.int64], topics: int, sites: NDArray[np.int64]) -> Floats:
-    """The mean cosine of the other topics' sites with each topic; `products` are those of the means of all sites."""
-    found = np.zeros(topics)
-    for number in range(topics):
-        inside, outside = sites[topic[sites] == number], sites[topic[sites] != number]
-        if len(inside) and len(outside):
-            length = np.sqrt(products[np.ix_(inside, inside)].sum())
-            found[number] = products[np.ix_(outside, inside)].sum() / max(length * len(outside), SMALLEST)
+    @property
+    def nearness(self) -> Floats:
+        return self.site - self.offset
+
+    def thinned(self) -> Self:
+        """The same with fewer texts, for later fits."""
+        blocks, pages = (cosines.thinned() for cosines in self.texts)
+        return self._replace(texts=(blocks, pages))
+
+
+class _Calibration(NamedTuple):
+    """What turns cosines into probabilities, fitted on left-out sites; the fields are those of `TopicWords`."""
+
+    usual: Floats
+    slopes: Floats
+    site_slope: float
+    known: Floats
+
+    @classmethod
+    def of(cls, found: Sequence[_LeftOut], leads: Sequence[Leads]) -> Self:
+        usual = np.stack([_usual([(one.texts[scale], one.offset) for one in found]) for scale in (BLOCKS, PAGES)])
+        slopes = np.stack(
+            [_slopes([(one.texts[k].less(one.offset, usual[k]), one.topic) for one in found]) for k in (BLOCKS, PAGES)]
+        )
+        slope = slope_of([(one.nearness, None, one.topic) for one in found])
+        return cls(usual, slopes, USUAL_SLOPE if slope is None else slope, known_odds(leads))
+
+    def held_out(self, one: _LeftOut) -> HeldOut:
+        blocks, pages = (
+            _posteriors(one.texts[scale].less(one.offset, self.usual[scale]), self.slopes[scale])
+            for scale in (BLOCKS, PAGES)
+        )
+        return HeldOut(probabilities(self.site_slope * one.nearness), pages, blocks)
+
+    def words(self, key: Keys, weight: Floats, sums: WordSums) -> TopicWords:
+        return TopicWords(key, weight, _unit(sums.total), _offsets(sums.total.T @ sums.total, sums.sites), *self)
+
+
+def _offsets(products: Floats, sites: NDArray[np.int64]) -> Floats:
+    """The mean cosine of the other topics' sites with each topic, from the products of the sums of directions."""
+    own = np.diag(products)
+    outside = sites.sum() - sites
+    found: Floats = (products.sum(axis=0) - own) / np.maximum(np.sqrt(np.maximum(own, 0.0)) * outside, SMALLEST)
+    return np.where((sites > 0) & (outside > 0), found, 0.0)
+
+
+def _without(products: Floats, topic: int, with_sums: Floats, with_itself: float) -> Floats:
+    """The products of the sums without one site of a topic."""
+    found = products.copy()
+    found[topic] -= with_sums
+    found[:, topic] -= with_sums
+    found[topic, topic] += with_itself
     return found
 
 
@@ -285,17 +393,36 @@ def _usual(held_out: Sequence[tuple[Cosines, Floats]]) -> Floats:
     return np.where(texts > 0, total / np.maximum(texts, 1), 1.0)
 
 
-def known_odds(held_out: Sequence[tuple[Floats, int]]) -> Floats:
-    """Slope and intercept of log P(a site has a known topic) / P(it has none), by its largest nearness to a topic.
+Leads = tuple[float, float]
+"""The lead of a site's nearest topic, with and without its own topic."""
 
-    Fitted on held-out sites, each once with its topic and once without it, by logistic regression with Platt's
-    targets. Without such sites every site is taken to have a known topic.
+
+def lead(near: Floats, offset: Floats) -> float:
+    """How much nearer a site is to its nearest topic than to all of them on average, in multiples of its mean cosine
+    (ours): a site of another topic is about equally near to all. `near` is the cosine less the offset.
     """
-    if not held_out:
-        return np.array([0.0, SURELY_KNOWN])
-    near = np.array([[row[topic], np.delete(row, topic).max()] for row, topic in held_out]).ravel()
-    right = (len(held_out) + 1) / (len(held_out) + 2)
-    target = np.tile([right, 1.0 - right], len(held_out))
+    return float((near.max() - near.mean()) / max((near + offset).mean(), SMALLEST))
+
+
+def leads_of(near: Floats, offset: Floats, topic: int, *, is_alone: bool = False) -> Leads:
+    """The leads of a left-out site. That of the only site of a topic is not known: it is taken to be twice as large
+    with its topic as without (ours), and `UNKNOWN_LEAD` without if the others do not show it.
+    """
+    without = lead(np.delete(near, topic), np.delete(offset, topic))
+    if not is_alone:
+        return lead(near, offset), without
+    without = without if without > SMALLEST else UNKNOWN_LEAD
+    return 2 * without, without
+
+
+def known_odds(leads: Sequence[Leads]) -> Floats:
+    """Slope and intercept of log P(a site has a known topic) / P(it has none), by the lead of its nearest topic.
+
+    Fitted on left-out sites, each once with its topic and once without it, by logistic regression with Platt's targets.
+    """
+    near = np.array(leads).ravel()
+    right = (len(leads) + 1) / (len(leads) + 2)
+    target = np.tile([right, 1.0 - right], len(leads))
     rows = np.stack([near, np.ones_like(near)], axis=1)
     found = np.zeros(2)
     for _ in range(SLOPE_STEPS):  # Newton's method; the ridge keeps it finite
@@ -361,19 +488,14 @@ def slope_of(held_out: Sequence[Scored], most: float = STEEPEST) -> float | None
     return float((low + high) / 2)
 
 
-def _weights(pages: Sequence[WordRows], columns: int) -> tuple[NDArray[np.int64], Floats]:
-    """The number of sites with each word, and its weight, log (1 / share of pages).
-
-    The share is a mean over sites, so that large sites do not decide.
+def _shares(pages: Sequence[WordRows], columns: int) -> Floats:
+    """The sum over sites of the share of pages with each word; so large sites do not decide. A word's weight is
+    log (1 / mean share).
     """
-    sites_with = np.zeros(columns, np.int64)
     share = np.zeros(columns)
     for rows in pages:
-        pages_with = np.bincount(rows.column, minlength=columns)
-        sites_with += pages_with > 0
-        share += pages_with / max(rows.rows, 1)
-    share /= len(pages)
-    return sites_with, -np.log(share)
+        share += np.bincount(rows.column, minlength=columns) / max(rows.rows, 1)
+    return share
 
 
 def _unit(columns: Floats) -> Floats:

@@ -16,7 +16,7 @@ from webwinnow.errors import InputError
 from webwinnow.sitemining.arraychecks import Arrays
 from webwinnow.sitemining.fusion import LINK_SMOOTHING, Neighbours
 from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topicwords import HeldOut, TopicWords, learn_words
+from webwinnow.sitemining.topicwords import HeldOut, LearnedWords, TopicWords, learn_words
 
 NEAREST = 3
 """Training sites that vote (ours; the paper names no number)."""
@@ -25,6 +25,8 @@ TOLERANCE = 1e-4
 MOST_PASSES = 50
 
 Floats = NDArray[np.float64]
+HeldOutSite = tuple[SitePages, HeldOut, int]
+"""A site, predictions by words that were not learned from it, and the number of its topic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,10 @@ class TopicMethod(ABC):
     @abstractmethod
     def learn(cls, training: Training) -> Self:
         """Learn from sites whose topics are known."""
+
+    def grown(self, training: Training, fresh: Sequence[HeldOutSite]) -> Self:  # noqa: ARG002
+        """Add sites, which `training` has too. By default what is learned from words is learned again: it is cheap."""
+        return type(self).learn(training)
 
     @abstractmethod
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
@@ -120,21 +126,40 @@ class Training:
         self.topics = len(self.names)
         self._by_method: dict[type[TopicMethod], TopicMethod] = {}
 
+    def grown(self, sites: Sequence[SitePages], labels: Sequence[str]) -> Training:
+        """A training with these sites too, of known topics. Words, and methods learned so far, are not learned again:
+        the new sites are added to them (incremental EM, steps 1.1 and 1.2 of Algorithm 1).
+        """
+        if not sites:
+            return self
+        if missing := sorted(set(labels) - set(self.names)):
+            raise InputError(
+                f"no site has the topic {', '.join(missing)} so far; the topics are {', '.join(self.names)}"
+            )
+        grown = Training([*self.sites, *sites], [*(self.names[k] for k in self.topic), *labels], self.settings)
+        topic = grown.topic[len(self.sites) :]
+        grown._words = self._words.grown(sites, topic)
+        grown.held_out = [*self.held_out, *grown._words.held_out]
+        fresh = grown.held_out_sites()[-len(sites) :]
+        for method, learned in self._by_method.items():
+            grown._by_method[method] = learned.grown(grown, fresh)
+        return grown
+
     @property
     def words(self) -> TopicWords:
         """The words of each topic, learned from all sites."""
-        return self._words[0]
-
-    @property
-    def held_out(self) -> list[HeldOut | None]:
-        """Predictions for each site by the words of the others; None for the only site of a topic."""
-        return self._words[1]
+        return self._words.words
 
     @cached_property
-    def _words(self) -> tuple[TopicWords, list[HeldOut | None]]:
+    def held_out(self) -> list[HeldOut | None]:
+        """Predictions for each site by the words of the others; None for the only site of a topic."""
+        return self._words.held_out
+
+    @cached_property
+    def _words(self) -> LearnedWords:
         return learn_words(self.sites, self.topic, self.topics)
 
-    def held_out_sites(self) -> list[tuple[SitePages, HeldOut, int]]:
+    def held_out_sites(self) -> list[HeldOutSite]:
         """The sites that can be held out, with their predictions and the number of their topic."""
         rows = zip(self.sites, self.held_out, self.topic.tolist(), strict=True)
         return [(site, held, number) for site, held, number in rows if held is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -14,9 +14,16 @@ from webwinnow.sitemining.fusion import LinkTopics, Neighbours, fuse, fuse_scale
 from webwinnow.sitemining.hmt.treemodel import soft_evidence
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.nearestsites import topic_counts
-from webwinnow.sitemining.topics.topicmethod import TopicMethod, TopicPrediction, Training, WordMethod
+from webwinnow.sitemining.topics.topicmethod import (
+    HeldOutSite,
+    TopicMethod,
+    TopicPrediction,
+    TopicSettings,
+    Training,
+    WordMethod,
+)
 from webwinnow.sitemining.topics.treescale import FLOOR, SITE_DAMPING, Observed, TreeScale, at_nodes, page_observations
-from webwinnow.sitemining.topicwords import TopicWords, probabilities
+from webwinnow.sitemining.topicwords import Scored, TopicWords, probabilities
 
 SMOOTHING = 1.0
 """Pages added to every pair of topics (Laplace; ours)."""
@@ -76,9 +83,13 @@ class HmtMethod(WordMethod):
     @classmethod
     def learn(cls, training: Training) -> Self:
         """Learn the words, and the tree from predictions for held-out pages."""
-        held = training.held_out_sites()
-        pages = _page_scale(held, [found.pages for _, found, _ in held], training)
-        return cls(training.words, pages)
+        usual = cls(training.words, TreeScale.usual(training.topics, SITE_DAMPING))
+        return usual.grown(training, training.held_out_sites())
+
+    def grown(self, training: Training, fresh: Sequence[HeldOutSite]) -> Self:
+        """Step 1.1."""
+        pages = _page_scale(self.pages, fresh, [found.pages for _, found, _ in fresh], training.settings)
+        return type(self)(training.words, pages)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """The states of the page tree."""
@@ -115,15 +126,20 @@ class TwoPhase(WordMethod):
     @classmethod
     def learn(cls, training: Training) -> Self:
         """Learn the words, then both scales from predictions for held-out blocks and pages."""
-        held = training.held_out_sites()
-        topic = [number for *_, number in held]
-        shown = [_some_pages(site, found.blocks) for site, found, _ in held]
-        blocks = TreeScale.learn(shown, topic, training.topics, settings=training.settings)
-        observed = [Observed(site.parent, found.blocks) for site, found, _ in held]
-        blocks = blocks.sloped(observed, topic, [found.pages for _, found, _ in held])
-        pages = [blocks.roots(site.parent, blocks.evidence(found.blocks), found.pages) for site, found, _ in held]
-        of_sites = [found.site for _, found, _ in held]
-        return cls(training.words, blocks, _page_scale(held, pages, training, of_sites))
+        scales = TreeScale.usual(training.topics), TreeScale.usual(training.topics, SITE_DAMPING)
+        return cls(training.words, *scales).grown(training, training.held_out_sites())
+
+    def grown(self, training: Training, fresh: Sequence[HeldOutSite]) -> Self:
+        """Steps 1.1 and 1.2; the DOM trees come first, as the page trees observe their results."""
+        topic = [number for *_, number in fresh]
+        blocks = self.blocks.grown(
+            [_some_pages(site, found.blocks) for site, found, _ in fresh], topic, training.settings
+        )
+        observed = [Observed(site.parent, found.blocks) for site, found, _ in fresh]
+        blocks = blocks.sloped(observed, topic, [found.pages for _, found, _ in fresh])
+        pages = [blocks.roots(site.parent, blocks.evidence(found.blocks), found.pages) for site, found, _ in fresh]
+        of_sites = [found.site for _, found, _ in fresh]
+        return type(self)(training.words, blocks, _page_scale(self.pages, fresh, pages, training.settings, of_sites))
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Steps 1 and 2 of Figure 7."""
@@ -168,18 +184,25 @@ class Multiscale(TopicMethod):
     @classmethod
     def learn(cls, training: Training) -> Self:
         """Learn both phases, which topics link to which, and the slope of the final pass."""
-        raw = training.learned(TwoPhase)
+        return cls._over(training.learned(TwoPhase), (), training, training.held_out_sites())
+
+    def grown(self, training: Training, fresh: Sequence[HeldOutSite]) -> Self:
+        """Steps 1.1 to 1.3."""
+        return self._over(training.learned(TwoPhase), self.final.shown, training, fresh)
+
+    @classmethod
+    def _over(cls, raw: TwoPhase, shown: tuple[Scored, ...], training: Training, fresh: Sequence[HeldOutSite]) -> Self:
+        """Step 1.3, the parameters of fusion; `shown` are the roots of the final pass of sites learned before."""
         smoothing = training.settings.link_smoothing
         links = LinkTopics.learn(training.topic.tolist(), training.links, training.topics, smoothing)
         first = cls(raw, raw.pages, links)
-        held = training.held_out_sites()
-        held = held[:: max(1, -(-len(held) // CALIBRATED_SITES))]
-        refined = [first._refined(site, found.site, found.pages, found.blocks, None) for site, found, _ in held]
+        some = fresh[:: max(1, -(-len(fresh) // CALIBRATED_SITES))]
+        refined = [first._refined(site, found.site, found.pages, found.blocks, None) for site, found, _ in some]
         observed = [
-            page_observations(site.page_tree, pages) for (site, *_), (_, pages) in zip(held, refined, strict=True)
+            page_observations(site.page_tree, pages) for (site, *_), (_, pages) in zip(some, refined, strict=True)
         ]
-        final = raw.pages.sloped(observed, [number for *_, number in held], [text for text, _ in refined])
-        return cls(raw, final, links)
+        final = replace(raw.pages, shown=shown)
+        return cls(raw, final.sloped(observed, [number for *_, number in some], [text for text, _ in refined]), links)
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:
         """The four steps of Figure 7."""
@@ -220,16 +243,16 @@ class Multiscale(TopicMethod):
 
 
 def _page_scale(
-    held: Sequence[tuple[SitePages, object, int]],
+    scale: TreeScale,
+    fresh: Sequence[HeldOutSite],
     pages: Sequence[Floats],
-    training: Training,
+    settings: TopicSettings,
     own: Sequence[Floats] = (),
 ) -> TreeScale:
-    """The scale of page trees, learned from P(topic) of the pages of held-out sites; `own` is that of their text."""
-    observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(held, pages, strict=True)]
-    topic = [number for *_, number in held]
-    scale = TreeScale.learn(observed, topic, training.topics, SITE_DAMPING, training.settings)
-    return scale.sloped(observed, topic, own)
+    """The scale of page trees with more held-out sites, from P(topic) of their pages; `own` is that of their text."""
+    observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(fresh, pages, strict=True)]
+    topic = [number for *_, number in fresh]
+    return scale.grown(observed, topic, settings).sloped(observed, topic, own)
 
 
 def _some_pages(site: SitePages, posteriors: Floats) -> Observed:

@@ -15,7 +15,7 @@ from webwinnow.sitemining.hmt.inference import beliefs, likelihoods
 from webwinnow.sitemining.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
 from webwinnow.sitemining.multiscaletree import LinkTree
 from webwinnow.sitemining.topics.topicmethod import TopicSettings
-from webwinnow.sitemining.topicwords import probabilities, slope_of
+from webwinnow.sitemining.topicwords import Scored, probabilities, slope_of
 
 LEVELS = (0.5, 0.8)
 """A text shows its most probable topic and how probable that is: below, between or above these (ours)."""
@@ -52,12 +52,17 @@ class TreeScale:
 
     Nodes of one tree are less independent, given their topics, than equation 5 assumes: hundreds of nodes would make
     any result certain. So the log odds of the root are raised to the power `damping` and multiplied by `slope`.
+
+    `tied` are the expected counts under the parameters that all topics have in common, `shown` the roots that the slope
+    was fitted on. Both are for `grown` and not in the file.
     """
 
     parameters: TreeParameters
     counts: ExpectedCounts
     slope: float = 1.0
     damping: float = 1.0
+    tied: ExpectedCounts | None = None
+    shown: tuple[Scored, ...] = ()
 
     @property
     def topics(self) -> int:
@@ -65,51 +70,53 @@ class TreeScale:
 
     @property
     def prior(self) -> Floats:
-        """P(C) of the nodes of this scale, the relative frequency of each topic (4.1), with the prior of `learn`."""
+        """P(C) of the nodes of this scale, the relative frequency of each topic (4.1), with the prior of `grown`."""
         counts = self.counts.emission.sum(axis=1) + PRIOR_SITES / self.topics
         shares: Floats = counts / counts.sum()
         return shares
 
     @classmethod
-    def learn(
-        cls,
-        trees: Sequence[Observed],
-        topic: Sequence[int],
-        topics: int,
-        damping: float = 1.0,
-        settings: TopicSettings | None = None,
-    ) -> Self:
-        """Learn by EM from the observations and the topics of held-out sites, a forest each. All roots have their
-        site's topic. Without trees the parameters are the usual ones.
-        """
-        settings = settings or TopicSettings()
-        common = _tied(ExpectedCounts.constant(0.0, topics, _symbols(topics)), topics)
+    def usual(cls, topics: int, damping: float = 1.0) -> Self:
+        """The scale before any site is learned."""
         nothing = ExpectedCounts.constant(0.0, topics, _symbols(topics))
-        scale = cls(common, nothing, damping=damping)
+        return cls(_tied(nothing, topics), nothing, damping=damping, tied=nothing)
+
+    def grown(self, trees: Sequence[Observed], topic: Sequence[int], settings: TopicSettings | None = None) -> Self:
+        """Add held-out sites of known topics, a forest each, by incremental EM (steps 1.1 and 1.2).
+
+        All roots have their site's topic. The E-steps are of the new sites alone; the expected counts of those learned
+        before are added in every M-step.
+        """
         if not trees:
-            return scale
+            return self
+        settings, topics = settings or TopicSettings(), self.topics
         parts = [_part(observed, number) for observed, number in zip(trees, topic, strict=True)]
         weights = [1.0 / max(len(forest), 1) for forest, _ in parts]
+        assert self.tied is not None
+        tied, common = self.tied, _tied(self.tied, topics)
         for _ in range(settings.passes):
-            counts = sum((expectation(p, common)[0].times(w) for p, w in zip(parts, weights, strict=True)), nothing)
-            before, common = common, _tied(counts, topics)
+            tied = sum((expectation(p, common)[0].times(w) for p, w in zip(parts, weights, strict=True)), self.tied)
+            before, common = common, _tied(tied, topics)
             if np.abs(common.transition - before.transition).max() < settings.tolerance:
                 break
-        held = _prior(common)
-        parameters, counts = learn(
-            parts, common, held, Convergence(settings.tolerance, settings.passes, len(parts)), weights
-        )
-        counts = replace(counts, root=np.bincount(topic, minlength=topics).astype(np.float64))
-        return replace(scale, parameters=estimate(held + counts, parameters), counts=counts)
+        held, is_first = _prior(common), not self.counts.root.any()
+        start = common if is_first else self.parameters
+        convergence = Convergence(settings.tolerance, settings.passes, len(parts))
+        parameters, fresh = learn(parts, start, held + self.counts, convergence, weights)
+        sites = np.bincount(topic, minlength=topics).astype(np.float64)
+        counts = self.counts + replace(fresh, root=sites)
+        return replace(self, parameters=estimate(held + counts, parameters), counts=counts, tied=tied)
 
     def sloped(self, trees: Sequence[Observed], topic: Sequence[int], own: Sequence[Floats | None] = ()) -> Self:
-        """A copy with the slope of the highest likelihood for the roots of held-out sites; `own` as in `roots`."""
-        shown = []
+        """A copy with the slope of the highest likelihood for the roots of held-out sites, these and those of earlier
+        calls (`shown`); `own` as in `roots`.
+        """
+        shown = list(self.shown)
         for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True):
             roots = self._roots(parent, self.evidence(posteriors))
             shown.append((roots, self._before(before) + np.zeros_like(roots), number))
         slope = slope_of(shown, STEEPEST_TREE)
-        return replace(self, slope=1.0 if slope is None else slope)
+        return replace(self, slope=1.0 if slope is None else slope, shown=tuple(shown))
 
     def evidence(self, posteriors: Floats) -> Floats:
         """Log P(symbol | topic) of what each node shows (B); 0 where nothing is observed."""
