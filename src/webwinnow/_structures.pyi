@@ -40,7 +40,9 @@ def pool_lists(
     heading: NDArray[np.bool_],
     lower: float,
     few: float,
-    window: int,
+    plain: float,
+    most_words: float,
+    no_links: float,
 ) -> NDArray[np.float64]: ...
 def neighbours(
     text: str,

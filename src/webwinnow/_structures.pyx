@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Loops that find the structures above blocks, and pool over them. tests/oracles/plain_structures.py is the slow version."""
 
-from libc.math cimport log
+from libc.math cimport exp, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 import numpy as np
@@ -452,11 +452,13 @@ cdef inline double _mean(const double* sums) noexcept:
 
 def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_t[:, ::1] lists,
                const double[::1] probability, const double[::1] weight, counted, heading, double lower, double few,
-               int32_t window):
+               double plain, double most_words, double no_links):
     """Give each item of a list the probability of its list, or of the item if that is `lower` in log odds.
 
-    A list that is not mostly links is as probable as the text both before and after it: the highest of the last, and of
-    the next, `window` blocks that are no headings. `list_of` and `item` are those of each block, -1 for blocks to leave.
+    Lists without links whose items have at most `most_words` words on average gain `plain` log odds. A list that is not
+    mostly links is as probable as the text both before and after it. Items keep their probabilities if the site repeats
+    the list: if the `counted` ones have less than `few` of the words. `list_of` and `item` are those of each block, -1
+    for blocks to leave.
     """
     cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] counts = bytes_of(counted), is_heading = bytes_of(heading)
@@ -479,8 +481,8 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
             mean[l] = _mean(sums + 4 * l)
         else:
             blocks[l] = 0  # items of many blocks are no plain list
-    _lead(list_of, lists, probability, is_heading, mean, blocks, before, window, 0, size, 1)
-    _lead(list_of, lists, probability, is_heading, mean, blocks, after, window, size - 1, -1, -1)
+    _lead(list_of, lists, probability, is_heading, mean, blocks, before, 0, size, 1)
+    _lead(list_of, lists, probability, is_heading, mean, blocks, after, size - 1, -1, -1)
     i = 0
     while i < size:
         l = list_of[i]
@@ -494,7 +496,10 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
             last += 1
         own = _mean(item_sums)
         if sums[4 * l + 1] >= few * sums[4 * l + 3] and logit(own) >= logit(mean[l]) - lower:
-            own = max(mean[l], min(before[l], after[l]))
+            own = mean[l]
+            if lists[3, l] <= no_links * lists[2, l] and sums[4 * l + 3] <= most_words * lists[1, l]:
+                own = 1 / (1 + exp(-logit(own) - plain))
+            own = max(own, min(before[l], after[l]))
         while i < last:
             found[i] = own
             i += 1
@@ -502,27 +507,22 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
 
 
 cdef int _lead(const int32_t[::1] list_of, const int32_t[:, ::1] lists, const double[::1] probability,
-               const uint8_t[::1] is_heading, const double* mean, const int32_t* blocks, double* lead, int32_t window,
+               const uint8_t[::1] is_heading, const double* mean, const int32_t* blocks, double* lead,
                Py_ssize_t start, Py_ssize_t stop, Py_ssize_t step) except -1:
-    """For each plain list the highest probability among the `window` blocks before it in the direction of `step`."""
-    cdef double last[16]
-    cdef Py_ssize_t i = start, l = -1, filled = 0, k
-    cdef double high
-    if not 0 < window <= 16:
-        raise ValueError(f"a window of {window} blocks")
+    """For each plain list the probability of the last block before it, in the direction of `step`, that is no heading.
+
+    Of several lists in a row each one has that of the block before the first, or of a more probable list between.
+    """
+    cdef Py_ssize_t i = start, l
+    cdef double last = 0
     while i != stop:
         l = list_of[i]
         if l >= 0 and blocks[l] and 2 * lists[3, l] <= lists[2, l]:
             if not lead[l]:
-                high = 0
-                for k in range(max(filled - window, 0), filled):
-                    high = max(high, last[k % 16])
-                lead[l] = high
-                last[filled % 16] = max(mean[l], high)
-                filled += 1
+                lead[l] = last
+                last = max(mean[l], last)
         elif not is_heading[i]:
-            last[filled % 16] = probability[i]
-            filled += 1
+            last = probability[i]
         i += step
     return 0
 

@@ -23,7 +23,7 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import sigmoid
 from webwinnow.pagemodel.reading import GENRES
-from webwinnow.site.blocktable import SiteEvidence
+from webwinnow.site.blocktable import LABEL_EXCUSES, SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
 LEAST_PAGES = 2
@@ -35,8 +35,6 @@ FIXED = 2.0
 """Log odds that a block loses in a place whose text is always repeated."""
 FIELD, LABELLED = 1.0, 1.5
 """Log odds that a block gains in a place that each page fills once and differently; and after a label."""
-LABEL_EXCUSES = 0.5
-"""The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 RECORD, RECORD_STEP, RECORD_AT = 4.0, 30.0, 0.49
 """On a site of records a text on less than half of the other pages gains these log odds, and any other loses them."""
 SITE_STEP, SITE_AT, WRITTEN_COUNTS, PROSE_COUNTS, VALUES_COUNT = 3.0, 10.5, 1.5, 2.0, 2.0

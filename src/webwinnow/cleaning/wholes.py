@@ -17,7 +17,7 @@ from webwinnow._structures import neighbours, pool_lists, pool_tables
 from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
-from webwinnow.site.blocktable import SiteEvidence
+from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 from webwinnow.structures import ROLES
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
@@ -32,13 +32,17 @@ BELOW_HEADLINE = 0.8
 LOWER = 2.0
 """Log odds below its table or list at which a row, a column or an item is foreign to it, and judged alone."""
 FEW = 0.25
-"""A structure is the site's if it does not repeat less than this share of its parts."""
-AROUND = 4
-"""Blocks before and after a list that show whether it is inside the main content."""
-LABEL_EXCUSES = 0.5
+"""A table or list is the site's if the share of its parts that the site does not repeat is lower than this."""
+PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
+"""Log odds that a list gains if its items have at most so many words on average, and at most this share of it is links:
+the page model judges each item alone, and too low. Such lists of 200 pages each of dragnet, cleaneval and L3S were
+content 1.0 to 1.5 log odds more often than the mean of their items says."""
 LABEL_WORDS, LABEL_CHARS = 6, 60
-LABEL_SHARE, LABELLED_SURE = 0.3, 0.4
-CLOSE, COLON, SHORT, NO_LINK = 1, 2, 4, 8
+"""The length of a label, at most."""
+LABEL_SHARE = 0.3
+"""The share of the site's pages that have a label, at least; not every page has every field."""
+_CLOSE, _COLON, _SHORT, _NO_LINK = 1, 2, 4, 8
+"""Bits of `neighbours`."""
 
 
 def pooled(
@@ -74,7 +78,9 @@ def pooled(
             page.sections.level > 0,
             LOWER,
             FEW,
-            AROUND,
+            PLAIN,
+            SHORT_ITEM,
+            NO_LINKS,
         )
     return probability
 
@@ -97,9 +103,9 @@ def labelled(
         LABEL_CHARS,
         LABEL_WORDS,
     )
-    label = (found & (CLOSE | SHORT | COLON)) == CLOSE | SHORT | COLON
+    label = (found & (_CLOSE | _SHORT | _COLON)) == _CLOSE | _SHORT | _COLON
     if asked is not None:
-        sure = (found & (CLOSE | SHORT | NO_LINK)) == CLOSE | SHORT | NO_LINK
+        sure = (found & (_CLOSE | _SHORT | _NO_LINK)) == _CLOSE | _SHORT | _NO_LINK
         sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
         label |= sure
     label &= page.structures.table_of[blocks.owner[page.evidence.said]] < 0

@@ -26,6 +26,8 @@ LABELLED_SHARE = 0.3
 LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
 """A block counts as the value of a field if it is labelled with this certainty, has at most this many words, and has at
 least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
+LABEL_EXCUSES = 0.5
+"""The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
 Keys = NDArray[np.uint64]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
