@@ -74,6 +74,37 @@ def test_summary_is_a_short_abstract():
     assert found.summary in found.abstract.split("\n")
 
 
+TREES = "alder ash beech birch cedar elm fir hazel larch lime maple oak pine plane rowan spruce willow yew".split()
+LONG = "<div>" + "".join(
+    f"<p>Field {name} of wheat was clean before the wind came. The wind took the chaff of {name} away.</p>"
+    for name in TREES
+)
+LONG_SENTENCES = 36
+
+
+def test_abstract_is_a_few_sentences_and_a_fifth_of_the_text():
+    found = view(LONG)
+    assert len(found.abstract.split("\n")) == 5
+    assert len(found.abstract) <= 0.2 * len(found.content)
+    shorter = view(LONG, abstract_share=0.1)
+    assert len(shorter.abstract.split("\n")) == 3
+    assert set(shorter.abstract.split("\n")) <= set(found.abstract.split("\n"))
+
+
+def test_published_length_of_the_abstract_can_be_chosen():
+    for settings in ({"published": True}, {"sentences": 15}, {"method": "docview"}):
+        assert len(view(LONG, **settings).abstract.split("\n")) == 15
+    assert len(view(LONG, sentences=15, abstract_share=0.2).abstract.split("\n")) == 6
+    assert len(view(LONG, sentences=99).abstract.split("\n")) == LONG_SENTENCES
+
+
+def test_abstract_of_a_short_text_is_one_sentence_that_fits_if_there_is_one():
+    wheat = "Wheat, wheat and wheat in the barn, more wheat in the field, and wheat that was wheat before, is clean."
+    short = "The wind is here."
+    assert view(f"<p>{wheat}</p><p>{short}</p>").abstract == short
+    assert view(f"<p>{wheat}</p>").abstract == wheat
+
+
 def test_relevant_links_are_those_in_the_text_and_lists_about_the_same():
     found = view(method="docview")
     assert found.type == "topic"

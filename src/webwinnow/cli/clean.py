@@ -52,7 +52,9 @@ def clean(
         bool, opt.writing("Fill type, keywords, abstract and relevant links; without, a run is faster.")
     ] = True,
     keywords: Annotated[int, opt.writing("Keywords of a record.")] = _VIEW.keywords,
-    sentences: Annotated[int, opt.writing("Sentences in the abstract of a record.")] = _VIEW.sentences,
+    sentences: Annotated[
+        int | None, opt.writing("Sentences in the abstract of a record; by default 5, and a fifth of the text at most.")
+    ] = _VIEW.sentences,
     categories: Annotated[
         Path | None,
         opt.writing("Fill category with this model (classify train --classifier docview); pages are cleaned as in it."),

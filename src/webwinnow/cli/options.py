@@ -183,7 +183,7 @@ def cleaning_settings(
     favor: Favor | None = None,
     comments: bool | None = None,
     stop_words: Path | None = None,
-    **docview: int,
+    **docview: int | None,
 ) -> CleaningSettings:
     """The settings that --set, --favor, --comments and --stop-words give; `docview` are settings of that group."""
     page = {"favor": favor, "comments": comments}

@@ -29,13 +29,15 @@ _OURS_AND_PUBLISHED: dict[str, tuple[Any, Any]] = {
     "grouped": (True, False),
     "menus": (False, True),
     "searched": (30, inf),
+    "sentences": (5, 15),
+    "abstract_share": (0.2, 1.0),
 }
 """The two values of each setting for which we depart from the paper."""
 
 
 _RECORD_ONLY = frozenset(
-    "published keywords sentences sentence_keywords summary_sentences title_keywords similarity grouped menus "
-    "searched".split()
+    "published keywords sentences abstract_share sentence_keywords summary_sentences title_keywords similarity grouped "
+    "menus searched".split()
 )
 
 
@@ -53,7 +55,7 @@ def _read_forces(text: str) -> str:
     return text
 
 
-def _count(default: int, help: str) -> Any:
+def _count(default: int | None, help: str) -> Any:
     return setting(default, help, "0 or more", int, lambda v: v >= 0)
 
 
@@ -84,7 +86,11 @@ class ViewSettings(MethodSettings):
         "method docview, ours for the records of other methods"
     )
     keywords: int = _count(10, "keywords of a record (lambda; the paper leaves it to the user)")
-    sentences: int = _count(15, "sentences of the abstract (delta)")
+    sentences: int = _count(None, "most sentences of the abstract (delta): 15, or 5 (ours)")
+    abstract_share: float = share(
+        None,
+        "most of the text that the abstract has, but one sentence: 1, or 0.2 (ours); 1 where `sentences` is given",
+    )
     sentence_keywords: int = _count(15, "keywords that weigh the sentences of the abstract (theta)")
     summary_sentences: int = _count(2, "sentences of the summary (not in the paper)")
     title_keywords: int = _count(2, "keywords that replace a placeholder as the title (one or two)")
@@ -129,6 +135,8 @@ class ViewSettings(MethodSettings):
 def filled(settings: ViewSettings, method: str) -> ViewSettings:
     """The settings for a cleaning method: no value is None."""
     published = method == METHOD if settings.published is None else settings.published
+    if settings.sentences is not None and settings.abstract_share is None:
+        settings = replace(settings, abstract_share=1.0)
     values = {name: pair[published] for name, pair in _OURS_AND_PUBLISHED.items() if getattr(settings, name) is None}
     return replace(settings, published=published, **values)
 

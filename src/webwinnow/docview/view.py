@@ -1,6 +1,7 @@
 """`DocView`: a page as one record of eight fields (DocView 2), with language, confidence and the source of each.
 
-The abstract (DocView 6) consists of key sentences, a quota from every paragraph. `sentencex` (MIT, by the Wikimedia
+The abstract (DocView 6) consists of key sentences, a quota from every paragraph; ours is at most five and a fifth of
+the text. `sentencex` (MIT, by the Wikimedia
 language team, compiled) splits text into sentences: it knows abbreviations and full stops of some 300 languages. Its
 cost grows with the square of a text without blanks, so long texts are passed in pieces.
 """
@@ -138,9 +139,18 @@ class KeySentences:
             weight = weight * probability[tree.run_owner[runs]]
         return cls(texts, np.round(weight, 9), paragraph, sizes)
 
-    def chosen(self, most: int) -> list[str]:
-        """The heaviest sentences of each paragraph by its quota, `most` in all, in page order."""
-        return [self.texts[k] for k in _view.by_quota(self.weight, self.paragraph, self.sizes, most)]
+    def chosen(self, most: int, room: float = inf) -> list[str]:
+        """The heaviest sentences of each paragraph by its quota, in page order: `most`, or fewer that have room.
+
+        `room` is in characters. Where one sentence has too many, it is the heaviest that fits, or else the heaviest.
+        """
+        found = _view.by_quota(self.weight, self.paragraph, self.sizes, most)
+        while len(found) > 1 and sum(len(self.texts[k]) for k in found) > room:
+            found = _view.by_quota(self.weight, self.paragraph, self.sizes, len(found) - 1)
+        if len(found) == 1 and len(self.texts[found[0]]) > room:
+            fitting = [k for k, text in enumerate(self.texts) if len(text) <= room]
+            found = [max(fitting, key=self.weight.__getitem__)] if fitting else found
+        return [self.texts[k] for k in found]
 
 
 def _sentences_in(
@@ -235,6 +245,8 @@ def view_of(
     probability = None if verdict.confidence is None else verdict.score
     units = None if settings.searched == inf else max(int(settings.searched), UNITS_PER_SENTENCE * settings.sentences)
     found = KeySentences.of(blocks, kept, topic.key[theta], topic.weight[theta], spoken, probability, units)
+    room = settings.abstract_share * len(text) if settings.abstract_share < 1 else inf
+    abstract = found.chosen(settings.sentences, room)
     title = about.title or " ".join(keywords[: settings.title_keywords]) or None
     relevant = relevant_nodes(blocks, verdict, kept, topic, spoken, settings) if kind == TOPIC else None
     return DocView(
@@ -243,11 +255,13 @@ def view_of(
         category=None if categories is None else categories.category_of(topic),
         title=title,
         keywords=keywords,
-        abstract="\n".join(found.chosen(settings.sentences)),
+        abstract="\n".join(abstract),
         content=text,
         links=tuple(tree.links(verdict.keep if relevant is None else verdict.keep | relevant).urls()),
         relevant_links=() if relevant is None else tuple(tree.links(relevant).urls()),
-        summary=" ".join(found.chosen(settings.summary_sentences)),
+        summary=" ".join(
+            found.chosen(min(settings.summary_sentences, len(abstract) or settings.summary_sentences), room)
+        ),
         language=language,
         confidence=verdict.confidence,
         provenance=Provenance(
