@@ -451,6 +451,7 @@ def shops(sample: Sample) -> list[Row]:
 
 _TITLE_PARTS = re.compile(r"\s*[|–—»·]\s*|\s+-+\s+|:\s+|\s+::?\s+|\s+/\s+|\s*<\s*")
 _PLAIN = re.compile(r"[\W_]+")
+_BOUNDS = "li td th dd aside nav footer form details dialog".split()
 LEAST_TITLE = 8
 """Letters and digits of a part of a title, at least."""
 
@@ -474,7 +475,10 @@ def headlines_of(tree: PageTree, texts: Iterable[str], common: frozenset[str] = 
 
 
 class HeadingCounts(NamedTuple):
-    """Headings by whether they and their sections are kept, and pages by whether they keep their headline."""
+    """Headings by whether they and their sections are kept, and pages by whether they keep their headline.
+
+    A section is kept if something of the narrow reading is, and removed if nothing of the wide reading is left.
+    """
 
     both: int = 0
     section: int = 0
@@ -489,47 +493,52 @@ class HeadingCounts(NamedTuple):
         return HeadingCounts(*map(sum, zip(self, other, strict=True)))
 
 
-def sections_of(page: HeldOutPage) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """For each visible heading its blocks, and those of its section.
+class Headed(NamedTuple):
+    """The blocks of a heading and of what it heads, in a narrow and in a wide reading."""
 
-    The section: other text behind it, up to the next heading of its rank or higher, inside the nearest element around
-    the heading in which such text follows.
+    own: NDArray[np.intp]
+    narrow: NDArray[np.intp]
+    wide: NDArray[np.intp]
+
+
+def sections_of(page: HeldOutPage) -> list[Headed]:
+    """What the visible headings of a page head: what is behind them, up to the next heading of their rank or higher.
+
+    Narrow: other text inside the nearest element around the heading in which text follows. Wide: all, headings of lower
+    rank too, that is not beyond a list item, a cell or an `aside` around the heading. A title with its byline in a box
+    heads, in the narrow reading, the byline only.
     """
     tree, evidence = page.context.tree, page.context.evidence
     owner = page.context.blocks.owner[evidence.said]
     shown = tree.visible[tree.run_owner[page.context.blocks.first_run[evidence.said]]]
-    tags = [f"h{k}" for k in range(1, 7)]
-    of = nearest(tree.parent, tree.tagged(*tags))[owner]
-    text = shown & (of < 0)
-    found = []
+    of = nearest(tree.parent, tree.tagged(*(f"h{k}" for k in range(1, 7))))[owner]
+    bound = nearest(tree.parent, tree.tagged(*_BOUNDS))
     heads = [h for h in np.unique(of[of >= 0]).tolist() if tree.visible[h]]
     ranks = {h: int(tree.tag_name(h)[1]) for h in heads}
+    found = []
     for k, head in enumerate(heads):
         own = np.flatnonzero(of == head)
         stop = next((other for other in heads[k + 1 :] if ranks[other] <= ranks[head]), len(tree))
-        around = int(tree.parent[head])
-        while around > 0:
-            inside = np.flatnonzero(text & (owner >= tree.end[head]) & (owner < tree.end[around]))
-            inside = inside[inside > own[-1]]
-            if len(inside):
-                break
+        last = min(stop, int(tree.end[bound[head]]) if bound[head] >= 0 else stop)
+        wide = np.flatnonzero(shown & (of != head) & (owner < last))
+        wide = wide[wide > own[-1]]
+        text, around = wide[of[wide] < 0], int(tree.parent[head])
+        while len(text) and tree.end[around] <= owner[text[0]]:
             around = int(tree.parent[around])
-        else:
-            continue
-        inside = inside[owner[inside] < stop]
-        if len(inside):
-            found.append((own, inside))
+        if len(text):
+            found.append(Headed(own, text[owner[text] < tree.end[around]], wide))
     return found
 
 
-def count_headings(
-    page: HeldOutPage, clean: CleanPage, sections: list[tuple[NDArray[np.intp], NDArray[np.intp]]], titles: list[str]
-) -> HeadingCounts:
+def count_headings(page: HeldOutPage, clean: CleanPage, sections: list[Headed], titles: list[str]) -> HeadingCounts:
     """The headings of one page, and its headline."""
     mask, counts = kept_blocks(page, clean), Counter()
-    for own, inside in sections:
-        stays, its = bool(mask[own].any()), bool(mask[inside].any())
-        counts["both" if stays and its else "section" if its else "heading" if stays else "neither"] += 1
+    for own, narrow, wide in sections:
+        stays = bool(mask[own].any())
+        if mask[narrow].any():
+            counts["both" if stays else "section"] += 1
+        elif not mask[wide].any():
+            counts["heading" if stays else "neither"] += 1
     if titles:
         lines = [line for line in map(plain, clean.text.split("\n")) if line]
         counts["pages"] = 1
