@@ -128,6 +128,10 @@ class CleanPage:
         return KINDS[kind].name if known else None
 
     @property
+    def _about(self) -> Metadata:
+        return metadata(self.tree, None if self.model is None else self.model.shares_name)
+
+    @property
     def view(self) -> DocView:
         """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
         return self.docview()
@@ -135,7 +139,7 @@ class CleanPage:
     @property
     def language(self) -> str | None:
         """The language of the page: declared, or else detected in the main content."""
-        return metadata(self.tree).language or language_of(self._texts()[0])
+        return self._about.language or language_of(self._texts()[0])
 
     @property
     def features(self) -> FeatureVector:
@@ -145,7 +149,7 @@ class CleanPage:
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
         text, _ = self._texts()
-        return self._view(metadata(self.tree), text, settings, categories)
+        return self._view(self._about, text, settings, categories)
 
     def _view(
         self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
@@ -167,7 +171,7 @@ class CleanPage:
 
         Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
         """
-        about = metadata(self.tree)
+        about = self._about
         text, comments = self._texts()
         seen = self._view(about, text, None, categories) if view else None
         kept_words = self.kept_words

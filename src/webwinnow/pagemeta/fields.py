@@ -35,9 +35,9 @@ class Metadata:
     description: str | None = None
 
 
-def metadata(tree: PageTree) -> Metadata:
-    """Return what a page declares about itself."""
-    hints = Hints(tree)
+def metadata(tree: PageTree, is_shared: Callable[[str], bool] | None = None) -> Metadata:
+    """Return what a page declares about itself; `is_shared` says which names many pages of its site have."""
+    hints = Hints(tree, is_shared)
     return Metadata(
         title=hints.title,
         author=authors(hints),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree, without_surrogates
@@ -72,14 +73,30 @@ LONGEST_PLACEHOLDER = 40
 _NUMBERED = re.compile(r"[\W\d_]+$")
 
 
-def chosen_title(declared: Sequence[str], headings: Sequence[str], is_site: Callable[[str], bool]) -> str | None:
+def chosen_title(
+    declared: Sequence[str],
+    headings: Sequence[str],
+    is_site: Callable[[str], bool],
+    is_shared: Callable[[str], bool] | None = None,
+    others: Sequence[str] = (),
+) -> str | None:
     """Choose the title from those that the head declares, best source first, and the headings.
+
+    `is_shared` says which names many pages of the site have. They do not distinguish the page: such headings do not
+    count, titles are without such parts, and where nothing is left, the first of the `others`, lower headings, that is
+    not shared is the title.
 
     In this order: a heading that is also a title of the head, whole or beside a separator; a heading that shares most
     of its words with one; the head's title without the site's name; any heading. Placeholders of tools do not count.
     """
     declared = [title for title in declared if not is_placeholder(title)]
     own = [heading for heading in headings if not is_site(heading)]
+    if is_shared is not None:
+        own = [heading for heading in own if not is_shared(heading)]
+        distinct = {title: without_shared(title, is_shared) for title in declared}
+        if not own and not any(distinct.values()):
+            named = (name for name in others if not is_site(name) and not is_shared(name))
+            return next(named, None) or chosen_title(declared, headings, is_site)
     plain = [squeezed(heading) for heading in own]
     for split in (lambda title: (title,), title_parts) if own else ():
         spans = {squeezed(span): span for title in reversed(declared) for span in split(title)}
@@ -91,7 +108,10 @@ def chosen_title(declared: Sequence[str], headings: Sequence[str], is_site: Call
         if any(shared_words(heading, title) >= SIMILAR for title in declared):
             return heading
     for title in declared:
-        if not is_site(title):
+        if is_shared is not None and distinct[title] != title:
+            if distinct[title] and not is_site(distinct[title]):
+                return distinct[title]
+        elif not is_site(title):
             return _without_site(title, is_site)
     return next(iter((*own, *declared, *headings)), None)
 
@@ -130,6 +150,29 @@ def _without_site(title: str, is_site: Callable[[str], bool]) -> str:
     return title
 
 
+def without_shared(title: str, is_shared: Callable[[str], bool]) -> str:
+    """Remove what is before or after a separator and shared by pages of the site; "" for a title that is shared."""
+    if is_shared(title):
+        return ""
+    cuts = list(islice(_SEPARATOR.finditer(title), MAX_CUTS))
+    start = max((cut.end() for cut in cuts if is_shared(title[: cut.start()])), default=0)
+    end = min((cut.start() for cut in cuts if cut.start() >= start and is_shared(title[cut.end() :])), default=None)
+    return title[start:end]
+
+
+def name_key(name: str) -> int:
+    """A 64-bit hash of a name, without case and punctuation."""
+    return xxh3_64_intdigest(squeezed(name).encode("utf-8", "replace"))
+
+
+def page_names(tree: PageTree) -> NDArray[np.uint64]:
+    """Keys of what a page might be called, ascending: its titles, their parts, and its first headings."""
+    hints = Hints(tree)
+    names = [part for title in hints.declared for part in (title, *title_parts(title))]
+    names += [heading for _, heading in hints.headings] + hints.lower_headings
+    return np.unique(np.array([name_key(name) for name in names if squeezed(name)], np.uint64))
+
+
 # Hints
 
 MAX_HEADINGS = 8
@@ -157,13 +200,17 @@ _ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", 
 class Hints:
     """The hints of one page, each computed on first use."""
 
-    def __init__(self, tree: PageTree) -> None:
+    def __init__(self, tree: PageTree, is_shared: Callable[[str], bool] | None = None) -> None:
         self.tree = tree
         self.head = tree.head
+        self.is_shared = is_shared
+        """Whether many pages of the site have a name."""
 
     @cached_property
     def title(self) -> str | None:
-        return chosen_title(self.declared, [heading for _, heading in self.headings], self.is_site)
+        headings = [heading for _, heading in self.headings]
+        others = [] if self.is_shared is None else self.lower_headings
+        return chosen_title(self.declared, headings, self.is_site, self.is_shared, others)
 
     @cached_property
     def declared(self) -> list[str]:
@@ -228,13 +275,22 @@ class Hints:
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
         """Node and text of the first `<h1>` elements that are visible and have text."""
-        tree = without_permalinks(self.tree, self.tree.visible)[0]
-        found = []
-        for node in np.flatnonzero(tree.tag == TAG_CODE["h1"])[:MAX_HEADINGS].tolist():
-            text = "" if tree.flags[node] & HIDDEN else line(text_of(tree, node))
-            if text:
-                found.append((node, text))
-        return found
+        return self._headings("h1")
+
+    @cached_property
+    def lower_headings(self) -> list[str]:
+        """The texts of the first visible `<h2>` and `<h3>` elements."""
+        return [heading for _, heading in self._headings("h2", "h3")]
+
+    def _headings(self, *tags: str) -> list[tuple[int, str]]:
+        tree = self._unlinked
+        nodes = np.flatnonzero(np.isin(tree.tag, [TAG_CODE[tag] for tag in tags]))[:MAX_HEADINGS].tolist()
+        found = [(node, line(text_of(tree, node))) for node in nodes if not tree.flags[node] & HIDDEN]
+        return [(node, heading) for node, heading in found if heading]
+
+    @cached_property
+    def _unlinked(self) -> PageTree:
+        return without_permalinks(self.tree, self.tree.visible)[0]
 
     @cached_property
     def title_end(self) -> int:

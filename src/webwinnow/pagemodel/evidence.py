@@ -16,20 +16,21 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import path_keys
 from webwinnow.blocks import Blocks, cut
+from webwinnow.pagemeta import page_names
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
 from webwinnow.sections import Sections, find_sections, headlines
 from webwinnow.structures import Structures
 
-_HEAD = struct.Struct("<II")
+_HEAD = struct.Struct("<III")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageEvidence:
     """For each block with text: its number (`said`), words, a key of its text and of its place (`path`: the styles of
     its element and of the two around), the probability of being main content and of being a reader's post (`post`); for
-    the page the probability of each genre. `first_run` and `owner` are those of `Blocks`.
+    the page the probability of each genre, and keys of its `names`. `first_run` and `owner` are those of `Blocks`.
     """
 
     said: NDArray[np.int32]
@@ -39,6 +40,7 @@ class PageEvidence:
     probability: NDArray[np.float64]
     post: NDArray[np.float64]
     genre_probability: NDArray[np.float64]
+    names: NDArray[np.uint64]
     first_run: NDArray[np.int32]
     owner: NDArray[np.int32]
 
@@ -72,8 +74,8 @@ class PageEvidence:
 
     def to_bytes(self) -> bytes:
         """Plain bytes that `from_bytes` reads back."""
-        columns = (np.ascontiguousarray(getattr(self, name)).tobytes() for name in _columns(0, 0))
-        return _HEAD.pack(len(self), len(self.owner)) + b"".join(columns)
+        columns = (np.ascontiguousarray(getattr(self, name)).tobytes() for name in _columns(0, 0, 0))
+        return _HEAD.pack(len(self), len(self.owner), len(self.names)) + b"".join(columns)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PageEvidence:
@@ -89,11 +91,12 @@ class PageEvidence:
         return cls(**found)
 
 
-def _columns(said: int, blocks: int) -> dict[str, tuple[type[np.generic], int]]:
+def _columns(said: int, blocks: int, names: int) -> dict[str, tuple[type[np.generic], int]]:
     """Type and length of each array, wide types first."""
     return {
         "text": (np.uint64, said),
         "path": (np.uint64, said),
+        "names": (np.uint64, names),
         "probability": (np.float64, said),
         "post": (np.float64, said),
         "genre_probability": (np.float64, len(GENRES)),
@@ -173,6 +176,7 @@ class PageContext:
             probability=scores.probability,
             post=PostModel.load().probability(reading),
             genre_probability=scores.genre_probability,
+            names=page_names(self.tree),
             first_run=blocks.first_run.astype(np.int32),
             owner=blocks.owner,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
+from webwinnow.pagemeta import name_key
 from webwinnow.pagetree import PageTree
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
@@ -39,7 +40,9 @@ from webwinnow.site.sums import (
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 from webwinnow.words import StopList
 
-FORMAT = ModelFormat("site model", 6, "learn the site again")
+FORMAT = ModelFormat("site model", 7, "learn the site again")
+SHARED_NAME, SHARED_PAGES = 0.2, 3
+"""A name of this share of the pages, and of so many, does not distinguish one of them (ours)."""
 SHOWN_LABELS = 20_000
 """Labels that a model stores at most."""
 FINISHERS = {"sst": finish, "aligned": finish_aligned, "cst": finish}
@@ -57,7 +60,8 @@ class LearnedSite:
     """What was learned about one site from `pages` pages.
 
     `page_keys`: fingerprints of the pages, ascending. `text_key` (ascending) and `text_pages`: on how many pages each
-    text occurs, for texts of more than one page. `sst`, `aligned` and `cst` are the finished trees, None where they
+    text occurs, for texts of more than one page; `name_key` and `name_pages` are the same for titles, their parts and
+    headings. `sst`, `aligned` and `cst` are the finished trees, None where they
     were not requested; `thresholds` are those of `NOISE_TREES` that it has.
     """
 
@@ -65,6 +69,8 @@ class LearnedSite:
     page_keys: NDArray[np.uint64]
     text_key: NDArray[np.uint64]
     text_pages: NDArray[np.int32]
+    name_key: NDArray[np.uint64]
+    name_pages: NDArray[np.int32]
     sst: SiteTree | None = None
     aligned: SiteTree | None = None
     cst: SiteTree | None = None
@@ -106,12 +112,15 @@ class LearnedSite:
             name: FINISHERS[name](tree, joins.get(name)) for name, tree in (sums.trees() if sums.pages else {}).items()
         }
         key, pages = sums.texts()
+        name, named = sums.names()
         styles = sorted({style for tree in trees.values() for style in tree.style.tolist()} & sums.labels.keys())
         return cls(
             site=sums.site,
             page_keys=sums.page_keys(),
             text_key=key[pages > 1],
             text_pages=pages[pages > 1],
+            name_key=name[named > 1],
+            name_pages=named[named > 1],
             thresholds={
                 name: choose_threshold(trees[name], importance_of(trees[name])) for name in NOISE_TREES if name in trees
             },
@@ -139,6 +148,11 @@ class LearnedSite:
         """On how many learned pages each text occurs; 1 for a text that was not found on two."""
         self._part(self.has_texts or None, "counts of texts")
         return lookup(self.text_key, self.text_pages, keys, missing=1).astype(np.int32)
+
+    def shares_name(self, name: str) -> bool:
+        """Whether many pages have this title, part of a title or heading."""
+        found = lookup(self.name_key, self.name_pages, np.array([name_key(name)], np.uint64))
+        return int(found[0]) >= max(SHARED_NAME * self.pages, SHARED_PAGES)
 
     @property
     def block_table(self) -> BlockTable:
@@ -218,7 +232,8 @@ class LearnedSite:
             check_styles(file, name)
             texts, thresholds, has_texts = file.typed(TEXT_DTYPES), file.about["thresholds"], file.about["texts"]
             page_keys = texts["page_keys"]
-            check_texts(texts["text_key"], texts["text_pages"], page_keys, least=2)
+            for of in ("text", "name"):
+                check_texts(texts[f"{of}_key"], texts[f"{of}_pages"], page_keys, least=2)
             if not np.all(page_keys[1:] >= page_keys[:-1]):
                 raise ValueError("its pages are out of order")
             trees = {tree: _read(file, SiteTree, tree, partial(SiteTree.of_columns, cut)) for tree, cut in CUTS.items()}
@@ -229,6 +244,8 @@ class LearnedSite:
                 page_keys=page_keys,
                 text_key=texts["text_key"],
                 text_pages=texts["text_pages"],
+                name_key=texts["name_key"],
+                name_pages=texts["name_pages"],
                 **trees,
                 thresholds={tree: float(threshold) for tree, threshold in thresholds.items()},
                 blocks=_read(file, BlockTable, BLOCKS, BlockTable.of_columns),

@@ -21,6 +21,7 @@ from webwinnow.blocks import Blocks
 from webwinnow.errors import ModelError
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import STYLE_VERSION, canonical_class
+from webwinnow.pagemeta import page_names
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import BlockRows
@@ -31,7 +32,7 @@ from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_f
 from webwinnow.urls import canonical
 from webwinnow.words import StopList
 
-FORMAT = ModelFormat("site sums", 6, "learn the site again")
+FORMAT = ModelFormat("site sums", 7, "learn the site again")
 LEARNED_PAGES = 500
 """Pages learned from one site at most (thesis 5.3 samples 500)."""
 TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS = "texts", "labels", "blocks", "pagelets", "segments"
@@ -41,7 +42,13 @@ ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS, *CUTS})
 pages a pagelet occurs; the words of tables and sections; the site style tree, published and aligned; the compressed
 structure tree."""
 LONGEST_LABEL = 60
-TEXT_DTYPES: dict[str, Any] = {"page_keys": np.uint64, "text_key": np.uint64, "text_pages": np.int32}
+TEXT_DTYPES: dict[str, Any] = {
+    "page_keys": np.uint64,
+    "text_key": np.uint64,
+    "text_pages": np.int32,
+    "name_key": np.uint64,
+    "name_pages": np.int32,
+}
 LABEL_DTYPES: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}
 
 _NO_WORD = re.compile(r"[^\w\n]+")
@@ -91,6 +98,8 @@ class SiteSums:
         self.site, self.parts = site, parts
         self.keys: list[int] = []
         self.text_pages: Counter[int] = Counter()
+        self.name_pages: Counter[int] = Counter()
+        """On how many pages a name occurs: a title, a part of one or a heading."""
         self.cuts = {name: cut for name, cut in CUTS.items() if name in parts}
         self.grower = Grower(*self.cuts.values())
         self.known: dict[str, StyleTree] = {}
@@ -112,6 +121,7 @@ class SiteSums:
         """Add one page. Its evidence from the page model is computed if it is needed and not given."""
         page = PageContext(tree, evidence)
         self.keys.append(page_fingerprint(tree))
+        self.name_pages.update((page.evidence.names if BLOCKS in self.parts else page_names(tree)).tolist())
         if BLOCKS in self.parts:
             self.rows.append(BlockRows.of_page(self.keys[-1], page.evidence))
         if TEXTS in self.parts:
@@ -133,6 +143,7 @@ class SiteSums:
         if self.parts != {BLOCKS}:
             raise ModelError("a page without its tree can be added to the part blocks only")
         self.keys.append(key)
+        self.name_pages.update(evidence.names.tolist())
         self.rows.append(BlockRows.of_page(key, evidence))
 
     def page_keys(self) -> NDArray[np.uint64]:
@@ -142,6 +153,10 @@ class SiteSums:
     def texts(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         """The texts by key, ascending, and on how many pages each occurs."""
         return _sorted_counts(self.text_pages)
+
+    def names(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+        """The names of pages by key, ascending, and how many pages have each."""
+        return _sorted_counts(self.name_pages)
 
     def pagelets(self) -> PageletCounts:
         """On how many pages each pagelet occurs."""
@@ -177,6 +192,7 @@ class SiteSums:
             )
         for one in given:
             merged.text_pages.update(one.text_pages)
+            merged.name_pages.update(one.name_pages)
             merged.labels |= one.labels
             merged.rows += one.rows
             merged.pagelet_pages.update(one.pagelet_pages)
@@ -189,8 +205,9 @@ class SiteSums:
 
     def to_bytes(self) -> bytes:
         """The sums as a model file; equal sums give equal bytes."""
-        key, pages = self.texts()
-        arrays: dict[str, Array] = {"page_keys": self.page_keys(), "text_key": key, "text_pages": pages}
+        arrays: dict[str, Array] = {"page_keys": self.page_keys()}
+        arrays["text_key"], arrays["text_pages"] = self.texts()
+        arrays["name_key"], arrays["name_pages"] = self.names()
         tables: dict[str, ArrayTable] = dict(self.trees())
         if BLOCKS in self.parts:
             tables[BLOCKS] = self.blocks()
@@ -208,10 +225,14 @@ class SiteSums:
             texts, parts = file.typed(TEXT_DTYPES), file.about["parts"]
             if not isinstance(parts, list) or not ALL_PARTS.issuperset(parts):
                 raise ValueError("its parts are unknown")
-            check_texts(texts["text_key"], texts["text_pages"], texts["page_keys"], least=1)
+            for of in ("text", "name"):
+                check_texts(texts[f"{of}_key"], texts[f"{of}_pages"], texts["page_keys"], least=1)
             sums, page_keys = cls(site_name(file), frozenset(parts)), texts["page_keys"]
             sums.keys = page_keys.tolist()
-            sums.text_pages = Counter(dict(zip(texts["text_key"].tolist(), texts["text_pages"].tolist(), strict=True)))
+            sums.text_pages, sums.name_pages = (
+                Counter(dict(zip(texts[f"{of}_key"].tolist(), texts[f"{of}_pages"].tolist(), strict=True)))
+                for of in ("text", "name")
+            )
             sums.labels = read_labels(file)
             if BLOCKS in parts and (columns := file.table(BlockRows, "blocks_")):
                 sums.rows = [BlockRows.of_columns(columns)]
