@@ -39,6 +39,8 @@ class Decision(NamedTuple):
     """The kind of the block (`cleaning.kinds.KINDS`): posts, or, if kinds were recognised, that of removed text."""
     because: tuple[Cause, ...] = ()
     """The causes of the score, strongest first, if explained."""
+    structure: str = ""
+    """The table or list that the block is in, with its row and column, if explained."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +106,7 @@ class CleanPage:
         page = PageContext(self.tree, blocks=self.blocks)
         explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
         causes = {} if explained is None else explained(page, self.model)
-        blocks = page.blocks
+        blocks, structures = page.blocks, page.structures if explain else None
         for b, text in enumerate(blocks.texts()):
             if text:
                 runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))
@@ -120,6 +122,7 @@ class CleanPage:
                     score,
                     self._kind(int(owners[0])),
                     causes.get(b, ()),
+                    "" if structures is None else structures.says(int(blocks.owner[b])),
                 )
 
     def _kind(self, node: int) -> str | None:

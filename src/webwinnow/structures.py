@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._structures import find_structures
+from webwinnow._structures import find_structures, neighbours
+from webwinnow.blocks import Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
@@ -24,6 +25,10 @@ MOST_ADDED_CELLS = 100_000
 """Cells that the spans of one page may cover beyond their own; after that, spans are ignored."""
 COLUMN_HEADER, ROW_HEADER, GROUP_HEADER = 1, 2, 4
 """What a cell heads: its columns, its row, or the rows that follow a row of its own."""
+LABEL_WORDS, LABEL_CHARS = 6, 60
+"""The length of a label, at most."""
+CLOSE, COLON, NO_LINK = 1, 2, 8
+"""What `pair_bits` says of a short block: it is close to the next one, ends with a colon, is no link."""
 FOREIGN_TO_DATA = tuple("table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split())
 """Elements that no data table contains."""
 _ROLES = {
@@ -95,3 +100,31 @@ class Structures:
             cells=np.ascontiguousarray(cells),
             lists=lists,
         )
+
+    def says(self, node: int) -> str:
+        """Where in a table or list a node is, in words; empty for other nodes."""
+        table, cell, listed = int(self.table_of[node]), int(self.cell_of[node]), int(self.list_of[node])
+        if cell >= 0:
+            _, row, column, rows, columns, header = self.cells[:, cell].tolist()
+            heads = " and ".join(name for bit, name in _HEADS.items() if header & bit)
+            place = f"table {table + 1}, row {_span(row, rows)}, column {_span(column, columns)}"
+            return place + (f", header of {heads}" if heads else "")
+        if table >= 0:
+            return f"caption of table {table + 1}"
+        if listed >= 0:
+            return f"list {listed + 1}, of {int(self.lists[1, listed])} items"
+        return ""
+
+
+_HEADS = {COLUMN_HEADER: "its columns", ROW_HEADER: "its row", GROUP_HEADER: "the rows that follow"}
+
+
+def _span(first: int, count: int) -> str:
+    return f"{first + 1}" if count == 1 else f"{first + 1} to {first + count}"
+
+
+def pair_bits(blocks: Blocks, said: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """CLOSE, COLON and NO_LINK of each block of `said` that is short enough to be the label of the next."""
+    tree = blocks.tree
+    text = tree.text, tree.run_start, tree.run_owner, blocks.first_run
+    return neighbours(*text, said, blocks.owner, tree.tag, tree.parent, ROLES, LABEL_CHARS, LABEL_WORDS)

@@ -55,10 +55,11 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     if note is None and model is not None:
         asked = site_evidence(page, model)
         probability = joined(evidence, asked, model.block_table.whole, model.pages)
+    own = probability
     if settings.wholes:
-        probability = pooled(page, probability, asked)
+        probability = pooled(page, own, asked)
     lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
-    return verdict_of(page, probability, lowest, confidence, settings, method="combined", asked=asked, note=note)
+    return verdict_of(page, own, probability, lowest, confidence, settings, method="combined", asked=asked, note=note)
 
 
 def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:

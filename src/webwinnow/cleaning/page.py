@@ -17,7 +17,7 @@ from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.kinds import KIND_CODE
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_around
-from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, pooled
+from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
@@ -59,13 +59,15 @@ class PageSettings(MethodSettings):
 def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that are probably main content, hidden ones too: scripts reveal them."""
     evidence = page.evidence
-    probability = pooled(page, evidence.probability) if settings.wholes else evidence.probability
+    own = evidence.probability
+    probability = pooled(page, own) if settings.wholes else own
     lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
-    return verdict_of(page, probability, lowest, confidence, settings, method="page")
+    return verdict_of(page, own, probability, lowest, confidence, settings, method="page")
 
 
 def verdict_of(
     page: PageContext,
+    own: NDArray[np.float64],
     probability: NDArray[np.float64],
     lowest: float,
     confidence: float,
@@ -77,20 +79,22 @@ def verdict_of(
 ) -> Verdict:
     """The verdict that keeps the blocks with a probability of at least `lowest`; none on a page without main content.
 
-    With `asked`, what the site shows about each block, the reason of removed blocks that it repeats is that.
+    `own` are the probabilities before those of wholes. With `asked`, what the site shows about each block, the reason of
+    removed blocks that it repeats is that.
     """
     tree, blocks, evidence = page.tree, page.blocks, page.evidence
     comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
     empty = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
     of_run = blocks.of_run()
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
-    alone = probability >= lowest
+    pooled_in = probability >= lowest
     if not settings.wholes:
         probability = headed(blocks, evidence, probability, repeated)
     for_posts = is_for_posts(evidence, (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE)))
     stays, goes = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
     if settings.wholes:
-        probability = completed(page, np.where(goes, 0.0, np.where(stays, 1.0, probability)), asked)
+        label = labels(page, asked)
+        probability = completed(page, np.where(goes, 0.0, np.where(stays, 1.0, probability)), asked, label)
     keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
     keep = (keep & (not empty) & ~goes) | stays
 
@@ -107,12 +111,11 @@ def verdict_of(
     gone = reasons.NO_CONTENT_REASON if empty else reasons.UNLIKELY_REASON
     run_reason = _reasons(keep_runs, tree.visible[tree.run_owner], gone)
     if settings.wholes:
-        heads = page.sections.level > 0
-        run_reason[over_runs(keep & ~alone)] = reasons.WHOLE_REASON
-        run_reason[over_runs(alone & ~keep & heads) & (run_reason == gone)] = reasons.HEADS_NOTHING_REASON
+        of_whole = _whole_reasons(page, own >= lowest, pooled_in, keep, label)
+        changed = over_runs(of_whole)
+        run_reason = np.where((changed > 0) & (keep_runs | (run_reason == gone)), changed, run_reason)
     else:
-        heads = np.ones(len(evidence), np.bool_)
-    run_reason[over_runs(keep & ~alone & heads)] = reasons.HEADING_REASON
+        run_reason[over_runs(keep & ~pooled_in)] = reasons.HEADING_REASON
     run_reason[over_runs(stays)] = reasons.KEPT_POSTS_REASON
     run_reason[over_runs(goes) & (run_reason == gone)] = reasons.POSTS_REASON
     if repeated is not None:
@@ -135,6 +138,29 @@ def verdict_of(
         confidence=confidence,
         post_runs=keep_runs & of_posts if comments and not for_posts else None,
     )
+
+
+def _whole_reasons(
+    page: PageContext,
+    alone: NDArray[np.bool_],
+    pooled_in: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
+    label: NDArray[np.bool_],
+) -> NDArray[np.uint8]:
+    """The reasons of blocks whose wholes decided: they would be kept alone and are not, or the other way; 0 for others.
+
+    `alone` and `pooled_in` are the blocks that would be kept by their own probability, and by that of their table or
+    list.
+    """
+    structures, owner = page.structures, page.blocks.owner[page.evidence.said]
+    table, listed = structures.table_of[owner] >= 0, structures.list_of[owner] >= 0
+    heads = page.sections.level > 0
+    kept = np.where(heads, reasons.HEADING_REASON, np.where(label, reasons.LABEL_REASON, reasons.WHOLE_REASON))
+    kept[pooled_in | table] = np.where(table, reasons.OF_TABLE_REASON, reasons.OF_LIST_REASON)[pooled_in | table]
+    gone = np.where(table, reasons.WITH_TABLE_REASON, np.where(listed, reasons.WITH_LIST_REASON, 0))
+    gone[pooled_in & label] = reasons.LABELS_NOTHING_REASON
+    gone[pooled_in & heads] = reasons.HEADS_NOTHING_REASON
+    return np.where(keep & ~alone, kept, np.where(alone & ~keep, gone, 0)).astype(np.uint8)
 
 
 def _reasons(keep: NDArray[np.bool_], visible: NDArray[np.bool_], gone: int) -> NDArray[np.uint8]:

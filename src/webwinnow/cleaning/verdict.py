@@ -41,6 +41,12 @@ REASONS: tuple[str, ...] = (
     "kept: the task wants this kind",
     "kept: it belongs to what is kept beside it",
     "heading: nothing is kept that it heads",
+    "kept: part of a table that is kept",
+    "removed with its table, row or column",
+    "kept: part of a list that is kept",
+    "removed with its list",
+    "kept: the label of a value that is kept",
+    "label: its value is removed",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -72,6 +78,12 @@ REASONS: tuple[str, ...] = (
     TASK_REASON,
     WHOLE_REASON,
     HEADS_NOTHING_REASON,
+    OF_TABLE_REASON,
+    WITH_TABLE_REASON,
+    OF_LIST_REASON,
+    WITH_LIST_REASON,
+    LABEL_REASON,
+    LABELS_NOTHING_REASON,
 ) = range(len(REASONS))
 
 

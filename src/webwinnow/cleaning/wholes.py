@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import nearest
 from webwinnow._sections import raised
-from webwinnow._structures import neighbours, pool_lists, pool_tables
+from webwinnow._structures import pool_lists, pool_tables
 from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
-from webwinnow.structures import ROLES
+from webwinnow.structures import CLOSE, COLON, NO_LINK, pair_bits
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
@@ -37,12 +37,8 @@ PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
 """Log odds that a list gains if its items have at most so many words on average, and at most this share of it is links:
 the page model judges each item alone, and too low. Such lists of 200 pages each of dragnet, cleaneval and L3S were
 content 1.0 to 1.5 log odds more often than the mean of their items says."""
-LABEL_WORDS, LABEL_CHARS = 6, 60
-"""The length of a label, at most."""
 LABEL_SHARE = 0.3
 """The share of the site's pages that have a label, at least; not every page has every field."""
-_CLOSE, _COLON, _SHORT, _NO_LINK = 1, 2, 4, 8
-"""Bits of `neighbours`."""
 
 
 def pooled(
@@ -85,44 +81,38 @@ def pooled(
     return probability
 
 
-def labelled(
-    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
-) -> NDArray[np.float64]:
-    """The probabilities, with a label as probable as the value that follows it."""
-    tree, blocks = page.tree, page.blocks
-    found = neighbours(
-        tree.text,
-        tree.run_start,
-        tree.run_owner,
-        blocks.first_run,
-        page.evidence.said,
-        blocks.owner,
-        tree.tag,
-        tree.parent,
-        ROLES,
-        LABEL_CHARS,
-        LABEL_WORDS,
-    )
-    label = (found & (_CLOSE | _SHORT | _COLON)) == _CLOSE | _SHORT | _COLON
+def labels(page: PageContext, asked: SiteEvidence | None = None) -> NDArray[np.bool_]:
+    """Which blocks are the label of the block that follows.
+
+    A label is short and close to its value, and ends with a colon; or the site repeats it, and what follows differs.
+    Those in tables are cells of their rows, and are left out.
+    """
+    said = page.evidence.said
+    found = pair_bits(page.blocks, said)
+    label = (found & (CLOSE | COLON)) == CLOSE | COLON
     if asked is not None:
-        sure = (found & (_CLOSE | _SHORT | _NO_LINK)) == _CLOSE | _SHORT | _NO_LINK
+        sure = (found & (CLOSE | NO_LINK)) == CLOSE | NO_LINK
         sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
         label |= sure
-    label &= page.structures.table_of[blocks.owner[page.evidence.said]] < 0
-    for k in np.flatnonzero(label)[::-1].tolist():
-        probability[k] = probability[k + 1]
-    return probability
+    label &= page.structures.table_of[page.blocks.owner[said]] < 0
+    return label
 
 
 def completed(
-    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
+    page: PageContext,
+    probability: NDArray[np.float64],
+    asked: SiteEvidence | None = None,
+    label: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """The probability of each block, where parts that belong to others have the highest of those.
 
-    It does not depend on the cut: what is kept at a lower cut contains what is kept at a higher one.
+    A label (`labels`) has that of its value. It does not depend on the cut: what is kept at a lower cut contains what
+    is kept at a higher one.
     """
-    probability = labelled(page, probability.copy(), asked)
-    return sectioned(page, probability, asked)
+    whole = probability.copy()
+    for k in np.flatnonzero(labels(page, asked) if label is None else label)[::-1].tolist():
+        whole[k] = whole[k + 1]
+    return sectioned(page, whole, asked)
 
 
 def sectioned(

@@ -143,6 +143,8 @@ def _explain(clean: CleanPage) -> None:
         sign = "+" if decision.kept else "-"
         score = "" if decision.score is None else f" ({decision.score:.2f})"
         kind = "" if decision.kind is None else f"  [{decision.kind}]"
-        sys.stderr.write(f"{sign} {printable(decision.xpath)}  {decision.reason}{score}{kind}\n    {printable(text)}\n")
+        place = f"  in {decision.structure}" if decision.structure else ""
+        reason = f"{decision.reason}{score}{kind}{place}"
+        sys.stderr.write(f"{sign} {printable(decision.xpath)}  {reason}\n    {printable(text)}\n")
         for push, cause in decision.because[:SHOWN_CAUSES]:
             sys.stderr.write(f"    {push:+.1f} {printable(cause)}\n")

@@ -26,6 +26,7 @@ from webwinnow.report.dials import DialReading
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.sums import block_keys
+from webwinnow.structures import Structures
 
 SHOWN_TAGS: tuple[str, ...] = tuple(
     "div p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th pre blockquote figure "
@@ -115,6 +116,11 @@ class PageRegions:
             pages=repeated[block[first]],
             element=element[first],
         )
+
+    def structures(self, most: int) -> list[str]:
+        """The table or list that the block of each of the first `most` regions is in, in words."""
+        found = Structures.of(self.blocks.tree)
+        return [found.says(node) for node in self.blocks.owner[self.blocks.of_run()[self.first[:most]]].tolist()]
 
     def xpaths(self, most: int) -> dict[str, Any]:
         """The XPaths of the first `most` regions' blocks as steps: `step[k]` is below `up[k]`, `at` is the last."""

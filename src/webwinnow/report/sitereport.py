@@ -168,6 +168,7 @@ class _Page:
             "words": self.regions.words[most].tolist(),
             "pages": self.regions.pages[most].tolist(),
             "element": shown_tree.number[self.regions.element[most]].tolist(),
+            "structure": self.regions.structures(MOST_REGIONS),
             "hidden": np.flatnonzero(hidden).tolist(),
             "left_out": max(len(self.regions) - MOST_REGIONS, 0),
             "methods": {

@@ -37,6 +37,7 @@ function tell() {
   const place = make("p", "place");
   place.append(make("span", "", plural(page.words[r], "word", "words")));
   place.append(make("span", "", `on ${count(page.pages[r])} of ${plural(site.learned, "page", "pages")} (${percent(page.pages[r], site.learned)})`));
+  if (page.structure[r]) place.append(make("span", "", page.structure[r]));
   if (page.element[r] >= 0) {
     const find = make("button", "quiet", "show in the site tree");
     find.type = "button";
