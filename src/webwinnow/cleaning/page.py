@@ -79,8 +79,8 @@ def verdict_of(
 ) -> Verdict:
     """The verdict that keeps the blocks with a probability of at least `lowest`; none on a page without main content.
 
-    `own` are the probabilities before those of wholes. With `asked`, what the site shows about each block, the reason of
-    removed blocks that it repeats is that.
+    `own` are the probabilities before those of wholes. With `asked`, what the site shows about each block, the reason
+    of removed blocks that it repeats is that.
     """
     tree, blocks, evidence = page.tree, page.blocks, page.evidence
     comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
