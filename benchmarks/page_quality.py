@@ -78,14 +78,14 @@ def judge(
 def _judged(page, model) -> Judged:
     from training.pages import word_f1
 
-    from webwinnow.cleaning.page import PageSettings, clean
-    from webwinnow.cleanpage import CleanPage
+    from webwinnow.cleaner import Cleaner
     from webwinnow.pagemodel import GENRES, PageContext
 
-    verdict = clean(PageContext(page.tree, model=model), None, PageSettings())
+    clean = Cleaner.of("page").clean_in(PageContext(page.tree, model=model))
+    verdict = clean.verdict
     scores = model.score(page.tree)
     cuts = np.unique(np.quantile(scores.probability, np.linspace(0, 1, 25))) if len(scores.probability) else []
-    f1, precision, recall = word_f1(CleanPage(page.tree, verdict).text, page.truth)
+    f1, precision, recall = word_f1(clean.text, page.truth)
     return Judged(
         page.source,
         page.site,
