@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.page import SAID_OFTEN, PageSettings, verdict_of
+from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
-from webwinnow.cleaning.wholes import pooled
+from webwinnow.cleaning.wholes import SAID_OFTEN, pooled
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import sigmoid

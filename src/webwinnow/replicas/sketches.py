@@ -25,7 +25,8 @@ from webwinnow._words import word_spans
 from webwinnow.blocks import text_of_runs
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
-from webwinnow.cleaning.page import HIDDEN_ABOVE, JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.cleaning.page import JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.cleaning.wholes import HIDDEN_ABOVE
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageEvidence, PageModel

@@ -17,8 +17,7 @@ from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning import Verdict, combined
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.cst import block_weights
-from webwinnow.cleaning.page import HIDDEN_ABOVE, SAID_OFTEN
-from webwinnow.cleaning.wholes import completed, pooled
+from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, pooled
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
