@@ -320,6 +320,13 @@ def test_numbers_are_those_of_the_page(read_markdown) -> None:
     assert read_markdown(markdown(page)).kinds.count("ordered_list_open") == 2
 
 
+def test_removed_items_count_and_hidden_ones_do_not() -> None:
+    tree = parse("<ol><li>a<li><b>gone</b><li hidden>never<li>d</ol>")
+    keep = tree.visible & ~tree.tagged("b")
+    keep[tree.parent[np.flatnonzero(tree.tagged("b"))]] = False
+    assert to_markdown(tree, keep) == "1. a\n3. d\n"
+
+
 def test_markdown_has_numbers_where_the_page_has_letters() -> None:
     assert markdown("<ol type=a start=3><li>x<li>y</ol>") == "3. x\n4. y\n"
 
