@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 
-from sitepages import pages_of
+from sitepages import linked, pages_of
 from webserver import WebServer
 
 
@@ -21,8 +21,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("file", type=Path, help="a Parquet file with url, html and site, such as sites-docs.parquet")
     options.add_argument("port", type=int, nargs="?", default=8080)
+    options.add_argument("--linked", action="store_true", help="add links between sites, for `sites mine` to follow")
     given = options.parse_args()
-    sites = pages_of(given.file)
+    sites = linked(pages_of(given.file)) if given.linked else pages_of(given.file)
     with WebServer(sites.pages, port=given.port) as server:
         print(f"{len(sites.pages):,} pages of {len(sites.starts)} sites on 127.0.0.1:{server.port}; for example")
         for start in sites.starts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,21 @@ class SitePages(NamedTuple):
 
     pages: dict[str, bytes]
     starts: list[str]
+
+
+def linked(sites: SitePages, links: int = 3, seed: int = 0) -> SitePages:
+    """The same sites, each start page with links to other sites: the next one of a random order, and random ones.
+
+    Links have no text and do not depend on topics.
+    """
+    draw = random.Random(seed)
+    order = draw.sample(sites.starts, len(sites.starts))
+    pages = dict(sites.pages)
+    for number, start in enumerate(order):
+        others = [one for one in order if one != start]
+        targets = dict.fromkeys([order[(number + 1) % len(order)], *draw.sample(others, min(links, len(others)))])
+        pages[start] += "".join(f"<a href='{target}'></a>" for target in targets).encode()
+    return SitePages(pages, sites.starts)
 
 
 def pages_of(path: Path) -> SitePages:

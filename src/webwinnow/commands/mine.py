@@ -95,6 +95,7 @@ class _Mine:
         self.progress, self.note = progress, note
         self.began = time.monotonic()
         self.fetched = self.fetched_for_links = 0
+        self.crawled: list[float] = []
         self.seeds = seeds
         self.model = MineModel(settings)
         self.model.spelled.update(seeds.spelled)
@@ -286,6 +287,7 @@ class _Mine:
         resume = can_resume(folder, self._warc(number))
         log = folder / "fates.jsonl"
         summary = self._crawl([site.start for site in waiting], self._warc(number), follow, resume=resume, log=log)
+        self.crawled.append(summary.seconds)
         if not summary.finished:
             return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not finished"
         fates = fates_of(log)
@@ -407,6 +409,7 @@ class _Mine:
             time.monotonic() - self.began,
             why,
             finished,
+            tuple(self.crawled),
         )
 
     def _seconds_left(self) -> float | None:

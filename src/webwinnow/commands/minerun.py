@@ -15,7 +15,7 @@ class MineRun:
     added sites to it); why it ended, and whether it is `finished`.
 
     Time and `fetched` pages are of this run, `fetched_for_links` are those of them that were read for links only;
-    `sites` and `changes` are of all runs in the folder.
+    `crawling` has the seconds of each round's crawl. `sites` and `changes` are of all runs in the folder.
     """
 
     sites: tuple[dict[str, Any], ...]
@@ -26,6 +26,7 @@ class MineRun:
     seconds: float
     ended: str
     finished: bool
+    crawling: tuple[float, ...] = ()
 
     @property
     def seeds(self) -> list[dict[str, Any]]:

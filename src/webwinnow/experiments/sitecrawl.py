@@ -108,7 +108,9 @@ class CrawlComparison:
         return {"data": self.data, "method": self.method, "delay": self.delay, "ways": runs, "saved": saved}
 
 
-class _StartedSite(NamedTuple):
+class StartedSite(NamedTuple):
+    """A labelled site with its start page and its stored pages."""
+
     name: str
     label: str
     start: str
@@ -133,7 +135,7 @@ def compare_crawls(
 ) -> CrawlComparison:
     """Crawl every labelled site of a file twice with the same limits; WARC files go into the folder `out`."""
     progress, note = on_progress or no_progress, on_problem or (lambda _: None)
-    sites = _read(data, label, site, most, stop_list, progress, note)
+    sites = read_started(data, label, site, most, stop_list, progress, note)
     settings = replace(crawling, pages=most, strategy="breadth", scope="host")
     models: dict[str, tuple[SiteTopics, ReadingModel]] = {}
     for done, held in enumerate(sites, start=1):
@@ -166,7 +168,7 @@ def crawl_table(found: CrawlComparison) -> str:
     return render_text("sitecrawl.md.j2", found=found)
 
 
-def _read(
+def read_started(
     data: Path,
     label: str,
     site: str,
@@ -174,7 +176,7 @@ def _read(
     stop_list: StopList | None,
     progress: Progress,
     note: Callable[[str], None],
-) -> list[_StartedSite]:
+) -> list[StartedSite]:
     """Read the labelled sites; a site starts at its page of the least `depth`, if the file has such a column."""
     file = TableFile(data)
     file.check(["url", "html", label, site])
@@ -202,7 +204,7 @@ def _read(
             start = starts[one.name][1]
         else:
             start = pages.urls[next(page for page in pages.page_tree.page.tolist() if page >= 0)]
-        found.append(_StartedSite(one.name, one.label, start_url(start), pages))
+        found.append(StartedSite(one.name, one.label, start_url(start), pages))
     if len(found) < LEAST_SITES:
         raise InputError(f"{data}: {len(found)} labelled sites; expected at least {LEAST_SITES} to learn from")
     return found
@@ -226,6 +228,6 @@ class _Timed:
         return found
 
 
-def _classified(site: _StartedSite, model: SiteTopics, reading: SiteReading) -> SiteCrawl:
+def _classified(site: StartedSite, model: SiteTopics, reading: SiteReading) -> SiteCrawl:
     found, pages = model.classify(reading.site(site.name)), len(reading.pages)
     return SiteCrawl(site.name, site.label, found.topic, found.probability, pages, failed=not pages)
