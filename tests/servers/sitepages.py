@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import pyarrow.parquet as pq
 
 from webwinnow.urls import canonical
+
+_LINK = re.compile(rb"""href\s*=\s*(["']?)https?://([^/"'\s>]+)[^"'\s>]*\1""", re.IGNORECASE)
 
 
 class SitePages(NamedTuple):
@@ -21,11 +25,14 @@ class SitePages(NamedTuple):
 def linked(sites: SitePages, links: int = 3, seed: int = 0) -> SitePages:
     """The same sites, each start page with links to other sites: the next one of a random order, and random ones.
 
-    Links have no text and do not depend on topics.
+    These links have no text and do not depend on topics. Links to hosts that are not served are removed.
     """
     draw = random.Random(seed)
     order = draw.sample(sites.starts, len(sites.starts))
-    pages = dict(sites.pages)
+    hosts = {urlsplit(start).netloc.encode() for start in sites.starts}
+    pages = {
+        url: _LINK.sub(lambda found: found[0] if found[2] in hosts else b"", page) for url, page in sites.pages.items()
+    }
     for number, start in enumerate(order):
         others = [one for one in order if one != start]
         targets = dict.fromkeys([order[(number + 1) % len(order)], *draw.sample(others, min(links, len(others)))])
