@@ -17,7 +17,7 @@ import numpy as np
 
 from webwinnow.commands.mine import mine_sites
 from webwinnow.commands.minecrawl import PrunedFollow
-from webwinnow.commands.minesettings import MineSettings
+from webwinnow.commands.minesettings import SITE_PAGES, MineSettings
 from webwinnow.crawl import CrawlSettings, crawl
 from webwinnow.crawl.scope import host_of
 from webwinnow.errors import InputError
@@ -219,6 +219,7 @@ class _Run:
         labels = {host_of(one.start): one.label for one in others}
         ours = MineSettings(
             method=self.method,
+            pages=min(self.crawling.pages, SITE_PAGES),
             reading=self.reading,
             learning=self.topics,
             search=False,
@@ -227,7 +228,7 @@ class _Run:
         ways = {"mine": ours, "mine, pruned as published": replace(ours, reading=ReadingSettings(published=True))}
         if self.counter.denoiser is not None:
             ways["mine, thesaurus"] = replace(ours, denoiser=self.counter.denoiser)
-        rows = []
+        rows: list[SeedRow] = []
         for name, settings in ways.items():
             folder = self.out / f"mine-{number}-{len(rows)}"
             run = mine_sites(table, folder, settings, self.crawling, on_progress=self.progress, on_problem=self.note)
