@@ -362,6 +362,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     cdef uint8_t* heads = <uint8_t*>scratch.room(lines + 1, 1)
     cdef uint8_t* only_heads = <uint8_t*>scratch.room(tables_count, 1)
     cdef double* top = <double*>scratch.room(tables_count, sizeof(double))
+    cdef double* rest = <double*>scratch.room(4 * tables_count, sizeof(double))
     for i in range(size):
         c, t = cell[i], table[i]
         if c < 0 or t < 0:
@@ -387,17 +388,30 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     for i in range(size):
         if cell[i] >= 0 and table[i] >= 0 and only_heads[table[i]]:
             _add(totals + 4 * table[i], probability[i], weight[i], counts[i])
+    # rows and columns that are foreign, and then the rest without them
     for t in range(tables_count):
         if not totals[4 * t + 3]:
             continue
-        whole = _mean(totals + 4 * t)
+        top[t] = _mean(totals + 4 * t)
         alone = totals[4 * t + 1] < few * totals[4 * t + 3]
         for k in range(base[t], base[t + 1]):
-            line[k] = whole
+            line[k] = -1
             if sums[4 * k + 3]:
                 high = _mean(sums + 4 * k)
-                if alone or logit(high) < logit(whole) - lower:
+                if alone or logit(high) < logit(top[t]) - lower:
                     line[k] = high
+    for i in range(size):
+        c, t = cell[i], table[i]
+        if c >= 0 and t >= 0 and line[base[t] + cells[1, c]] < 0 and line[base[t] + tables[1, t] + cells[2, c]] < 0:
+            if not cells[5, c] & (COLUMN_HEADER | GROUP_HEADER) and (counts[i] or not cells[5, c] & ROW_HEADER):
+                _add(rest + 4 * t, probability[i], weight[i], counts[i])
+    for t in range(tables_count):
+        if not totals[4 * t + 3]:
+            continue
+        whole = _mean(rest + 4 * t) if rest[4 * t + 3] else top[t]
+        for k in range(base[t], base[t + 1]):
+            if line[k] < 0:
+                line[k] = whole
         # headers have the highest probability of what they head
         high = group = 0
         for k in range(base[t] + tables[1, t] - 1, base[t] - 1, -1):
