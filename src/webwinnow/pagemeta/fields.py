@@ -166,12 +166,12 @@ def _author_in_card(hints: Hints) -> Iterator[str]:
 
 
 def _author_marked(hints: Hints) -> Iterator[str]:
-    marked = [mark for mark in hints.marked("uthor") if _is_of_page(hints, mark[0], mark[2])]
+    marked = list(hints.marked("uthor"))
     for is_mark in _AUTHOR_MARKS:
         for node, code, value in marked:
             if is_mark(code, value.lower()):
                 name = _name_in(hints, node)
-                if name:
+                if name and _is_of_page(hints, node, value):
                     yield name
                     return
 
