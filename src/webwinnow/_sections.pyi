@@ -24,3 +24,10 @@ def raised(
     probability: NDArray[np.float64],
     hidden_above: float,
 ) -> NDArray[np.float64]: ...
+def beside(
+    parent: NDArray[np.int32],
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    start: NDArray[np.int32],
+    nodes: NDArray[np.int32],
+) -> NDArray[np.int32]: ...

@@ -223,3 +223,32 @@ cdef inline void lift(double[::1] found, Py_ssize_t first, Py_ssize_t after, dou
     for k in range(first, after):
         if found[k] > 0.0:
             found[k] = max(found[k], least)
+
+
+def beside(const int32_t[::1] parent, const int32_t[::1] text_start, const int32_t[::1] text_end,
+           const int32_t[::1] start, const int32_t[::1] nodes):
+    """For each of `nodes`, which have no text, the nearest block before and after it; -1 for none.
+
+    Of the two only the one that shares the smaller element with the node, or both if they share the same.
+    """
+    cdef Py_ssize_t size = parent.shape[0], n = start.shape[0], j
+    cdef int32_t node, before, after
+    check_columns(text_start.shape[0] == text_end.shape[0] == size)
+    cdef int32_t[:, ::1] found = np.full((2, nodes.shape[0]), -1, np.int32)
+    if n == 0:
+        return found.base
+    for j in range(nodes.shape[0]):
+        if not 0 <= nodes[j] < size:
+            raise ValueError(f"node {nodes[j]} is outside the page")
+        node = parent[nodes[j]]
+        after = <int32_t>lower_bound(&start[0], 0, n, text_start[nodes[j]])
+        before = after - 1
+        while node >= 0 and found[0, j] < 0 and found[1, j] < 0:
+            if before >= 0 and text_start[node] <= start[before]:
+                found[0, j] = before
+            if after < n and start[after] < text_end[node]:
+                found[1, j] = after
+            if parent[node] >= node:
+                raise ValueError(f"node {node} has the parent {parent[node]}")
+            node = parent[node]
+    return found.base

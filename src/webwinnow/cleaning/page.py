@@ -15,6 +15,7 @@ from webwinnow._words import blank_runs
 from webwinnow.blocks import runs_of_nodes
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.kinds import KIND_CODE
+from webwinnow.cleaning.pictures import judged_pictures
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_around
 from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
@@ -106,6 +107,9 @@ def verdict_of(
     keep_runs = over_runs(keep)
     of_posts = over_runs(evidence.is_post)
     nodes = keep_around(tree, keep_runs)
+    beside, decoration = judged_pictures(page, nodes, keep) if settings.wholes else (None, None)
+    if beside is not None and decoration is not None:
+        nodes &= ~(beside | decoration)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, over_runs(probability.astype(np.float32)))
     gone = reasons.NO_CONTENT_REASON if empty else reasons.UNLIKELY_REASON
@@ -122,6 +126,9 @@ def verdict_of(
         run_reason[over_runs(repeated) & (run_reason == gone)] = reasons.REPEATED_REASON
     in_posts = nodes_of(tree, of_posts)
     reason = _reasons(nodes, tree.visible, gone)
+    if beside is not None and decoration is not None:
+        reason[beside] = reasons.PICTURE_BESIDE_REASON
+        reason[decoration] = reasons.DECORATION_REASON
     reason[in_posts & nodes & stays.any()] = reasons.KEPT_POSTS_REASON
     reason[in_posts & (reason == gone) & goes.any()] = reasons.POSTS_REASON
     return Verdict(

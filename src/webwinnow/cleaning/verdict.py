@@ -47,6 +47,8 @@ REASONS: tuple[str, ...] = (
     "removed with its list",
     "kept: the label of a value that is kept",
     "label: its value is removed",
+    "picture: the text beside it is removed",
+    "picture: a logo, an icon, a spacer, an avatar or a button",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -84,6 +86,8 @@ REASONS: tuple[str, ...] = (
     WITH_LIST_REASON,
     LABEL_REASON,
     LABELS_NOTHING_REASON,
+    PICTURE_BESIDE_REASON,
+    DECORATION_REASON,
 ) = range(len(REASONS))
 
 
