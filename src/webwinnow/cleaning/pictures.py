@@ -18,6 +18,8 @@ SMALLEST = 50
 """Pixels of the smaller side of a picture, if declared: smaller ones are icons, buttons and ratings."""
 LARGE = 200
 """Pixels: the names of a picture that is declared larger on both sides do not count against it."""
+FEW_WORDS = 3
+"""Removed text of so few words beside a picture, such as "Click to enlarge", does not count."""
 OFTEN = 3
 """A picture that is so often on one page is an ornament."""
 UP = 3
@@ -68,9 +70,10 @@ def judged_pictures(
     outside, decoration = np.zeros(len(tree), np.bool_), np.zeros(len(tree), np.bool_)
     if not len(nodes):
         return outside, decoration
-    start = tree.run_start[page.blocks.first_run[page.evidence.said]]
+    counted = kept_rows | (page.evidence.words > FEW_WORDS)
+    start = tree.run_start[page.blocks.first_run[page.evidence.said[counted]]]
     near = beside(tree.parent, tree.text_start, tree.text_end, start, nodes)
-    follows = ((near >= 0) & np.append(kept_rows, False)[near]).any(axis=0)
+    follows = ((near >= 0) & np.append(kept_rows[counted], False)[near]).any(axis=0)
     outside[nodes[~follows]] = True
     inside = nodes[follows].tolist()
     read = _reader(tree)
