@@ -18,7 +18,8 @@ def outline(body: str, head: str = "") -> list[tuple[str, str | None]]:
 def headline(body: str, head: str) -> str | None:
     """The last of the best candidates, which a page with all its content below has as headline."""
     page = PageContext(parse(f"<head>{head}</head><body>{body}</body>"))
-    return page.blocks.text(page.evidence.said[page.headlines[0][-1]]).strip() if page.headlines else None
+    best = next((found for found in page.headlines if found), None)
+    return None if best is None else page.blocks.text(page.evidence.said[best[-1]]).strip()
 
 
 def test_section_ends_at_the_next_heading_of_the_same_or_a_higher_level():
@@ -85,6 +86,11 @@ def test_headline_is_the_heading_that_the_title_confirms():
     body = "<h1>The Daily Planet</h1><h2>Dog bites man</h2><p>It happened at noon.</p>"
     assert headline(body, "<title>Dog bites man | The Daily Planet</title>") == "Dog bites man"
     assert headline(body, "<title>x</title><meta property=og:title content='Dog bites man'>") == "Dog bites man"
+
+
+def test_longer_part_of_the_title_is_the_headline():
+    body = "<h1>Dogs: who they bite</h1><p>Many people.</p><h2>Dogs</h2><p>It happened at noon.</p>"
+    assert headline(body, "<title>Dogs: who they bite | Planet</title>") == "Dogs: who they bite"
 
 
 def test_headline_may_be_the_middle_of_a_title():

@@ -88,6 +88,7 @@ def outline(const int32_t[::1] parent, const int32_t[::1] text_start, const int3
             continue
         while depth and level[opened[depth - 1]] >= level[k]:
             depth -= 1
+            end[opened[depth]] = <int32_t>k
         heading[k] = opened[depth - 1] if depth else -1
         # The container: above elements that have hardly any text but the heading
         after = lower_bound(&start[0], k, n, text_end[node])
@@ -103,7 +104,7 @@ def outline(const int32_t[::1] parent, const int32_t[::1] text_start, const int3
         end[k] = <int32_t>last
         opened[depth] = <int32_t>k
         depth += 1
-    # Introductions: a colon at the end of a block, directly before a list, a table or code
+    # Introductions: a colon at the end of a block, directly before a list, a table or code, of which one may be wrapped
     for k in range(n - 1):
         if level[k] or not ends_in_colon(kind, data, start[k], stop[k]):
             continue
@@ -113,7 +114,7 @@ def outline(const int32_t[::1] parent, const int32_t[::1] text_start, const int3
             if role[node] & LISTS:
                 up = node
             node = parent[node]
-        if up > 0:
+        if up > 0 and (node == owner[k] or node == parent[owner[k]]) and (parent[up] == node or parent[parent[up]] == node):
             end[k] = <int32_t>lower_bound(&start[0], k + 1, n, text_end[up])
     return levels, headings, ends, codes, figures
 
@@ -175,7 +176,7 @@ def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[:
     while k < n:
         after = same_from(figure, k)
         if figure[k] >= 0:
-            lift(found, k, after, max(found[k - 1] if k else 0.0, found[after] if after < n else 0.0))
+            lift(found, k, after, min(found[k - 1] if k else 0.0, found[after] if after < n else 0.0))
         k = after
     depth = 0
     for k in range(n + 1):  # sentences
@@ -206,6 +207,8 @@ def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[:
     for k in range(n):
         if level[k] and end[k] == 0:
             found[k] = found[heading[k]]
+        elif level[k] == 0 and heading[k] >= 0 and own[heading[k]] > below[heading[k]]:
+            lift(found, k, k + 1, found[heading[k]])
     return found.base
 
 

@@ -5,8 +5,10 @@ Part of the logical segmentation of a page (thesis 6.1b), computed once per page
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from webwinnow._sections import outline
 from webwinnow.blocks import Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemeta.hints import Hints, shared_words, squeezed, title_parts
+from webwinnow.pagetree import Head
 
 BESIDE = 1
 """Words beside a heading, such as "edit", with which an element is only the heading's own."""
@@ -26,6 +29,8 @@ MAX_FOUND = 4
 """Places in the text at which a part of a title is looked up."""
 SIMILAR = 0.5
 """Share of a first-level heading's words that occur in a title of the head, to count as another wording of it."""
+WHOLE_TITLE, TITLE_PART, WRITTEN_TITLE, SIMILAR_TITLE, FIRST_LEVEL = range(5)
+"""How good candidates for the headline are; up to `WRITTEN_TITLE` the title confirms them."""
 LONGEST = 1_000
 """Characters of a longest headline."""
 _LEVEL, _LISTS, _CODE, _FIGURE, _PICTURE, _BOUND = 7, 8, 16, 32, 64, 128
@@ -88,7 +93,7 @@ def find_sections(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int
 
 
 def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> list[list[int]]:
-    """Blocks that may be the headline, the best first: lists of equally good ones in page order.
+    """Blocks that may be the headline: five lists in page order, the best first.
 
     First headings that are a title of the head, then those that are a part of one, then other text that is a title or a
     part of one, then first-level headings that share most words with a title, then all first-level headings. Names of
@@ -103,20 +108,23 @@ def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> li
     known = {plain for part, plain in parts.items() if plain and not hints.is_site(part)}
     whole = known & {parts[title] for title in declared}
     graded: list[list[int]] = [[], [], [], [], []]
+    confirmed: dict[int, str] = {}
     for k in np.flatnonzero((sections.level > 0) & (sections.end > 0) & visible)[:MAX_HEADINGS].tolist():
         text = tree.text[start[k] : stop[sections.lines(k).stop - 1]]
         plain = squeezed(text[:LONGEST])
-        if not plain or hints.is_site(text):
-            continue
-        is_first = sections.level[k] == 1
-        similar = is_first and any(shared_words(text, title) >= SIMILAR for title in declared)
-        grade = 0 if plain in whole else 1 if plain in known else 3 if similar else 4 if is_first else None
-        if grade is not None:
-            graded[grade].append(k)
-    if not graded[0] and not graded[1]:
-        graded[2] = sorted({k for part in parts if parts[part] in known for k in _written(blocks, part, start, stop)})
-        graded[2] = [k for k in graded[2] if visible[k]]
-    return [found for found in graded if found]
+        if plain in whole:
+            graded[WHOLE_TITLE].append(k)
+        elif plain in known:
+            confirmed[k] = plain
+        elif plain and sections.level[k] == 1 and not hints.is_site(text):
+            is_similar = any(shared_words(text, title) >= SIMILAR for title in declared)
+            graded[SIMILAR_TITLE if is_similar else FIRST_LEVEL].append(k)
+    longer = set(confirmed.values())
+    graded[TITLE_PART] = [k for k, plain in confirmed.items() if not any(plain in one != plain for one in longer)]
+    if not graded[WHOLE_TITLE] and not graded[TITLE_PART]:
+        found = {k for part in parts if parts[part] in known for k in _written(blocks, part, start, stop)}
+        graded[WRITTEN_TITLE] = sorted(k for k in found if visible[k])
+    return graded
 
 
 def _parts(title: str) -> Iterator[str]:
@@ -138,3 +146,53 @@ def _written(blocks: Blocks, part: str, start: NDArray[np.int32], stop: NDArray[
         if k >= 0 and stop[k] - start[k] <= LONGEST and squeezed(text[start[k] : stop[k]]) == squeezed(part):
             found.append(k)
     return found
+
+
+# The product that a page is about
+
+MOST_BELOW = 60
+"""Blocks below the headline among which its price and availability are."""
+OFFER_WORDS = 8
+"""Words of a price with what belongs to it, such as "was" and "per month"; of an availability, too."""
+_PRICE_METAS = ("product:price:amount", "og:price:amount", "price", "lowprice")
+_AMOUNT = re.compile(r"([0-9]{1,9})(?:[.,][0-9]{1,2})?$")
+_STOCK = re.compile(r"(?:^|[-_\s])(?:in)?stock|availab", re.IGNORECASE)
+
+
+def offered(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32], first: int) -> list[int]:
+    """Blocks with the price and the availability of the product that the page says it is about, at most one each.
+
+    They are among the blocks from `first` on, which follow the headline.
+    """
+    tree = blocks.tree
+    amounts = {match[1] for text in _prices(tree.head) if (match := _AMOUNT.match(text.strip()))} - {"0"}
+    if not amounts:
+        return []
+    bounds = tree.run_start[blocks.first_run]
+    rows = [k for k in range(first, min(first + MOST_BELOW, len(said))) if words[k] <= OFFER_WORDS]
+    written = re.compile("|".join(rf"(?<![0-9.,]){_grouped(amount)}(?![0-9])" for amount in sorted(amounts)))
+    price = (k for k in rows if written.search(tree.text, bounds[said[k]], bounds[said[k] + 1]))
+    named = (tree.attribute(int(blocks.owner[said[k]]), "class") or "" for k in rows)
+    stock = (k for k, name in zip(rows, named, strict=True) if _STOCK.search(name))
+    return [k for found in (price, stock) for k in islice(found, 1)]
+
+
+def _prices(head: Head) -> Iterator[str]:
+    """Yield the prices that the head declares for the one product of the page."""
+    for name in _PRICE_METAS:
+        yield from islice((content for key, content in head.metas if key == name), 1)
+    if sum(script.count('"Product"') for script in head.json_ld) != 1:
+        return
+    for thing in head.json_ld_things:
+        if thing.get("@type") == "Product":
+            offers = thing.get("offers")
+            for offer in (offers if isinstance(offers, list) else [offers])[:1]:
+                if isinstance(offer, dict):
+                    yield from (str(offer[name]) for name in ("price", "lowPrice") if name in offer)
+
+
+def _grouped(amount: str) -> str:
+    """A pattern of a whole number with or without separators of thousands."""
+    head, tail = amount[: len(amount) % 3], amount[len(amount) % 3 :]
+    groups = [head] * bool(head) + [tail[k : k + 3] for k in range(0, len(tail), 3)]
+    return r"[.,'\s]?".join(groups)

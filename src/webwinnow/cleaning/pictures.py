@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._sections import beside
-from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, TAG_CODE
+from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 
@@ -22,6 +22,8 @@ FEW_WORDS = 3
 """Removed text of so few words beside a picture, such as "Click to enlarge", does not count."""
 OFTEN = 3
 """A picture that is so often on one page is an ornament."""
+LONGEST_NAMES = 500
+"""Characters of the names of a picture that are read."""
 UP = 3
 """Elements around a picture, without text, whose names count as its own."""
 _IS_PICTURE = np.zeros(CUSTOM_TAG + 1, np.bool_)
@@ -29,7 +31,6 @@ _IS_PICTURE[[TAG_CODE[name] for name in "img image svg canvas object embed input
 _WRAPS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _WRAPS[[TAG_CODE[name] for name in "a picture source figure button span center".split()]] = True
 _IMG, _SVG, _A, _BUTTON, _FIGURE = (TAG_CODE[name] for name in ("img", "svg", "a", "button", "figure"))
-_READ = frozenset(ATTRIBUTE_CODE[name] for name in "src data-src alt class id width height href role".split())
 _WORD = re.compile(r"[a-z]+")
 _BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _DECORATION = frozenset(
@@ -49,12 +50,13 @@ _ACTIONS = frozenset(
 )
 """Words that an alternative text of few words begins with if the picture is a button."""
 _ACTION_LINK = re.compile(
-    r"javascript:|mailto:|#|.*\b(?:sharer?|intent|newreply|reply|quote|login|signin|register|subscribe|addtocart|cart|basket|"
+    r"javascript:|mailto:|#|(?:(?:https?:)?//[^/?#]+)?/?$|.*\b(?:sharer?|intent|newreply|reply|quote|login|signin|register|subscribe|addtocart|cart|basket|"
     r"print|sendmail|report|profile|member|user)\b",
     re.IGNORECASE,
 )
-"""Targets of a link around a picture that is a button or an avatar."""
+"""Targets of a link around a picture that is a button, an avatar or, if it is a home page, a logo."""
 _MOST_ACTION_WORDS = 4
+_PIXELS = re.compile(r"\s*([0-9]{1,5})\s*(?:px)?\s*$")
 
 
 def judged_pictures(
@@ -75,55 +77,43 @@ def judged_pictures(
     near = beside(tree.parent, tree.text_start, tree.text_end, start, nodes)
     follows = ((near >= 0) & np.append(kept_rows[counted], False)[near]).any(axis=0)
     outside[nodes[~follows]] = True
-    inside = nodes[follows].tolist()
-    read = _reader(tree)
-    sources = [read(i).get("src") or read(i).get("data-src") or "" for i in inside]
-    times = Counter(sources)
-    shown: set[str] = set()
-    for i, source in zip(inside, sources, strict=True):
-        if is_decoration(tree, i, read) or (source and (times[source] >= OFTEN or source in shown)):
+    decoration[nodes[follows & (tree.tag[nodes] != _IMG)]] = True
+    decoration[nodes[follows & (tree.tag[nodes] == _SVG) & (tree.tag[tree.parent[nodes]] == _FIGURE)]] = False
+    inside = nodes[follows & (tree.tag[nodes] == _IMG)]
+    found = [_attributes(tree, *span) for span in tree.attr_node.searchsorted((inside, inside + 1)).T.tolist()]
+    sources = [_source(own) for own in found]
+    times, shown = Counter(sources), set()
+    for i, own, source in zip(inside.tolist(), found, sources, strict=True):
+        if times[source] >= OFTEN or source in shown or is_decoration(tree, i, own, source):
             decoration[i] = True
-        else:
-            shown.add(source)
+        shown.add(source)
+    gone = outside | decoration
     for removed in (outside, decoration):
-        _add_wrappers(tree, tags, keep, outside | decoration, removed)
+        _add_wrappers(tree, tags, keep, gone, removed)
     return outside, decoration
 
 
-def is_decoration(tree: PageTree, node: int, read: Callable[[int], dict[str, str]]) -> bool:
+def is_decoration(tree: PageTree, node: int, own: dict[str, str], source: str) -> bool:
     """Whether a picture is a logo, an icon, a spacer, an avatar or a button, by its size, its names and its link."""
-    own = read(node)
-    if tree.tag[node] != _IMG:  # drawings are content in figures only; form inputs never
-        return tree.tag[node] != _SVG or tree.tag[tree.parent[node]] != _FIGURE
-    source = own.get("src") or ""
-    if not source or source.lstrip().lower().startswith("data:"):
-        source = own.get("data-src") or ""
-    if not source:
+    known = [size for name in ("width", "height") if (size := _pixels(own.get(name))) is not None]
+    if not source or (known and min(known) < SMALLEST):
         return True
-    sizes = [_pixels(own.get(name)) for name in ("width", "height")]
-    known = [size for size in sizes if size is not None]
-    if known and min(known) < SMALLEST:
-        return True
-    alt = _words(own.get("alt", ""))
     names = [_file(source), own.get("class", ""), own.get("id", "")]
-    up, link = int(tree.parent[node]), None
+    up = int(tree.parent[node])
     for _ in range(UP):
         if up <= 1 or tree.text_start[up] != tree.text_end[up]:
             break
-        if tree.tag[up] == _BUTTON:
+        around = tree.attributes(up)
+        if tree.tag[up] == _BUTTON or (tree.tag[up] == _A and _ACTION_LINK.match(around.get("href", ""))):
             return True
-        around = read(up)
         names += [around.get("class", ""), around.get("id", "")]
-        if tree.tag[up] == _A:
-            link = around.get("href", "")
         up = int(tree.parent[up])
-    if link is not None and _ACTION_LINK.match(link):
-        return True
     if len(known) == 2 and min(known) >= LARGE:
         return False
+    alt = _words(own.get("alt", ""))
     if alt and len(alt) <= _MOST_ACTION_WORDS and (alt[0] in _ACTIONS or not _DECORATION.isdisjoint(alt)):
         return True
-    return any(not _DECORATION.isdisjoint(_words(name)) for name in names)
+    return not _DECORATION.isdisjoint(_words(" ".join(names)))
 
 
 def _add_wrappers(
@@ -144,14 +134,15 @@ def _add_wrappers(
             up = int(tree.parent[up])
 
 
-def _reader(tree: PageTree) -> Callable[[int], dict[str, str]]:
-    starts, text, names = tree.attr_start, tree.attr_text, tree.attr_name
+def _attributes(tree: PageTree, first: int, last: int) -> dict[str, str]:
+    starts, names = tree.attr_start[first : last + 1].tolist(), tree.attr_name[first:last].tolist()
+    return {ATTRIBUTES[name]: tree.attr_text[a:b] for name, (a, b) in zip(names, pairwise(starts), strict=True)}
 
-    def read(i: int) -> dict[str, str]:
-        first, last = tree.attr_node.searchsorted((i, i + 1)).tolist()
-        return {ATTRIBUTES[names[k]]: text[starts[k] : starts[k + 1]] for k in range(first, last) if names[k] in _READ}
 
-    return read
+def _source(own: dict[str, str]) -> str:
+    """The URL of a picture; scripts replace a placeholder by `data-src`."""
+    source = own.get("src", "")
+    return own.get("data-src", "") if not source or source.lstrip()[:5].lower() == "data:" else source
 
 
 def _file(source: str) -> str:
@@ -160,9 +151,9 @@ def _file(source: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    return _WORD.findall(_BOUNDARY.sub(" ", name[:300]).lower())
+    return _WORD.findall(_BOUNDARY.sub(" ", name[:LONGEST_NAMES]).lower())
 
 
 def _pixels(written: str | None) -> int | None:
-    found = re.match(r"\s*(\d{1,5})\s*(?:px)?\s*$", written) if written else None
+    found = _PIXELS.match(written) if written else None
     return int(found[1]) if found else None

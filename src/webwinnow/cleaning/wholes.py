@@ -17,6 +17,7 @@ from webwinnow._structures import pool_lists, pool_tables
 from webwinnow.blocks import Blocks
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
+from webwinnow.sections import WHOLE_TITLE, WRITTEN_TITLE, offered
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 from webwinnow.structures import CLOSE, COLON, NO_LINK, pair_bits
 
@@ -28,6 +29,10 @@ SAID_OFTEN = 0.5
 """A text on at least this share of the site's pages belongs to the site, and not to the page."""
 BELOW_HEADLINE = 0.8
 """The share of the page's content that is below its headline, at least."""
+ABOVE_HEADLINE = 0.05
+"""Text above a headline that the title confirms is no content if it has at most this share of the page's."""
+LEFT = 0.5
+"""The site's evidence empties a section if it leaves less than this share of its probable content."""
 
 LOWER = 2.0
 """Log odds below its table or list at which a row, a column or an item is foreign to it, and judged alone."""
@@ -49,6 +54,7 @@ def pooled(
     counted = np.ones(len(probability), np.bool_)
     if asked is not None:
         counted = asked.share * (1 - LABEL_EXCUSES * asked.labelled) < SAID_OFTEN
+        probability = unemptied(page, probability, asked)
     table, listed = structures.table_of[owner], structures.list_of[owner]
     if structures.tables.shape[1]:
         weight = np.ones(len(probability))
@@ -126,33 +132,57 @@ def sectioned(
     shown = tree.visible[tree.run_owner[blocks.first_run[said]]]
     columns = found.level, found.heading, found.end, found.code, found.figure
     whole = raised(*columns, shown, page.evidence.words, probability, HIDDEN_ABOVE)
-    top = headline(page, probability, asked)
-    if top is not None:
-        lines = found.lines(top)
-        text = (found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))
-        whole[lines] = whole[text].max(initial=0.0)
-        above = found.heading[top]
-        while above >= 0:  # the name of the site, or of a part of it
-            whole[above] = probability[above]
-            above = found.heading[above]
-        same = np.flatnonzero(page.evidence.text[:top] == page.evidence.text[top])
-        whole[same] = 0.0
+    top, is_confirmed = headline(page, probability, asked)
+    if top is None:
+        return whole
+    lines = found.lines(top)
+    whole[lines] = whole[(found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))].max(initial=0.0)
+    whole[offered(blocks, said, page.evidence.words, lines.stop)] = whole[top]
+    content = whole[:top] * page.evidence.words[:top]
+    if is_confirmed and content.sum() <= ABOVE_HEADLINE * float(whole @ page.evidence.words):
+        whole[:top] = 0.0  # a date, the path of the page, the name of the site: the text begins with the headline
+        return whole
+    whole[:top][page.evidence.text[:top] == page.evidence.text[top]] = 0.0
     return whole
 
 
-def headline(page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None) -> int | None:
-    """The first block of the page's headline: of the best candidates the last that most of the content is below."""
+def headline(
+    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
+) -> tuple[int | None, bool]:
+    """The first block of the page's headline, and whether the title confirms it.
+
+    Of the best candidates it is the last that most of the content is below. A heading that the site repeats is one only
+    if it is the whole title.
+    """
     content = np.cumsum(probability * page.evidence.words)
     lowest = BELOW_HEADLINE * content[-1]
-    for candidates in page.headlines:
+    for grade, candidates in enumerate(page.headlines):
         good = [
             k
             for k in candidates
-            if content[-1] - content[k] >= lowest and (asked is None or asked.share[k] < SAID_OFTEN)
+            if content[-1] - content[k] >= lowest
+            and (grade == WHOLE_TITLE or asked is None or asked.share[k] < SAID_OFTEN)
         ]
         if good:
-            return good[-1]
-    return None
+            return good[-1], grade <= WRITTEN_TITLE
+    return None, False
+
+
+def unemptied(page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence) -> NDArray[np.float64]:
+    """The probabilities from page and site, where the site does not empty what the page model is confident about.
+
+    Of a section, and of the page, the text that the page model keeps and the site does not repeat has its probability
+    from the page model again if the site's evidence leaves less than half of it.
+    """
+    alone, words, heading = page.evidence.probability, page.evidence.words, page.sections.heading + 1
+    sure = (alone >= 0.5) & (asked.share < SAID_OFTEN)
+    for group in (heading, np.zeros_like(heading)):
+        before = np.bincount(group, alone * words * sure)
+        left = np.bincount(group, np.minimum(probability, alone) * words * sure)
+        emptied = left < LEFT * before
+        if emptied.any():
+            probability = np.where(sure & emptied[group], np.maximum(probability, alone), probability)
+    return probability
 
 
 def headed(
