@@ -29,7 +29,7 @@ MAX_FOUND = 4
 """Places in the text at which a part of a title is looked up."""
 SIMILAR = 0.5
 """Share of a first-level heading's words that occur in a title of the head, to count as another wording of it."""
-WHOLE_TITLE, TITLE_PART, WRITTEN_TITLE, SIMILAR_TITLE, FIRST_LEVEL = range(5)
+WHOLE_TITLE, TITLE_PART, SIMILAR_TITLE, WRITTEN_TITLE, FIRST_LEVEL = range(5)
 """How good candidates for the headline are; up to `WRITTEN_TITLE` the title confirms them."""
 LONGEST = 1_000
 """Characters of a longest headline."""
@@ -95,8 +95,8 @@ def find_sections(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int
 def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> list[list[int]]:
     """Blocks that may be the headline: five lists in page order, the best first.
 
-    First headings that are a title of the head, then those that are a part of one, then other text that is a title or a
-    part of one, then first-level headings that share most words with a title, then all first-level headings. Names of
+    First headings that are a title of the head, then those that are a part of one, then first-level headings that share
+    most words with a title, then other text that is a title or a part of one, then all first-level headings. Names of
     the site and hidden text do not count.
     """
     tree = blocks.tree

@@ -42,6 +42,8 @@ _DECORATION = frozenset(
     ).split()
 )
 """Words in the name of a file, of a class or of an alternative text that show a picture without content."""
+_FILES = _DECORATION | {"placeholder", "loading", "loader", "spinner"}
+"""Words in the name of a file; such classes are common on pictures that scripts load."""
 _ACTIONS = frozenset(
     (
         "close open toggle menu search print email mail share reply quote login logout register subscribe cart basket "
@@ -98,7 +100,7 @@ def is_decoration(tree: PageTree, node: int, own: dict[str, str], source: str) -
     known = [size for name in ("width", "height") if (size := _pixels(own.get(name))) is not None]
     if not source or (known and min(known) < SMALLEST):
         return True
-    names = [_file(source), own.get("class", ""), own.get("id", "")]
+    names = [own.get("class", ""), own.get("id", "")]
     up = int(tree.parent[node])
     for _ in range(UP):
         if up <= 1 or tree.text_start[up] != tree.text_end[up]:
@@ -113,7 +115,7 @@ def is_decoration(tree: PageTree, node: int, own: dict[str, str], source: str) -
     alt = _words(own.get("alt", ""))
     if alt and len(alt) <= _MOST_ACTION_WORDS and (alt[0] in _ACTIONS or not _DECORATION.isdisjoint(alt)):
         return True
-    return not _DECORATION.isdisjoint(_words(" ".join(names)))
+    return not (_FILES.isdisjoint(_words(_file(source))) and _DECORATION.isdisjoint(_words(" ".join(names))))
 
 
 def _add_wrappers(
