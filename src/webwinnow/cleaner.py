@@ -1,4 +1,4 @@
-"""`Cleaner`: how pages are cleaned, in one place: the method, then the task, then the kinds of what was removed."""
+"""`Cleaner`: how pages are cleaned, in one place: the method, wholes, the task, then the kinds of what was removed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from webwinnow.cleaning.kinds import with_kinds
 from webwinnow.cleaning.settings import MethodSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, Task, for_task, task_of
+from webwinnow.cleaning.wholes import with_wholes
 from webwinnow.cleanpage import CleanPage
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, Method, method_named
 from webwinnow.pagemodel import PageContext, PageEvidence
@@ -58,6 +59,8 @@ class Cleaner:
     def clean_in(self, page: PageContext, model: LearnedSite | None = None) -> CleanPage:
         """As `clean`, for a page in its context, which may have a page model other than the shipped one."""
         verdict = self.method.clean(page, model, self.own)
+        if self.settings.wholes.complete and self.method.group != "page":
+            verdict = with_wholes(page, verdict)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)
         if self.kinds and verdict.kind_score is None:

@@ -16,6 +16,7 @@ from webwinnow.cleaning.settings import Setting, SettingGroups
 from webwinnow.cleaning.sst import AlignedSettings, SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
+from webwinnow.cleaning.wholes import WholesSettings
 from webwinnow.docview.contentblocks import clean as clean_by_page_type
 from webwinnow.docview.settings import ViewSettings
 from webwinnow.errors import SettingsError
@@ -30,6 +31,7 @@ class CleaningSettings(SettingGroups):
     """The settings of all methods; each method reads its own. `combined` reads those of `page`.
 
     `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
+    `wholes` applies to every method except `page` and `combined`.
     """
 
     repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
@@ -41,6 +43,7 @@ class CleaningSettings(SettingGroups):
     segments: SegmentSettings = field(default_factory=SegmentSettings)
     items: ItemSettings = field(default_factory=ItemSettings)
     docview: ViewSettings = field(default_factory=ViewSettings)
+    wholes: WholesSettings = field(default_factory=WholesSettings)
 
     @property
     def joins(self) -> dict[str, JoinSettings]:

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from webwinnow import clean_page, parse
+from webwinnow import clean_page, learn, parse
 from webwinnow.cleaning.wholes import completed, labels, pooled
+from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.blocktable import SiteEvidence
 
@@ -179,6 +180,24 @@ def test_every_decision_of_a_whole_has_its_reason() -> None:
     assert found["Team"].kept
     assert found["Team"].reason in ("kept: part of a table that is kept", "kept: likely main content")
     assert found["Team"].structure == "table 1, row 1, column 2, header of its columns"
+
+
+def test_any_method_can_keep_wholes_and_does_not_unless_asked() -> None:
+    rows = "".join(f"<tr><td>Season {k}<td>{k}.5<td>{k + 7}" for k in range(6))
+    pages = []
+    for k in range(6):
+        own = rows.replace("Season 3", f"Autumn {k}").replace("3.5", f"{k}.25").replace(">10", f">{k}99")
+        table = f"<table><tr><th>When<th>Points<th>Games{own}</table>"
+        pages.append(
+            parse(f"<!doctype html><body><p>{PROSE} {k}</p>{table}<p>Story {k}</p>", url=f"http://a.example/{k}")
+        )
+    model = learn(pages)
+    plain = model.clean(pages[2], "repeated").text
+    assert "Autumn 2" in plain
+    assert "Points" not in plain
+    whole = model.clean(pages[2], "repeated", CleaningSettings.from_pairs(["wholes.complete=true"])).text
+    assert "When | Points | Games" in whole
+    assert "Autumn 2 | 2.25 | 299" in whole
 
 
 # Laws

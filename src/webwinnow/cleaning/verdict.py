@@ -49,6 +49,7 @@ REASONS: tuple[str, ...] = (
     "label: its value is removed",
     "picture: the text beside it is removed",
     "picture: a logo, an icon, a spacer, an avatar or a button",
+    "removed with what it belongs to",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -88,6 +89,7 @@ REASONS: tuple[str, ...] = (
     LABELS_NOTHING_REASON,
     PICTURE_BESIDE_REASON,
     DECORATION_REASON,
+    WITHOUT_WHOLE_REASON,
 ) = range(len(REASONS))
 
 

@@ -8,6 +8,8 @@ chosen, so that they stay exactly where something of theirs stays.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,8 @@ from webwinnow._nodes import nearest
 from webwinnow._sections import raised
 from webwinnow._structures import pool_lists, pool_tables
 from webwinnow.blocks import Blocks
+from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
+from webwinnow.cleaning.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.sections import WHOLE_TITLE, WRITTEN_TITLE, offered
@@ -44,6 +48,21 @@ the page model judges each item alone, and too low. Such lists of 200 pages each
 content 1.0 to 1.5 log odds more often than the mean of their items says."""
 LABEL_SHARE = 0.3
 """The share of the site's pages that have a label, at least; not every page has every field."""
+MOST = 0.5
+"""The part of a whole that another method keeps, at least, so that all of it is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholesSettings(MethodSettings):
+    """Wholes in methods that judge block by block; `page` and `combined` have `page.wholes`."""
+
+    complete: bool = setting(
+        False,
+        "keep or remove tables, lists, labels and headings as wholes after any method; published methods do not",
+        "true or false",
+        yes_or_no,
+        lambda v: v in (True, False),
+    )
 
 
 def pooled(
@@ -183,6 +202,33 @@ def unemptied(page: PageContext, probability: NDArray[np.float64], asked: SiteEv
         if emptied.any():
             probability = np.where(sure & emptied[group], np.maximum(probability, alone), probability)
     return probability
+
+
+def with_wholes(page: PageContext, verdict: Verdict) -> Verdict:
+    """The verdict of any method with tables, lists, labels and headings as wholes: what most of a whole has, all has.
+
+    Words that browsers do not show stay as they are.
+    """
+    tree, blocks, said = page.tree, page.blocks, page.evidence.said
+    of_run = blocks.of_run()
+    any_kept = np.bincount(of_run, weights=verdict.keep_runs, minlength=len(blocks)) > 0
+    before = any_kept[said]
+    shown = tree.visible[tree.run_owner[blocks.first_run[said]]]
+    after = completed(page, pooled(page, before.astype(np.float64))) >= MOST
+    added, gone = (np.zeros(len(blocks), np.bool_) for _ in range(2))
+    added[said] = after & ~before & shown
+    gone[said] = before & ~after & shown
+    if not (added | gone).any():
+        return verdict
+    keep_runs = (verdict.keep_runs & ~gone[of_run]) | added[of_run]
+    around, was_around = keep_around(tree, keep_runs), keep_around(tree, verdict.keep_runs)
+    run_reason, reason = verdict.run_reason.copy(), verdict.reason.copy()
+    run_reason[added[of_run]] = WHOLE_REASON
+    run_reason[gone[of_run]] = WITHOUT_WHOLE_REASON
+    keep = (verdict.keep | (around & ~was_around)) & ~(was_around & ~around)
+    reason[keep & ~verdict.keep] = WHOLE_REASON
+    reason[verdict.keep & ~keep] = WITHOUT_WHOLE_REASON
+    return replace(verdict, keep=keep, keep_runs=keep_runs, reason=reason, run_reason=run_reason)
 
 
 def headed(
