@@ -114,7 +114,7 @@ def labels(page: PageContext, asked: SiteEvidence | None = None) -> NDArray[np.b
     """
     said = page.evidence.said
     found = pair_bits(page.blocks, said)
-    label = (found & (CLOSE | COLON)) == CLOSE | COLON
+    label: NDArray[np.bool_] = (found & (CLOSE | COLON)) == CLOSE | COLON
     if asked is not None:
         sure = (found & (CLOSE | NO_LINK)) == CLOSE | NO_LINK
         sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
