@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Loops that find the structures above blocks, and pool over them. tests/oracles/plain_structures.py is the slow version."""
+"""Loops that find the structures above blocks, and pool probabilities over them."""
 
 from libc.math cimport exp, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
