@@ -68,7 +68,7 @@ def test_time_and_accuracy_of_sites_mine_are_reported_by_number_of_seeds(
     with WebServer(web.pages) as server:
         network = ["--delay", "0", "--allow", "127.0.0.1", "--resolve", server.route()]
         command = ["experiment", "sites", "--data", str(data), "--label", "label", "-o", str(tmp_path), "--crawl"]
-        given = ["--seeds", "2", "--thesaurus", str(terms), "--set", "rules.first_pages=5", "--pages", "30"]
+        given = ["--seed-counts", "2", "--thesaurus", str(terms), "--set", "rules.first_pages=5", "--pages", "30"]
         done = CliRunner().invoke(app, [*command, *given, *network, "--quiet"])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "siteseeds.json").read_text())
@@ -102,9 +102,9 @@ def test_time_and_accuracy_of_sites_mine_are_reported_by_number_of_seeds(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--seeds", "many", "--crawl"], "expected numbers as in 5,8,11"),
-        (["--seeds", "2"], "and --crawl"),
-        (["--seeds", "4", "--crawl"], "4 seeds of 4 sites with 2 topics"),
+        (["--seed-counts", "many", "--crawl"], "expected numbers as in 5,8,11"),
+        (["--seed-counts", "2"], "and --crawl"),
+        (["--seed-counts", "4", "--crawl"], "4 seeds of 4 sites with 2 topics"),
     ],
 )
 def test_senseless_numbers_of_seeds_are_refused(data: Path, tmp_path: Path, given: list[str], said: str) -> None:

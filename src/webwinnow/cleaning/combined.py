@@ -13,6 +13,8 @@ The constants are few and round; `benchmarks/run.py sites` shows their effect on
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,7 +56,7 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     probability, note = evidence.probability, without_site(model, LEAST_PAGES)
     if note is None and model is not None:
         asked = site_evidence(page, model)
-        probability = joined(evidence, asked, model.block_table.whole, model.pages)
+        probability = joined(evidence, asked)
     own = probability
     if settings.wholes:
         probability = pooled(page, own, asked)
@@ -65,12 +67,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
 def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
     """What the site shows about each block of a page, the page itself left out."""
     learned = page_fingerprint(page.tree) in model.learned
-    return model.block_table.ask(page.evidence, model.pages, learned=learned)
+    asked = model.block_table.ask(page.evidence, model.pages, learned=learned)
+    return replace(asked, records=believed_records(model.block_table.whole, model.pages))
 
 
-def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float64], pages: int) -> NDArray[np.float64]:
+def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
     """The probability that each block is main content, from page and site."""
-    believed = record_share(whole) * (pages - 1) / (pages - 1 + PRIOR_PAGES)
     share = asked.share * (1 - LABEL_EXCUSES * asked.labelled)
     smoothed = evidence.logit + SMOOTHED * asked.known * (asked.mean - evidence.logit)
     is_new = (1 - np.minimum(share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
@@ -78,7 +80,12 @@ def joined(evidence: PageEvidence, asked: SiteEvidence, whole: NDArray[np.float6
     written = shown - REPEATED * np.minimum(share / REPEATED_AT, 1.0) - FIXED * asked.fixed
     of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)
     record = np.where(of_page > 0, shown, np.minimum(smoothed, 0.0)) + RECORD * of_page
-    return sigmoid((1 - believed) * written + believed * record)
+    return sigmoid((1 - asked.records) * written + asked.records * record)
+
+
+def believed_records(whole: NDArray[np.float64], pages: int) -> float:
+    """The probability that a site is one of records, lower the fewer of its pages are known."""
+    return record_share(whole) * (pages - 1) / (pages - 1 + PRIOR_PAGES)
 
 
 def record_share(whole: NDArray[np.float64]) -> float:

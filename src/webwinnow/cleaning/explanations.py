@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.combined import LEAST_PAGES, PRIOR_PAGES, joined, record_share, site_evidence
+from webwinnow.cleaning.combined import LEAST_PAGES, joined, site_evidence
 from webwinnow.cleaning.verdict import without_site
 from webwinnow.pagemodel import GENRES, PageContext, PageModel
 from webwinnow.pagemodel.contributions import pushes
@@ -117,13 +117,12 @@ def _page_pushes(page: PageContext) -> _Pushes:
 
 def _site_pushes(page: PageContext, model: LearnedSite) -> _Pushes:
     """The change in log odds if one kind of evidence from the site were unknown."""
-    evidence, table, asked = page.evidence, model.block_table, site_evidence(page, model)
+    evidence, asked = page.evidence, site_evidence(page, model)
     nothing = np.zeros(len(evidence))
-    whole = log_odds(joined(evidence, asked, table.whole, model.pages))
-    records = record_share(table.whole) * (model.pages - 1) / (model.pages - 1 + PRIOR_PAGES)
+    whole = log_odds(joined(evidence, asked))
 
-    def without(**unknown: NDArray[np.float64]) -> NDArray[np.float64]:
-        return whole - log_odds(joined(evidence, replace(asked, **unknown), table.whole, model.pages))
+    def without(**unknown: Any) -> NDArray[np.float64]:
+        return whole - log_odds(joined(evidence, replace(asked, **unknown)))
 
     mean = sigmoid(asked.mean)
     return [
@@ -139,7 +138,7 @@ def _site_pushes(page: PageContext, model: LearnedSite) -> _Pushes:
         ),
         (without(known=nothing), lambda k: f"the page model gives this place {mean[k]:.2f} over the site"),
         (
-            whole - log_odds(joined(evidence, asked, table.whole, 1)),
-            lambda _: f"the site is given {records:.2f} to be one of records, where what is not repeated stays",
+            without(records=0.0),
+            lambda _: f"the site is given {asked.records:.2f} to be one of records, where what is not repeated stays",
         ),
     ]

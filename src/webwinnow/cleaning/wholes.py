@@ -20,13 +20,17 @@ from webwinnow.blocks import Blocks
 from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
-from webwinnow.pagemodel import PageContext, PageEvidence
+from webwinnow.pagemodel import GENRES, PageContext, PageEvidence
 from webwinnow.sections import WHOLE_TITLE, WRITTEN_TITLE, offered
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 from webwinnow.structures import CLOSE, COLON, NO_LINK, pair_bits
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
+_WRITTEN, _OF_ITEMS = (
+    [GENRES.index(genre) for genre in genres.split()]
+    for genres in ("article documentation forum", "product collection listing")
+)
 HIDDEN_ABOVE = 0.5
 """Hidden text is kept only above this probability, wherever the cut of the page is."""
 SAID_OFTEN = 0.5
@@ -34,7 +38,8 @@ SAID_OFTEN = 0.5
 BELOW_HEADLINE = 0.8
 """The share of the page's content that is below its headline, at least."""
 ABOVE_HEADLINE = 0.05
-"""Text above a headline that the title confirms is no content if it has at most this share of the page's."""
+"""Text above a headline that the title confirms is no content of a written page if it has at most this share of the
+page's. On pages of records it often is: the price, the name of the firm."""
 LEFT = 0.5
 """The site's evidence empties a section if it leaves less than this share of its probable content."""
 
@@ -45,7 +50,8 @@ FEW = 0.25
 PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
 """Log odds that a list gains if its items have at most so many words on average, and at most this share of it is links:
 the page model judges each item alone, and too low. Such lists of 200 pages each of dragnet, cleaneval and L3S were
-content 1.0 to 1.5 log odds more often than the mean of their items says."""
+content 1.0 to 1.5 log odds more often than the mean of their items says. Not on pages of items (products, listings),
+where they are facets and badges."""
 LABEL_SHARE = 0.3
 """The share of the site's pages that have a label, at least; not every page has every field."""
 MOST = 0.5
@@ -99,7 +105,7 @@ def pooled(
             page.sections.level > 0,
             LOWER,
             FEW,
-            PLAIN,
+            PLAIN * (1 - float(page.evidence.genre_probability[_OF_ITEMS].sum())),
             SHORT_ITEM,
             NO_LINKS,
         )
@@ -158,7 +164,8 @@ def sectioned(
     whole[lines] = whole[(found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))].max(initial=0.0)
     whole[offered(blocks, said, page.evidence.words, lines.stop)] = whole[top]
     content = whole[:top] * page.evidence.words[:top]
-    if is_confirmed and content.sum() <= ABOVE_HEADLINE * float(whole @ page.evidence.words):
+    is_written = page.evidence.genre_probability[_WRITTEN].sum() >= 0.5 and (asked is None or asked.records < 0.5)
+    if is_confirmed and is_written and content.sum() <= ABOVE_HEADLINE * float(whole @ page.evidence.words):
         whole[:top] = 0.0  # a date, the path of the page, the name of the site: the text begins with the headline
         return whole
     whole[:top][page.evidence.text[:top] == page.evidence.text[top]] = 0.0

@@ -215,7 +215,7 @@ def sites(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 0,
     crawl: Annotated[bool, opt.crawling("Crawl the sites instead, pruned and to a fixed depth.", "--crawl")] = False,
-    seeds: Annotated[
+    seed_counts: Annotated[
         str | None,
         opt.crawling("With --crawl: numbers of seeds, as in 5,8,11, for sites mine to find the others."),
     ] = None,
@@ -232,8 +232,9 @@ def sites(
 
     With --crawl each site is fetched again, once with pruning and once to depth 2, and classified by a model of the
     other sites' stored pages: pages, time and errors of both (Figures 10 and 11), as sitecrawl.md and sitecrawl.json.
-    With --seeds too, some sites are seeds, and the others are read to depth 2 and found by sites mine, with --thesaurus
-    also denoised: time and accuracy by the number of seeds and by pages (Figures 1, 10 and 11), as siteseeds.html.
+    With --seed-counts too, some sites are seeds, and the others are read to depth 2 and found by sites mine, also
+    denoised with --thesaurus: time and accuracy by the number of seeds and by pages (Figures 1, 10 and 11), as
+    siteseeds.html.
 
     Settings: those of sites train; denoising.least_pertinence=0.1, denoising.least_similarity=0.005 and
     denoising.majority=0.5; rules.depths=0,1,2, rules.first_pages=5,10,20,50, rules.deltas=1e-6,1e-4,1e-3,1e-2 and
@@ -244,7 +245,7 @@ def sites(
 
         webwinnow experiment sites --data sites.parquet --label topic -o results
         webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --methods multiscale
-        webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --seeds 5,10,20
+        webwinnow experiment sites --data sites.parquet --label topic -o results --crawl --seed-counts 5,10,20
         webwinnow experiment sites --data sites.parquet --label topic -o results --set rules.deltas=1e-5,1e-3
     """
     from webwinnow.experiments.sites.settings import SiteTrialSettings  # noqa: PLC0415
@@ -252,12 +253,12 @@ def sites(
     chosen = SiteTrialSettings.from_pairs(set_ or ())
     stop_list = opt.stop_list(stop_words)
     out.mkdir(parents=True, exist_ok=True)
-    numbers = [int(name) for name in opt.names_in(seeds or "") if name.isdecimal()]
-    if seeds is not None and (not crawl or not numbers or len(numbers) < len(opt.names_in(seeds))):
-        raise SettingsError(f"--seeds is {seeds!r}: expected numbers as in 5,8,11, and --crawl")
+    numbers = [int(name) for name in opt.names_in(seed_counts or "") if name.isdecimal()]
+    if seed_counts is not None and (not crawl or not numbers or len(numbers) < len(opt.names_in(seed_counts))):
+        raise SettingsError(f"--seed-counts is {seed_counts!r}: expected numbers as in 5,8,11, and --crawl")
     if crawl:
-        if thesaurus is not None and seeds is None:
-            raise SettingsError("--thesaurus with --crawl needs --seeds")
+        if thesaurus is not None and seed_counts is None:
+            raise SettingsError("--thesaurus with --crawl needs --seed-counts")
         from webwinnow.experiments.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
         from webwinnow.experiments.siteseeds import compare_seeds, seeds_html, seeds_table  # noqa: PLC0415
         from webwinnow.sitemining.denoising import DenoisingSettings, TermDenoiser  # noqa: PLC0415
@@ -274,7 +275,7 @@ def sites(
         same: dict[str, Any] = {"label": label, "site": site, "method": method, "most": most, "stop_list": stop_list}
         same |= {"reading": chosen.reading, "topics": chosen.topics}
         with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
-            if seeds is None:
+            if seed_counts is None:
                 found = compare_crawls(
                     data, Path(folder), crawling, depth=chosen.rules.crawled, **same, **progress.callbacks
                 )
@@ -291,7 +292,7 @@ def sites(
                     **same,
                     **progress.callbacks,
                 )
-        if seeds is None:
+        if seed_counts is None:
             _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
         else:
             write_file(out / "siteseeds.html", seeds_html(by_seeds).encode())

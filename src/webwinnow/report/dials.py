@@ -18,7 +18,6 @@ from webwinnow.cleaning import Verdict, combined
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.cst import block_weights
 from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, pooled
-from webwinnow.fingerprints import page_fingerprint
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
@@ -193,9 +192,8 @@ def _read_probability(
     page, page_model, asked = PageContext(tree, evidence), PageModel.load(), None
     probability, gone = evidence.probability, np.full(len(evidence), reasons.UNLIKELY_REASON)
     if verdict.method == "combined" and model is not None and reasons.without_site(model, combined.LEAST_PAGES) is None:
-        table = model.block_table
-        asked = table.ask(evidence, model.pages, learned=page_fingerprint(tree) in model.learned)
-        probability = combined.joined(evidence, asked, table.whole, model.pages)
+        asked = combined.site_evidence(page, model)
+        probability = combined.joined(evidence, asked)
         gone[asked.share >= SAID_OFTEN] = reasons.REPEATED_REASON
     probability = pooled(page, probability, asked)
     is_empty = bool((verdict.run_reason == reasons.NO_CONTENT_REASON).any())

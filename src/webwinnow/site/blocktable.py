@@ -113,6 +113,7 @@ class SiteEvidence:
     the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times `known`;
     `field`: 0 to 1, how far each page has one block there, with a text of its own.
     `labelled`: 0 to 1, how far the block is what follows a label: one value per page that differs between pages.
+    `records`: the probability that the site is one of records (`cleaning.combined`).
     """
 
     share: NDArray[np.float64]
@@ -121,6 +122,7 @@ class SiteEvidence:
     fixed: NDArray[np.float64]
     field: NDArray[np.float64]
     labelled: NDArray[np.float64]
+    records: float = 0.0
 
 
 KNOWN_AT, ENOUGH = 3.0, 20.0
