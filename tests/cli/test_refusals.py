@@ -151,11 +151,11 @@ def test_no_speed_is_shown_of_the_first_second(
     clock = [0.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: clock[-1])
     lines = terminal.ShownProgress(seconds=0.0)
-    for now in (0.0, 0.001, 2.0):
+    for now, done in ((0.0, 0), (0.001, 10), (2.0, 100)):
         clock.append(now)
-        lines.update("parse", 100, 200)
+        lines.update("parse", done, 200)
     assert capsys.readouterr().err.splitlines() == [
-        "webwinnow: reading and parsing: 100 of 200",
-        "webwinnow: reading and parsing: 100 of 200",
+        "webwinnow: reading and parsing: 0 of 200",
+        "webwinnow: reading and parsing: 10 of 200",
         "webwinnow: reading and parsing: 100 of 200, 50/s, 2 s left",
     ]
