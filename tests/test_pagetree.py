@@ -32,7 +32,7 @@ from webwinnow.markup import (
     style_hash,
 )
 from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.parsing import parse, with_end_tags
 
 Check = Callable[[PageTree], None]
 
@@ -82,7 +82,7 @@ class Walk:
         self.runs: list[tuple[int, int, str]] = []
         self.foreign_void = False
         """A MathML element with the name of a void HTML one (`<math><col>x`), which does not occur in practice."""
-        document = turbohtml.parse(page, positions=False, allow_declarative_shadow_roots=False)
+        document = turbohtml.parse(with_end_tags(page), positions=False, allow_declarative_shadow_roots=False)
         for child in document.root.children:
             if isinstance(child, turbohtml.Element) and child.tag == "body":
                 self.visit(child, 0, 0)

@@ -121,7 +121,7 @@ def parse(
     if left_open > _SUSPECT_FORMATTING:
         _check_growth(text, tags, left_open, limits.max_nodes)
     if xml_closed:
-        text = _with_end_tags(text)
+        text = with_end_tags(text)
     markup, head, css_clipped = _parsed(text, url or "", css=limits.css)
     columns = lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes)
     frameset = columns.pop("frameset")
@@ -270,7 +270,7 @@ def _check_growth(text: str, tags: int, left_open: int, max_nodes: int) -> None:
         )
 
 
-def _with_end_tags(text: str) -> str:
+def with_end_tags(text: str) -> str:
     """Give XML-style `<iframe/>` and the like an end tag where the page has none for them.
 
     In HTML the slash means nothing: such an element contains all up to its end tag. Where none follows, or another

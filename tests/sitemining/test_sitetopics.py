@@ -296,7 +296,7 @@ def test_the_words_of_a_topic_that_are_its_own_come_first():
     for topic, texts in TEXTS.items():
         for text in texts:
             PageWords.of(parse(f"<p>{text}", url=f"http://{topic}.test/"), spelled=spelled)
-    words = training(2).words
+    words = training(3).words
     for number, keys in enumerate(words.distinctive(5)):
         own = " ".join(TEXTS[sorted(TEXTS)[number]])
         assert sum(spelled.get(key, "?") in own for key in keys) >= 4
