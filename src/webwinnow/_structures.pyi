@@ -25,7 +25,6 @@ def pool_tables(
     tables: NDArray[np.int32],
     cells: NDArray[np.int32],
     probability: NDArray[np.float64],
-    weight: NDArray[np.float64],
     counted: NDArray[np.bool_],
     lower: float,
     few: float,

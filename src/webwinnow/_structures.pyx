@@ -334,12 +334,12 @@ cdef inline double logit(double p) noexcept:
 
 
 def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t[:, ::1] tables,
-                const int32_t[:, ::1] cells, const double[::1] probability, const double[::1] weight, counted,
-                double lower, double few):
+                const int32_t[:, ::1] cells, const double[::1] probability, counted, double lower,
+                double few):
     """Give each block of a table the probability of its table, or of its row or column if that is `lower` in log odds.
 
     `cell` and `table` are those of each block, or -1. Blocks that are not `counted`, because the site repeats them, count
-    only in rows and columns that have no other. If the counted ones have less than `few` of the weight, the site repeats
+    only in rows and columns that have no other. If the counted ones have less than `few` of all, the site repeats
     the table, and each row and column has its own probability. What the site repeats in a cell of several blocks may go.
     """
     cdef Scratch scratch = Scratch()
@@ -350,7 +350,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     cdef double[::1] found = np.array(probability)
     cdef double whole, high, group
     cdef bint alone
-    check_columns(cell.shape[0] == table.shape[0] == weight.shape[0] == counts.shape[0] == size)
+    check_columns(cell.shape[0] == table.shape[0] == counts.shape[0] == size)
     for t in range(tables_count):
         base[t] = lines
         lines += tables[1, t] + tables[2, t]
@@ -378,16 +378,16 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
             heads[k] |= ROW_HEADER
             if not counts[i]:
                 continue
-        _add(sums + 4 * r, probability[i], weight[i], counts[i])
+        _add(sums + 4 * r, probability[i], 1.0, counts[i])
         if cells[5, c] & GROUP_HEADER:
             continue
-        _add(sums + 4 * k, probability[i], weight[i], counts[i])
-        _add(totals + 4 * t, probability[i], weight[i], counts[i])
+        _add(sums + 4 * k, probability[i], 1.0, counts[i])
+        _add(totals + 4 * t, probability[i], 1.0, counts[i])
     for t in range(tables_count):
         only_heads[t] = not totals[4 * t + 3]
     for i in range(size):
         if cell[i] >= 0 and table[i] >= 0 and only_heads[table[i]]:
-            _add(totals + 4 * table[i], probability[i], weight[i], counts[i])
+            _add(totals + 4 * table[i], probability[i], 1.0, counts[i])
     # rows and columns that are foreign, and then the rest without them
     for t in range(tables_count):
         if not totals[4 * t + 3]:
@@ -404,7 +404,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
         c, t = cell[i], table[i]
         if c >= 0 and t >= 0 and line[base[t] + cells[1, c]] < 0 and line[base[t] + tables[1, t] + cells[2, c]] < 0:
             if not cells[5, c] & (COLUMN_HEADER | GROUP_HEADER) and (counts[i] or not cells[5, c] & ROW_HEADER):
-                _add(rest + 4 * t, probability[i], weight[i], counts[i])
+                _add(rest + 4 * t, probability[i], 1.0, counts[i])
     for t in range(tables_count):
         if not totals[4 * t + 3]:
             continue

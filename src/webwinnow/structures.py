@@ -54,9 +54,8 @@ ROLES[[TAG_CODE[_name] for _name in FOREIGN_TO_DATA]] |= _NO_DATA
 class Structures:
     """For each node the data table, the cell, the list and the list item around it (-1 for none); and those themselves.
 
-    Table t is element `tables.node[t]` and has `rows` and `columns`; its cells start at `tables.cell[t]`. A cell is an
-    element with its first row and column, the rows and columns it covers, and what it heads. A list is an element with
-    its number of items, its characters without white space, and those in links. Items are elements.
+    Each column of `tables`, `cells` and `lists` is one of these. A cell is an element with its first row and column,
+    the rows and columns it covers, and what it heads. The characters of a list are without white space.
     """
 
     table_of: NDArray[np.int32]

@@ -82,14 +82,12 @@ def pooled(
         probability = unemptied(page, probability, asked)
     table, listed = structures.table_of[owner], structures.list_of[owner]
     if structures.tables.shape[1]:
-        weight = np.ones(len(probability))
         probability = pool_tables(
             structures.cell_of[owner],
             table,
             structures.tables,
             structures.cells,
             probability,
-            weight,
             counted,
             LOWER,
             FEW,

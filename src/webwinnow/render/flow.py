@@ -23,7 +23,7 @@ from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passa
 from webwinnow.render.permalinks import LINKED_TAGS, without_permalinks
 from webwinnow.render.tablegrid import AddedCells, TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
-from webwinnow.structures import LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
+from webwinnow.structures import FOREIGN_TO_DATA, LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
 
 MOST_CONTAINERS = 20
 """Nested lists and quotes that are shown as such: each makes every line inside longer."""
@@ -57,8 +57,7 @@ _MARKS = {"link": "a", "strong": "b strong", "emphasis": "i em cite dfn var", "c
 _MARK_OF = {TAG_CODE[tag]: mark for mark, tags in (_MARKS | {"strike": "s strike del"}).items() for tag in tags.split()}
 """The field of `Marks` that each tag sets."""
 _NOT_IN_DATA_CELLS = np.zeros(CUSTOM_TAG + 1, np.bool_)
-_NO_DATA = "table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split()
-_NOT_IN_DATA_CELLS[[TAG_CODE[name] for name in _NO_DATA]] = True
+_NOT_IN_DATA_CELLS[[TAG_CODE[name] for name in FOREIGN_TO_DATA]] = True
 _SILENT = _ROLE == _LINE
 """Tags that only split plain text."""
 _SILENT[TAG_CODE["#root"]] = True

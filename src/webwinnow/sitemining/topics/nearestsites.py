@@ -12,7 +12,8 @@ from webwinnow.sitemining.arraychecks import Arrays, floats, indexes, keys
 from webwinnow.sitemining.fusion import Neighbours
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.topicmethod import NEAREST, TopicMethod, TopicPrediction, Training, WordMethod
-from webwinnow.sitemining.topicwords import TopicWords, WordRows
+from webwinnow.sitemining.topicwords import TopicWords
+from webwinnow.sitemining.wordrows import WordRows
 
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int64]
