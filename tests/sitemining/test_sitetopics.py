@@ -19,6 +19,7 @@ from webwinnow.sitemining.pruning import Everything, GrowingTree
 from webwinnow.sitemining.sitepages import PageWords, SitePages
 from webwinnow.sitemining.topics import METHODS, SiteTopics, Training
 from webwinnow.sitemining.topics.topicmethod import TopicSettings
+from webwinnow.sitemining.topics.treemethods import HmtMethod
 from webwinnow.sitemining.topics.treescale import Observed, TreeScale, shown_symbols
 from webwinnow.sitemining.topicwords import known_odds, lead, leads_of, learn_words, probabilities, slope_of
 from webwinnow.storage import ModelFormat, pack_arrays
@@ -289,6 +290,28 @@ def test_a_new_site_is_predicted_by_words_that_were_not_learned_from_it():
     np.testing.assert_array_equal(held.pages.argmax(axis=1), predicted.argmax(axis=1))
     with pytest.raises(InputError, match="no site has the topic maps so far"):
         before.grown([new], ["maps"])
+
+
+def test_the_only_site_of_a_topic_is_held_out_and_counted_as_soon_as_the_topic_grows():
+    whole = training(2)
+    names = [whole.names[k] for k in whole.topic]
+    first = [s for s in range(len(names)) if names[s] != "music" or s == names.index("music")]
+    (added,) = set(range(len(names))) - set(first)
+    before = Training([whole.sites[s] for s in first], [names[s] for s in first])
+    SiteTopics("hmt").learn(before)
+    assert [held is None for held in before.held_out] == [names[s] == "music" for s in first]
+    grown = before.grown([whole.sites[added]], ["music"])
+    again = Training([*before.sites, whole.sites[added]], [*(names[s] for s in first), "music"])
+    assert None not in grown.held_out
+    for found, expected in zip(grown.held_out, again.held_out, strict=True):
+        assert found is not None
+        assert expected is not None
+        np.testing.assert_array_equal(found.pages.argmax(axis=1), expected.pages.argmax(axis=1))
+    counts = [one.learned(HmtMethod).pages.counts for one in (grown, again)]
+    np.testing.assert_array_equal(counts[0].root, counts[1].root)
+    np.testing.assert_allclose(counts[0].emission.sum(axis=1), counts[1].emission.sum(axis=1), atol=0.2)
+    lead = {one: one._words.sums.leads[first.index(names.index("music"))] for one in (grown, again)}
+    np.testing.assert_allclose(lead[grown], lead[again], rtol=0.1, atol=0.01)
 
 
 def test_the_words_of_a_topic_that_are_its_own_come_first():

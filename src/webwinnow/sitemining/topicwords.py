@@ -140,8 +140,12 @@ class LearnedWords(NamedTuple):
     held_out: list[HeldOut | None]
     sums: WordSums
 
-    def grown(self, sites: Sequence[SitePages], topic: NDArray[np.int64]) -> LearnedWords:
-        """Add sites of known topics; the others are not read again.
+    def grown(
+        self, sites: Sequence[SitePages], topic: NDArray[np.int64], alone: Sequence[tuple[int, SitePages, int]] = ()
+    ) -> LearnedWords:
+        """Add sites of known topics. Of those learned before only the ones that were the only site of a topic that now
+        grows are read again, to be held out: `alone`, each with its number and topic. Predictions are of the new sites,
+        then of these.
 
         The present words predict the new sites, which they were not learned from. Sums of directions of earlier sites
         get the new weights word by word, without a new length of each page (ours).
@@ -151,9 +155,7 @@ class LearnedWords(NamedTuple):
             _LeftOut.of(words.direction, words.offset, number, words.rows(site.node_words), words.rows(site.page_words))
             for site, number in zip(sites, topic.tolist(), strict=True)
         ]
-        left_out = (*before.left_out, *(one.thinned() for one in fresh))
-        leads = (*before.leads, *(leads_of(one.nearness[0], one.offset, one.topic) for one in fresh))
-        calibration = _Calibration.of(left_out, leads)
+        leads = [*before.leads, *(leads_of(one.nearness[0], one.offset, one.topic) for one in fresh)]
         key = np.unique(np.concatenate([words.key, *(site.page_words.key for site in sites)]))
         at = np.searchsorted(key, words.key)
         count = before.sites + np.bincount(topic, minlength=words.topics)
@@ -165,8 +167,16 @@ class LearnedWords(NamedTuple):
         total = np.zeros((len(key), words.topics))
         total[at] = before.total * again[:, None]
         for rows, number in zip(pages, topic.tolist(), strict=True):
-            total[:, number] += _unit(rows.weighted(weight).mean(len(key))[:, None])[:, 0]
-        sums = WordSums(count, share, total, left_out, leads)
+            total[:, number] += _mean_direction(rows.weighted(weight), len(key))
+        others = _Others(key, weight, share, total, count)
+        for s, site, number in alone:
+            rows = WordRows.of(site.page_words, key)
+            found, leads[s] = others.left_out(site, rows, _mean_direction(rows.weighted(weight), len(key)), number)
+            assert found is not None
+            fresh.append(found)
+        left_out = (*before.left_out, *(one.thinned() for one in fresh))
+        calibration = _Calibration.of(left_out, leads)
+        sums = WordSums(count, share, total, left_out, tuple(leads))
         held_out: list[HeldOut | None] = [calibration.held_out(one) for one in fresh]
         return LearnedWords(calibration.words(key, weight, sums), held_out, sums)
 
@@ -195,33 +205,44 @@ def learn_words(sites: Sequence[SitePages], topic: NDArray[np.int64], topics: in
     pages = [WordRows.of(site.page_words, key) for site in sites]
     share = _shares(pages, len(key))
     weight = -np.log(share / len(sites))
-    means = _unit(np.stack([rows.weighted(weight).mean(len(key)) for rows in pages], axis=1)).T
+    means = np.stack([_mean_direction(rows.weighted(weight), len(key)) for rows in pages])
     total = np.stack([means[topic == number].sum(axis=0) for number in range(topics)], axis=1)
     count = np.bincount(topic, minlength=topics)
-    sites_with = np.bincount(np.concatenate([np.unique(rows.column) for rows in pages]), minlength=len(key))
-    products, direction = total.T @ total, _unit(total)
+    others = _Others(key, weight, share, total, count)
     found: dict[int, _LeftOut] = {}
     leads: list[Leads] = []
     for s, number in enumerate(topic.tolist()):
-        others, left = direction.copy(), count.copy()
-        others[:, number] = _unit((total[:, number] - means[s])[:, None])[:, 0]
-        left[number] -= 1
-        own = np.zeros(len(key), np.bool_)
-        own[pages[s].column] = True
-        elsewhere = sites_with > own
-        shown = pages[s].at(elsewhere).weighted(weight)
-        offset = _offsets(_without(products, number, means[s] @ total, means[s] @ means[s]), left)
-        if left[number]:
-            blocks = WordRows.of(sites[s].node_words, key).at(elsewhere).weighted(weight)
-            found[s] = _LeftOut.of(others, offset, number, blocks, shown)
-            leads.append(leads_of(found[s].nearness[0], offset, number))
-        else:
-            near = _unit(shown.mean(len(key))[:, None])[:, 0] @ others - offset
-            leads.append(leads_of(near, offset, number, is_alone=True))
+        left_out, site_leads = others.left_out(sites[s], pages[s], means[s], number)
+        leads.append(site_leads)
+        if left_out is not None:
+            found[s] = left_out
     calibration = _Calibration.of(list(found.values()), leads)
     held_out = [calibration.held_out(found[s]) if s in found else None for s in range(len(sites))]
     sums = WordSums(count, share, total, tuple(one.thinned() for one in found.values()), tuple(leads))
     return LearnedWords(calibration.words(key, weight, sums), held_out, sums)
+
+
+class _Others:
+    """The sums of all sites, to predict each by the others."""
+
+    def __init__(self, key: Keys, weight: Floats, share: Floats, total: Floats, count: NDArray[np.int64]) -> None:
+        self.key, self.weight, self.share, self.total, self.count = key, weight, share, total, count
+        self._products, self._direction = total.T @ total, _unit(total)
+
+    def left_out(self, site: SitePages, pages: WordRows, mean: Floats, topic: int) -> tuple[_LeftOut | None, Leads]:
+        """A site, by its words that other sites have too, and its leads; None for the only site of its topic."""
+        direction, left = self._direction.copy(), self.count.copy()
+        direction[:, topic] = _unit((self.total[:, topic] - mean)[:, None])[:, 0]
+        left[topic] -= 1
+        elsewhere = self.share > _shares([pages], len(self.key))
+        shown = pages.at(elsewhere).weighted(self.weight)
+        offset = _offsets(_without(self._products, topic, mean @ self.total, float(mean @ mean)), left)
+        if left[topic]:
+            blocks = WordRows.of(site.node_words, self.key).at(elsewhere).weighted(self.weight)
+            found = _LeftOut.of(direction, offset, topic, blocks, shown)
+            return found, leads_of(found.nearness[0], offset, topic)
+        near = _mean_direction(shown, len(self.key)) @ direction - offset
+        return None, leads_of(near, offset, topic, is_alone=True)
 
 
 class _LeftOut(NamedTuple):
@@ -236,7 +257,7 @@ class _LeftOut(NamedTuple):
 
     @classmethod
     def of(cls, direction: Floats, offset: Floats, topic: int, blocks: WordRows, pages: WordRows) -> Self:
-        site = _unit(pages.mean(len(direction))[:, None]).T @ direction
+        site = _mean_direction(pages, len(direction))[None] @ direction
         return cls(topic, offset, site, (blocks.cosines(direction), pages.cosines(direction)))
 
     @property
@@ -410,6 +431,10 @@ def _shares(pages: Sequence[WordRows], columns: int) -> Floats:
     for rows in pages:
         share += np.bincount(rows.column, minlength=columns) / max(rows.rows, 1)
     return share
+
+
+def _mean_direction(rows: WordRows, columns: int) -> Floats:
+    return _unit(rows.mean(columns)[:, None])[:, 0]
 
 
 def _unit(columns: Floats) -> Floats:

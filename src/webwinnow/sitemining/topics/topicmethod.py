@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self, TypeVar
@@ -138,9 +138,15 @@ class Training:
             )
         grown = Training([*self.sites, *sites], [*(self.names[k] for k in self.topic), *labels], self.settings)
         topic = grown.topic[len(self.sites) :]
-        grown._words = self._words.grown(sites, topic)
-        grown.held_out = [*self.held_out, *grown._words.held_out]
-        fresh = grown.held_out_sites()[-len(sites) :]
+        rows = zip(self.sites, self.held_out, self.topic.tolist(), strict=True)
+        alone = [(s, site, number) for s, (site, held, number) in enumerate(rows) if held is None and number in topic]
+        grown._words = self._words.grown(sites, topic, alone)
+        new, now_held_out = grown._words.held_out[: len(sites)], grown._words.held_out[len(sites) :]
+        grown.held_out = [*self.held_out, *new]
+        for (s, _, _), held in zip(alone, now_held_out, strict=True):
+            grown.held_out[s] = held
+        added = {s for s, _, _ in alone}.union(range(len(self.sites), len(grown.sites)))
+        fresh = grown.held_out_sites(added)
         for method, learned in self._by_method.items():
             grown._by_method[method] = learned.grown(grown, fresh)
         return grown
@@ -159,10 +165,11 @@ class Training:
     def _words(self) -> LearnedWords:
         return learn_words(self.sites, self.topic, self.topics)
 
-    def held_out_sites(self) -> list[HeldOutSite]:
-        """The sites that can be held out, with their predictions and the number of their topic."""
-        rows = zip(self.sites, self.held_out, self.topic.tolist(), strict=True)
-        return [(site, held, number) for site, held, number in rows if held is not None]
+    def held_out_sites(self, among: Collection[int] | None = None) -> list[HeldOutSite]:
+        """The sites, or those `among` them, that can be held out, with predictions and the number of their topic."""
+        rows = enumerate(zip(self.sites, self.held_out, self.topic.tolist(), strict=True))
+        among = range(len(self.sites)) if among is None else among
+        return [(site, held, number) for s, (site, held, number) in rows if held is not None and s in among]
 
     def learned(self, method: type[Method]) -> Method:
         """A method trained on these sites, at most once."""
