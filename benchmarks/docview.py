@@ -142,8 +142,8 @@ def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tu
     from training.fit import fit, folds_of
     from training.pages import load
 
+    from webwinnow.cleaner import CleanPage
     from webwinnow.cleaning.page import PageSettings, clean
-    from webwinnow.cleanpage import CleanPage
     from webwinnow.pagemodel import PageContext
 
     pages = load(data)

@@ -23,8 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from training.sites import fold_of, publisher
 
-from webwinnow.cleaner import Cleaner
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.pagemodel import PageContext, PageModel
 from webwinnow.parsing import parse

@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from training.pages import word_f1, words_of
 from training.sites import spellings
 
-from webwinnow.cleaner import Cleaner
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import Cleaner, CleanPage
 
 CURVE = (1, 2, 5, 10, 20)
 PAGE, COMBINED = Cleaner.of("page"), Cleaner.of("combined")

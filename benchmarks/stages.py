@@ -37,9 +37,9 @@ _STAGES = {
     ),
     "site learned": ("webwinnow.collection.pageworker.PageWorker._site_model",),
     "verdict": ("webwinnow.cleaner.Cleaner.clean",),
-    "record: text": ("webwinnow.cleanpage.to_text",),
-    "record: metadata": ("webwinnow.cleanpage.metadata", "webwinnow.cleanpage.language_of"),
-    "record: the rest": ("webwinnow.cleanpage.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
+    "record: text": ("webwinnow.cleaner.to_text",),
+    "record: metadata": ("webwinnow.cleaner.metadata", "webwinnow.cleaner.language_of"),
+    "record: the rest": ("webwinnow.cleaner.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
 }
 """The functions of each stage. Time in a nested stage counts for the nested stage only."""
 _OTHER = "other"

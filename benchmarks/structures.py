@@ -34,8 +34,7 @@ from site_quality import kept_blocks, news_f1, values_of
 from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
 from webwinnow.blocks import runs_of_nodes
-from webwinnow.cleaner import Cleaner
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse

@@ -173,7 +173,7 @@ def test_every_package_has_a_folder_of_tests() -> None:
         ("io", "from webwinnow.parsing import parse"),
         ("_words", "from webwinnow.pagetree import PageTree"),
         ("io", "from webwinnow import __version__"),
-        ("cleanpage", "from webwinnow.unheard_of import z"),
+        ("cleaner", "from webwinnow.unheard_of import z"),
         (FACE, "from webwinnow.cli import main"),
     ],
 )
@@ -188,7 +188,7 @@ def test_an_import_against_the_rule_is_found(part: str, source: str) -> None:
         ("cli", "from webwinnow import __version__"),
         ("site", "from webwinnow.cleaning import x"),
         ("io", "from webwinnow.io.sniff import x\nimport json"),
-        (FACE, "from webwinnow.cleanpage import CleanPage"),
+        (FACE, "from webwinnow.cleaner import CleanPage"),
     ],
 )
 def test_an_import_by_the_rule_passes(part: str, source: str) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 WALK = Path(__file__).parent.parent / "tools" / "walk.py"
-MOST_MODULES = 40
-"""Four of them decide on wholes: `structures`, `sections`, `cleaning/wholes` and `cleaning/pictures`."""
+MOST_MODULES = 35
+"""Three of them decide on wholes: `structures`, `cleaning/wholes` and `cleaning/pictures`."""
 
 
 @pytest.mark.parametrize("command", ["page", "clean"])

@@ -20,10 +20,9 @@ except ModuleNotFoundError as error:
         raise
     raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler") from None
 from webwinnow._version import __version__
-from webwinnow.cleaner import Cleaner, clean_page
+from webwinnow.cleaner import Cleaner, CleanPage, Decision, clean_page
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.page import PageSettings
-from webwinnow.cleanpage import CleanPage, Decision
 from webwinnow.docview import DocView, ViewSettings
 from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
 from webwinnow.fingerprints import Fingerprint, fingerprint

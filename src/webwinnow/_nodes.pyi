@@ -22,3 +22,12 @@ def kept_around(
     kept: NDArray[np.bool_],
     visible: NDArray[np.bool_],
 ) -> NDArray[np.bool_]: ...
+def permalinks(
+    text: str,
+    text_start: NDArray[np.int32],
+    text_end: NDArray[np.int32],
+    tag: NDArray[np.uint16],
+    end: NDArray[np.int32],
+    linked: NDArray[np.bool_],
+    link: int,
+) -> tuple[list[int], list[int]]: ...

@@ -7,6 +7,8 @@ import numpy as np
 
 from webwinnow._hashing cimport GOLDEN, mixed
 from webwinnow._memory cimport Scratch, bytes_of, check_columns, lower_bound
+from webwinnow._signs cimport has_sign, is_icon, is_sign, is_space_or_control
+from webwinnow._unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 
 
 def nearest(const int32_t[::1] parent, marked):
@@ -124,3 +126,60 @@ def kept_around(const int32_t[::1] parent, const int32_t[::1] text_start, const 
         around[i] = any_kept if any_text else (around[parent[i]] if parent[i] >= 0 else 0)
         found[i] = around[i] and (seen[i] or any_kept)
     return found.base.view(np.bool_)
+
+
+def permalinks(str text, const int32_t[::1] text_start, const int32_t[::1] text_end, const uint16_t[::1] tag,
+               const int32_t[::1] end, linked, int link):
+    """The links to headings inside them (nodes), and where their signs are in the text, ascending.
+
+    `linked` says for each tag code whether it is one of a heading. A link in a heading is one where all its text is signs, and the heading has other text. Glyphs of icon fonts and a
+    pilcrow at the end are signs without a link, too.
+    """
+    cdef const uint8_t[::1] may = bytes_of(linked)
+    cdef int32_t size = <int32_t>tag.shape[0], i = 0, k, at
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef bint says
+    cdef Py_UCS4 c
+    cdef list nodes = [], places = []
+    check_columns(text_start.shape[0] == text_end.shape[0] == end.shape[0] == size)
+    while i < size:
+        if tag[i] >= may.shape[0] or not may[tag[i]]:
+            i += 1
+            continue
+        if not i < end[i] <= size:
+            raise ValueError(f"node {i} has the end {end[i]}")
+        if not has_sign(text, text_start[i], text_end[i]):
+            i = end[i]
+            continue
+        says = False
+        for at in range(text_start[i], text_end[i]):
+            c = PyUnicode_READ(kind, data, at)
+            if not (is_sign(c) or is_space_or_control(c)):
+                says = True
+                break
+        found = set()
+        k = i + 1
+        while says and k < end[i]:
+            if tag[k] == link and text_start[i] <= text_start[k] < text_end[k] <= text_end[i] and k < end[k] <= end[i]:
+                for at in range(text_start[k], text_end[k]):
+                    c = PyUnicode_READ(kind, data, at)
+                    if not (is_sign(c) or is_space_or_control(c)):
+                        break
+                else:
+                    signs = [at for at in range(text_start[k], text_end[k]) if is_sign(text[at])]
+                    if signs:
+                        nodes.append(k)
+                        found.update(signs)
+                    k = end[k]
+                    continue
+            k += 1
+        found.update([at for at in range(text_start[i], text_end[i]) if is_icon(text[at])])
+        at = text_end[i] - 1
+        while says and at >= text_start[i] and (at in found or is_space_or_control(text[at]) or text[at] == "\xb6"):
+            if text[at] == "\xb6":
+                found.add(at)
+            at -= 1
+        places += sorted(found)
+        i = end[i]
+    return nodes, places

@@ -1,18 +1,245 @@
-"""`Cleaner`: how pages are cleaned, in one place: the method, wholes, the task, then the kinds of what was removed."""
+"""`Cleaner`: how pages are cleaned, in one place: the method, wholes, the task, then the kinds of what was removed.
+
+It returns a `CleanPage`: a page and the verdict on it, and what follows: text, Markdown, HTML, the record.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from webwinnow.cleaning.kinds import with_kinds
+from webwinnow._words import count_words
+from webwinnow.blocks import Blocks
+from webwinnow.cleaning import REASONS, Verdict
+from webwinnow.cleaning.explanations import Cause
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, with_kinds
 from webwinnow.cleaning.settings import MethodSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, Task, for_task, task_of
+from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.cleaning.wholes import with_wholes
-from webwinnow.cleanpage import CleanPage
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, Method, method_named
+from webwinnow.docview import CategoryModel, DocView, FeatureVector, ViewSettings, features_of, view_of
+from webwinnow.errors import SettingsError
+from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, Method, method_named
+from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
+from webwinnow.parsing import language_of
+from webwinnow.records import Dropped, Kept, Outcome
+from webwinnow.render import to_html, to_markdown, to_text
 from webwinnow.site.learned import LearnedSite
+
+OUTPUTS = ("text", "markdown", "html")
+
+
+class Decision(NamedTuple):
+    """The decision on one block of text, and its reason."""
+
+    kept: bool
+    reason: str
+    xpath: str
+    text: str
+    score: float | None = None
+    """The probability of being main content, where the method has one."""
+    kind: str | None = None
+    """The kind of the block (`cleaning.kinds.KINDS`): posts, or, if kinds were recognised, that of removed text."""
+    because: tuple[Cause, ...] = ()
+    """The causes of the score, strongest first, if explained."""
+    structure: str = ""
+    """The table or list that the block is in, with its row and column, if explained."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CleanPage:
+    """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
+
+    `blocks` are the page's blocks, if cleaning needed them; `view_settings` are for its `view` and `record`.
+    `kept_tree` is the page without the words that the verdict removes from kept runs, with the same nodes and runs.
+    """
+
+    tree: PageTree
+    verdict: Verdict
+    model: LearnedSite | None = None
+    blocks: Blocks | None = None
+    view_settings: ViewSettings = field(default_factory=ViewSettings)
+    kept_tree: PageTree = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept_tree", self.verdict.reduced(self.tree))
+
+    @property
+    def text(self) -> str:
+        """The kept parts as plain text."""
+        return to_text(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
+
+    @property
+    def markdown(self) -> str:
+        """The kept parts as Markdown."""
+        return to_markdown(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
+
+    @property
+    def html(self) -> str:
+        """The kept parts as sanitised HTML."""
+        return to_html(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
+
+    def render(self, output: str) -> str:
+        """The kept parts as `text`, `markdown` or `html`."""
+        if output not in OUTPUTS:
+            raise SettingsError(f"there is no output {output!r}; there are: {', '.join(OUTPUTS)}")
+        rendered: str = getattr(self, output)
+        return rendered
+
+    @property
+    def links(self) -> list[str]:
+        """The distinct http(s) URLs that the kept links point at, in page order."""
+        return self.tree.links(self.verdict.keep).urls()
+
+    @property
+    def outcome(self) -> Outcome:
+        """`Kept`, or `Dropped` for a page without text."""
+        return self._outcome(self.kept_words)
+
+    def _outcome(self, kept_words: int) -> Outcome:
+        if self.tree.reason is not None:
+            return Dropped(self.tree.reason)
+        if kept_words:
+            return Kept()
+        without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
+        return Dropped("no main content" if without else "nothing left to read")
+
+    def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
+        """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer."""
+        page = PageContext(self.tree, blocks=self.blocks)
+        explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
+        causes = {} if explained is None else explained(page, self.model)
+        blocks, structures = page.blocks, page.structures if explain else None
+        for b, text in enumerate(blocks.texts()):
+            if text:
+                runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))
+                kept = bool(self.verdict.keep_runs[runs].any())
+                reason = int(self.verdict.run_reason[runs].min() if kept else self.verdict.run_reason[runs].max())
+                owners = self.tree.run_owner[runs]
+                score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
+                yield Decision(
+                    kept,
+                    REASONS[reason],
+                    self.tree.xpath(int(blocks.owner[b])),
+                    text,
+                    score,
+                    self._kind(int(owners[0])),
+                    causes.get(b, ()),
+                    "" if structures is None else structures.says(int(blocks.owner[b])),
+                )
+
+    def _kind(self, node: int) -> str | None:
+        kind, sure = int(self.verdict.kind[node]), self.verdict.kind_score
+        known = kind != KIND_CODE["content"] or (sure is not None and sure[node] > 0)
+        return KINDS[kind].name if known else None
+
+    @property
+    def _about(self) -> Metadata:
+        return metadata(self.tree, None if self.model is None else self.model.shares_name)
+
+    @property
+    def view(self) -> DocView:
+        """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
+        return self.docview()
+
+    @property
+    def language(self) -> str | None:
+        """The language of the page: declared, or else detected in the main content."""
+        return self._about.language or language_of(self._texts()[0])
+
+    @property
+    def features(self) -> FeatureVector:
+        """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
+        return features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
+
+    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+        """As `view`, with other settings and a model of categories."""
+        text, _ = self._texts()
+        return self._view(self._about, text, settings, categories)
+
+    def _view(
+        self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
+    ) -> DocView:
+        if categories is not None:
+            categories.check_method(self.verdict.method)
+        language = about.language or language_of(text)
+        settings = settings or self.view_settings
+        return view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
+
+    def record(
+        self,
+        *,
+        also: tuple[str, ...] = (),
+        categories: CategoryModel | None = None,
+        view: bool = True,
+    ) -> dict[str, Any]:
+        """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
+
+        Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        """
+        about = self._about
+        text, comments = self._texts()
+        seen = self._view(about, text, None, categories) if view else None
+        kept_words = self.kept_words
+        outcome = self._outcome(kept_words)
+        record: dict[str, Any] = {
+            "url": self.tree.url,
+            "outcome": "kept" if isinstance(outcome, Kept) else "dropped",
+            "reason": outcome.reason if isinstance(outcome, Dropped) else self.verdict.note,
+            "method": self.verdict.method,
+            "genre": self.verdict.genre,
+            "title": about.title,
+            "author": about.author,
+            "date": about.date,
+            "text": text,
+            "confidence": self.verdict.confidence,
+            "kept_words": kept_words,
+            "all_words": self.all_words,
+            "site_name": about.site_name,
+            "description": about.description,
+        }
+        if seen is None:
+            record |= {"links": self.links, "lang": about.language or language_of(text)}
+        else:
+            record |= {
+                "type": seen.type,
+                "category": seen.category,
+                "title": seen.title,
+                "keywords": list(seen.keywords),
+                "abstract": seen.abstract,
+                "links": list(seen.links),
+                "relevant_links": list(seen.relevant_links),
+                "lang": seen.language,
+                "summary": seen.summary,
+            }
+        for output in also:
+            record[output] = self.render(output)
+        if comments is not None:
+            record["comments"] = comments
+        return record
+
+    def _texts(self) -> tuple[str, str | None]:
+        """The text of the main content, and that of readers' posts where they are kept beside it."""
+        posts = self.verdict.post_runs
+        if posts is None:
+            return self.text, None
+        masks = (self.verdict.keep_runs & ~posts, posts)
+        content, comments = (to_text(self.kept_tree, keep_around(self.tree, runs), runs) for runs in masks)
+        return content, comments
+
+    @property
+    def kept_words(self) -> int:
+        """Number of kept words."""
+        tree = self.kept_tree
+        return count_words(tree.text, tree.run_start, self.verdict.keep_runs & self.verdict.keep[tree.run_owner])
+
+    @property
+    def all_words(self) -> int:
+        """Number of visible words."""
+        return count_words(self.tree.text, self.tree.run_start, self.tree.visible[self.tree.run_owner])
 
 
 @dataclass(frozen=True, slots=True)

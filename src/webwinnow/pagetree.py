@@ -16,9 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow import urls
+from webwinnow._nodes import permalinks
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
 
 Mask = NDArray[np.bool_]
+HAS_PERMALINK = np.zeros(CUSTOM_TAG, np.bool_)
+"""For the code of each tag whether such elements may have a link to themselves: headings, terms and captions."""
+HAS_PERMALINK[[TAG_CODE[name] for name in "h1 h2 h3 h4 h5 h6 dt caption figcaption".split()]] = True
 
 
 def without_surrogates(text: str) -> str:
@@ -137,6 +141,24 @@ class PageTree:
         for column in columns.values():
             column.setflags(write=False)
         return replace(self, text="".join([*pieces, self.text[at:]]), **columns)
+
+    def without_permalinks(self, keep: Mask) -> tuple[PageTree, Mask]:
+        """The page with blanks for links of headings to themselves (¶, #, §, icons), and `keep` without these links.
+
+        `C#` stays: only a link whose whole text is such signs is one.
+        """
+        nodes, places = permalinks(
+            self.text, self.text_start, self.text_end, self.tag, self.end, HAS_PERMALINK, TAG_CODE["a"]
+        )
+        if not places:
+            return self, keep
+        if nodes:
+            keep = keep.copy()
+            for node in nodes:
+                keep[node : int(self.end[node])] = False
+        text, after = self.text, [0, *(at + 1 for at in places)]
+        kept = [text[start:end] for start, end in zip(after, [*places, len(text)], strict=True)]
+        return replace(self, text=" ".join(kept)), keep
 
     def __len__(self) -> int:
         return len(self.tag)

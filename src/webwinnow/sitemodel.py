@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from webwinnow.cleaner import Cleaner, clean_page
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import Cleaner, CleanPage, clean_page
 from webwinnow.errors import SettingsError
 from webwinnow.fingerprints import exact_fingerprint, page_fingerprint
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings

@@ -1,4 +1,7 @@
-"""`Structures`: the data tables, rows, lists and items of a page, as arrays beside its tree (thesis 6.1b).
+"""The logical segmentation of a page (thesis 6.1b), computed once per page as arrays.
+
+`Structures`, over its nodes: data tables, rows, lists and items. `Sections`, over its blocks with text: headings and
+what they head, sentences that introduce a list, code, figures; and the headline.
 
 A data table is a `<table>` of at least two columns with short cells that contain text only; a table around other
 structures (tables, lists, headings, forms) is there for the layout. A `<dl>` of terms and values is one, too: terms are
@@ -7,15 +10,20 @@ its first column, values its second.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._sections import outline
 from webwinnow._structures import find_structures, neighbours
 from webwinnow.blocks import Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemeta.hints import Hints, shared_words, squeezed, title_parts
+from webwinnow.pagetree import Head, PageTree
 
 LONGEST_CELL = 1_000
 """Characters, white space included: a table with a longer cell is a layout table (ours)."""
@@ -127,3 +135,184 @@ def pair_bits(blocks: Blocks, said: NDArray[np.int32]) -> NDArray[np.uint8]:
     tree = blocks.tree
     text = tree.text, tree.run_start, tree.run_owner, blocks.first_run
     return neighbours(*text, said, blocks.owner, tree.tag, tree.parent, ROLES, LABEL_CHARS, LABEL_WORDS)
+
+
+# Sections
+
+BESIDE = 1
+"""Words beside a heading, such as "edit", with which an element is only the heading's own."""
+ROLE_LEVEL = 2
+"""The level of an element with the role of a heading (its default in ARIA)."""
+MAX_HEADINGS = 64
+"""Headings that are compared with the page's titles."""
+MAX_FOUND = 4
+"""Places in the text at which a part of a title is looked up."""
+SIMILAR = 0.5
+"""Share of a first-level heading's words that occur in a title of the head, to count as another wording of it."""
+WHOLE_TITLE, TITLE_PART, SIMILAR_TITLE, WRITTEN_TITLE, FIRST_LEVEL = range(5)
+"""How good candidates for the headline are; up to `WRITTEN_TITLE` the title confirms them."""
+LONGEST = 1_000
+"""Characters of a longest headline."""
+_LEVEL, _LISTS, _CODE, _FIGURE, _PICTURE, _BOUND = 7, 8, 16, 32, 64, 128
+_OUTLINE_ROLES = {
+    _LISTS: "ul ol dl menu dir table pre listing xmp plaintext",
+    _CODE: "pre listing xmp plaintext",
+    _FIGURE: "figure",
+    _PICTURE: "img image picture svg video canvas object embed",
+    _BOUND: "ul ol dl menu dir table li aside nav footer form details dialog",
+}
+_OUTLINE_ROLE = np.zeros(CUSTOM_TAG + 1, np.uint8)
+for _level in range(1, 7):
+    _OUTLINE_ROLE[TAG_CODE[f"h{_level}"]] = _level
+for _role, _names in _OUTLINE_ROLES.items():
+    _OUTLINE_ROLE[[TAG_CODE[name] for name in _names.split()]] |= _role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sections:
+    """Arrays over the blocks with text of a page.
+
+    `level[k]` is the level of the heading that block k is, 0 for other text. `heading[k]` is the first block of the
+    heading that k is under, -1 for none; further lines of a heading are under its first. `end[k]` is the block after
+    the last that k heads, or introduces if it is no heading; 0 for none. `code[k]` and `figure[k]` are the nodes of the
+    code and of the figure with a picture that k is in, -1 for none.
+    """
+
+    level: NDArray[np.uint8]
+    heading: NDArray[np.int32]
+    end: NDArray[np.int32]
+    code: NDArray[np.int32]
+    figure: NDArray[np.int32]
+
+    def lines(self, k: int) -> slice:
+        """The blocks of the heading that begins with block k, or k alone."""
+        after = k + 1
+        while after < len(self.level) and self.level[after] and self.end[after] == 0 and self.heading[after] == k:
+            after += 1
+        return slice(k, after)
+
+
+def find_sections(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32]) -> Sections:
+    """Find the sections of a page, whose blocks with text are `said` and have so many `words`.
+
+    A section ends at the next heading of the same or a higher level, or with the element that contains it: the nearest
+    around the heading with more than a few words of other text.
+    """
+    tree = blocks.tree
+    role = _OUTLINE_ROLE[np.minimum(tree.tag, CUSTOM_TAG)]
+    at = np.flatnonzero(tree.attr_name == ATTRIBUTE_CODE["role"])
+    for k in at[tree.attr_start[at + 1] - tree.attr_start[at] == len("heading")].tolist():
+        if tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]] == "heading":
+            node = tree.attr_node[k]
+            role[node] |= 0 if role[node] & _LEVEL else ROLE_LEVEL
+    start, stop = tree.run_start[blocks.first_run[said]], tree.run_start[blocks.first_run[said + 1]]
+    level, heading, end, code, figure = outline(
+        tree.parent, tree.text_start, tree.text_end, role, tree.text, blocks.owner[said], start, stop, words, BESIDE
+    )
+    return Sections(level=level, heading=heading, end=end, code=code, figure=figure)
+
+
+def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> list[list[int]]:
+    """Blocks that may be the headline: five lists in page order, the best first.
+
+    First headings that are a title of the head, then those that are a part of one, then first-level headings that share
+    most words with a title, then other text that is a title or a part of one, then all first-level headings. Names of
+    the site and hidden text do not count.
+    """
+    tree = blocks.tree
+    start, stop = tree.run_start[blocks.first_run[said]], tree.run_start[blocks.first_run[said + 1]]
+    visible = tree.visible[tree.run_owner[blocks.first_run[said]]]
+    hints = Hints(tree)
+    declared = hints.declared
+    parts = {part: squeezed(part) for title in declared for part in _parts(title)}
+    known = {plain for part, plain in parts.items() if plain and not hints.is_site(part)}
+    whole = known & {parts[title] for title in declared}
+    graded: list[list[int]] = [[], [], [], [], []]
+    confirmed: dict[int, str] = {}
+    for k in np.flatnonzero((sections.level > 0) & (sections.end > 0) & visible)[:MAX_HEADINGS].tolist():
+        text = tree.text[start[k] : stop[sections.lines(k).stop - 1]]
+        plain = squeezed(text[:LONGEST])
+        if plain in whole:
+            graded[WHOLE_TITLE].append(k)
+        elif plain in known:
+            confirmed[k] = plain
+        elif plain and sections.level[k] == 1 and not hints.is_site(text):
+            is_similar = any(shared_words(text, title) >= SIMILAR for title in declared)
+            graded[SIMILAR_TITLE if is_similar else FIRST_LEVEL].append(k)
+    longer = set(confirmed.values())
+    graded[TITLE_PART] = [k for k, plain in confirmed.items() if not any(plain in one != plain for one in longer)]
+    if not graded[WHOLE_TITLE] and not graded[TITLE_PART]:
+        found = {k for part in parts if parts[part] in known for k in _written(blocks, part, start, stop)}
+        graded[WRITTEN_TITLE] = sorted(k for k in found if visible[k])
+    return graded
+
+
+def _parts(title: str) -> Iterator[str]:
+    """Yield a title, its parts, and theirs: the middle of three parts too."""
+    yield title
+    for part in title_parts(title):
+        yield part
+        yield from title_parts(part)
+
+
+def _written(blocks: Blocks, part: str, start: NDArray[np.int32], stop: NDArray[np.int32]) -> list[int]:
+    """Blocks whose text is a part of a title, of two words or more."""
+    text, found, at = blocks.tree.text, [], -1
+    for _ in range(MAX_FOUND if " " in part else 0):
+        at = text.find(part, at + 1)
+        if at < 0:
+            break
+        k = int(start.searchsorted(at, side="right")) - 1
+        if k >= 0 and stop[k] - start[k] <= LONGEST and squeezed(text[start[k] : stop[k]]) == squeezed(part):
+            found.append(k)
+    return found
+
+
+# The product that a page is about
+
+MOST_BELOW = 60
+"""Blocks below the headline among which its price and availability are."""
+OFFER_WORDS = 8
+"""Words of a price with what belongs to it, such as "was" and "per month"; of an availability, too."""
+_PRICE_METAS = ("product:price:amount", "og:price:amount", "price", "lowprice")
+_AMOUNT = re.compile(r"([0-9]{1,9})(?:[.,][0-9]{1,2})?$")
+_STOCK = re.compile(r"(?:^|[-_\s])(?:in)?stock|availab", re.IGNORECASE)
+
+
+def offered(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32], first: int) -> list[int]:
+    """Blocks with the price and the availability of the product that the page says it is about, at most one each.
+
+    They are among the blocks from `first` on, which follow the headline.
+    """
+    tree = blocks.tree
+    amounts = {match[1] for text in _prices(tree.head) if (match := _AMOUNT.match(text.strip()))} - {"0"}
+    if not amounts:
+        return []
+    bounds = tree.run_start[blocks.first_run]
+    rows = [k for k in range(first, min(first + MOST_BELOW, len(said))) if words[k] <= OFFER_WORDS]
+    written = re.compile("|".join(rf"(?<![0-9.,]){_grouped(amount)}(?![0-9])" for amount in sorted(amounts)))
+    price = (k for k in rows if written.search(tree.text, bounds[said[k]], bounds[said[k] + 1]))
+    named = (tree.attribute(int(blocks.owner[said[k]]), "class") or "" for k in rows)
+    stock = (k for k, name in zip(rows, named, strict=True) if _STOCK.search(name))
+    return [k for found in (price, stock) for k in islice(found, 1)]
+
+
+def _prices(head: Head) -> Iterator[str]:
+    """Yield the prices that the head declares for the one product of the page."""
+    for name in _PRICE_METAS:
+        yield from islice((content for key, content in head.metas if key == name), 1)
+    if sum(script.count('"Product"') for script in head.json_ld) != 1:
+        return
+    for thing in head.json_ld_things:
+        if thing.get("@type") == "Product":
+            offers = thing.get("offers")
+            for offer in (offers if isinstance(offers, list) else [offers])[:1]:
+                if isinstance(offer, dict):
+                    yield from (str(offer[name]) for name in ("price", "lowPrice") if name in offer)
+
+
+def _grouped(amount: str) -> str:
+    """A pattern of a whole number with or without separators of thousands."""
+    head, tail = amount[: len(amount) % 3], amount[len(amount) % 3 :]
+    groups = [head] * bool(head) + [tail[k : k + 3] for k in range(0, len(tail), 3)]
+    return r"[.,'\s]?".join(groups)

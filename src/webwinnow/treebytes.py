@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError
 from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, STYLE_VERSION, TAGS
 from webwinnow.pagetree import Head, PageTree
-from webwinnow.storage import is_within
 
 MAGIC = b"wwt1"
 ZSTD_LEVEL = 1
@@ -142,9 +141,9 @@ def _is_sound(tree: PageTree) -> bool:
         and np.all((tags < len(TAGS)) | ((tags >= CUSTOM_TAG) & (tags < CUSTOM_TAG + len(tree.custom_tags))))
         and np.all((tree.text_start >= 0) & (tree.text_start <= tree.text_end) & (tree.text_end <= len(tree.text)))
         and _is_rising(tree.run_start, len(tree.text))
-        and is_within(tree.run_owner, nodes)
-        and is_within(tree.run_before, nodes + 1)
-        and is_within(tree.attr_node, nodes)
+        and np.all((tree.run_owner >= 0) & (tree.run_owner < nodes))
+        and np.all((tree.run_before >= 0) & (tree.run_before <= nodes))
+        and np.all((tree.attr_node >= 0) & (tree.attr_node < nodes))
         and np.all(tree.attr_name < len(ATTRIBUTES))
         and _is_rising(tree.attr_start, len(tree.attr_text))
     )

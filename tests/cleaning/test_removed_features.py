@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from webwinnow import CleaningSettings, SettingsError, parse
 from webwinnow._words import word_spans
+from webwinnow.cleaner import CleanPage
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cleaning.verdict import keep_visible
-from webwinnow.cleanpage import CleanPage
 from webwinnow.cli.app import app
 from webwinnow.collection.settings import RunSettings
 

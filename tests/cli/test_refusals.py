@@ -12,7 +12,7 @@ import pytest
 
 from webwinnow.cli import terminal
 from webwinnow.cli.app import main
-from webwinnow.collection.summary import shared_reason
+from webwinnow.collection.outputparts import shared_reason
 from webwinnow.site.modelstore import ModelFolder, ModelTable
 
 Command = Callable[..., tuple[Any, str, str]]

@@ -21,9 +21,8 @@ from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import GENRES, PageContext, PageEvidence
-from webwinnow.sections import WHOLE_TITLE, WRITTEN_TITLE, offered
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
-from webwinnow.structures import CLOSE, COLON, NO_LINK, pair_bits
+from webwinnow.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TITLE, offered, pair_bits
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True

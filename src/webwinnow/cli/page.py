@@ -9,9 +9,8 @@ from typing import Annotated, BinaryIO, Literal
 
 import typer
 
-from webwinnow.cleaner import Cleaner
+from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
-from webwinnow.cleanpage import CleanPage
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import printable
 from webwinnow.crawl import CrawlSettings

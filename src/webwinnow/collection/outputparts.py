@@ -7,23 +7,35 @@ Pages that need nothing of their site were cleaned when they were parsed and are
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 from collections import deque
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from webwinnow.collection.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.collection.pageworker import failed_page
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.summary import Counts, shared_reason
 from webwinnow.collection.workerjobs import CleanStored, LearnSite, PageCleaned, Shared, SiteLearned, SiteToClean
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
+from webwinnow.io import record_line
 from webwinnow.progress import Progress, no_progress
-from webwinnow.replicas import ReplicaSettings
+from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
 from webwinnow.replicas.sketches import placed
 from webwinnow.storage import write_file
 
 PART_PAGES = 64
 """Pages in a part of the output at most."""
+SHOWN_REPEATS = 10
+MOST_REASONS = 1_000
+"""Different reasons that are counted: a hostile crawl could cause one per page."""
+_PLACE_BEFORE = re.compile(r"(?:line|row) [0-9]+: ")
+_PLACE = re.compile(r"(line|row) [0-9]+(?= )")
+_JSON_PLACE = re.compile(r": line [0-9]+ column [0-9]+ \(char [0-9]+\)")
 
 
 def clean_all(
@@ -41,6 +53,58 @@ def clean_all(
     stage = _CleanStage(store, pool, settings, progress, models or {})
     stage.run()
     return stage.sites
+
+
+def shared_reason(reason: str) -> str:
+    """A reason without the line or row that it names, to count equal ones together."""
+    reason = _PLACE_BEFORE.sub("", reason, count=1) if _PLACE_BEFORE.match(reason) else reason
+    found = _PLACE.match(reason)
+    if found is not None:
+        reason = f"a {found[1]}{reason[found.end() :]}"
+    return _JSON_PLACE.sub("", reason)
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts of one part, or of a whole run."""
+
+    outcomes: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Why pages were dropped or failed."""
+    remarks: dict[str, int] = field(default_factory=dict)
+    """Remarks on pages that were kept."""
+    kept_words: int = 0
+    all_words: int = 0
+    repeats: list[tuple[int, str, str]] = field(default_factory=list)
+    """(pages, text, site)."""
+
+    def add(self, other: Counts) -> None:
+        """Add other counts."""
+        for counted in ("outcomes", "reasons", "remarks"):
+            mine = getattr(self, counted)
+            for name, count in getattr(other, counted).items():
+                known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
+                mine[known] = mine.get(known, 0) + count
+        self.kept_words += other.kept_words
+        self.all_words += other.all_words
+        self.repeats = sorted([*self.repeats, *other.repeats], key=lambda r: (-r[0], r[1], r[2]))[:SHOWN_REPEATS]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for `from_plain`."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Counts:
+        """Read the values of `to_plain`."""
+        return cls(**plain | {"repeats": [tuple(repeat) for repeat in plain["repeats"]]})
+
+    @classmethod
+    def of(cls, store: CollectionStore) -> Counts:
+        """The sum over the finished parts of a store."""
+        counts = cls()
+        for _, plain in store.parts():
+            counts.add(cls.from_plain(plain))
+        return counts
 
 
 class _Part(NamedTuple):
@@ -237,3 +301,49 @@ class _CleanStage:
     def _count(self, pages: int) -> None:
         self.done += pages
         self.progress("clean", self.done, self.total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionReplicas:
+    """The replicas among the pages of a store, in output order."""
+
+    store: CollectionStore
+    sketches: Sketches
+    replicas: Replicas
+
+    @classmethod
+    def of(
+        cls, store: CollectionStore, settings: ReplicaSettings, progress: Progress = no_progress
+    ) -> CollectionReplicas:
+        """Find the replicas among the pages of a store whose parts are all done."""
+        total = store.page_count()
+        progress("replicas", 0, total)
+        path = store.folder / "sketches.bin"
+        with path.open("wb") as table:
+            for part, _ in store.parts():
+                with store.sketches_path(part).open("rb") as file:
+                    shutil.copyfileobj(file, table)
+        row = sketch_type(settings.method)
+        sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
+        found = cls(store, sketches, find_replicas(sketches, settings))
+        progress("replicas", total, total)
+        return found
+
+    def replica_of(self, place: int) -> str | None:
+        """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
+        kept = int(self.replicas.stays[place])
+        if kept == place:
+            return None
+        page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
+        return url if page_id is None else page_id
+
+    def named_lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines of all records, with `replica_of`."""
+        for place, line in enumerate(lines):
+            kept = self.replica_of(place)
+            yield line if kept is None else record_line(json.loads(line) | {"replica_of": kept})
+
+    def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """All records, with `replica_of`."""
+        for place, record in enumerate(records):
+            yield record | {"replica_of": self.replica_of(place)}

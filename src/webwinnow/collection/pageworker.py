@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.blocks import cut
-from webwinnow.cleaner import Cleaner
+from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
-from webwinnow.cleanpage import CleanPage
 from webwinnow.collection.pagestore import StoredPage, stored_tree
 from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.workerjobs import (

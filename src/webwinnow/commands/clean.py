@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack
 
-from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.outputparts import CollectionReplicas, Counts, clean_all
 from webwinnow.collection.pagestore import CollectionStore
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.summary import CollectionReplicas, Counts, Summary
+from webwinnow.collection.summary import FoundReplicas, Summary
 from webwinnow.docview import CategoryModel
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, output_format, part_lines, read_parts, write_output
@@ -117,7 +117,7 @@ def clean_collection(
         write_lines(part_lines(paths(rejected=True)), rejected)
     if not settings.site_by.has_sites:
         sites = len(set(store.site_names()))
-    return Summary(store.page_count(), sites, counts, None if replicas is None else replicas.found())
+    return Summary(store.page_count(), sites, counts, None if replicas is None else FoundReplicas.of(replicas))
 
 
 def run_identity(inputs: Sequence[str | Path], settings: RunSettings) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.outputparts import CollectionReplicas, Counts, clean_all
 from webwinnow.collection.pagestore import CollectionStore, PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.summary import CollectionReplicas, Counts, Summary
+from webwinnow.collection.summary import FoundReplicas, Summary
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
 from webwinnow.io.outputs import OutputFormat
@@ -83,7 +83,7 @@ def _write(
 ) -> Summary:
     replicas = CollectionReplicas.of(store, settings, progress)
     write_output(_lines(replicas), out, format, fields=REPLICA_FIELDS)
-    return Summary(store.page_count(), len(store.sites()), Counts.of(store), replicas.found())
+    return Summary(store.page_count(), len(store.sites()), Counts.of(store), FoundReplicas.of(replicas))
 
 
 def _add_records(

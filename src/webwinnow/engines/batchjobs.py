@@ -16,11 +16,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.outputparts import Counts, clean_all
 from webwinnow.collection.pagestore import SIGN, CollectionStore
 from webwinnow.collection.parsedcollection import ModelOrder, SiteModelBuilt, build_models, parsed_pages
 from webwinnow.collection.settings import CollectionSettings, RunSettings
-from webwinnow.collection.summary import Counts
 from webwinnow.collection.workerjobs import LearnSite, Shared, SiteLearned
 from webwinnow.collection.workerpool import Task, WorkerPool
 from webwinnow.engines.batches import TREES, pages_of, rows_of, tree_batches, values

@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from webwinnow.collection.outputparts import Counts
 from webwinnow.collection.pagestore import SIGN, CollectionStore, PageRow, part_path, write_part
 from webwinnow.collection.parsedcollection import ModelOrder, SiteModelBuilt
 from webwinnow.collection.settings import CollectionSettings, RunSettings
-from webwinnow.collection.summary import Counts
 from webwinnow.collection.workerjobs import SiteLearned
 from webwinnow.engines.batches import DONE, MODELS, PARTED_TREES, TREES, batch_of, values
 from webwinnow.engines.batchjobs import EVERY_KEY, build_part, chosen_trees, clean_part, learn_site, parse_records

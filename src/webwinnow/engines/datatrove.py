@@ -20,10 +20,9 @@ from datatrove.pipeline.writers.disk_base import DiskWriter
 from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
-from webwinnow.collection.outputparts import clean_all
+from webwinnow.collection.outputparts import CollectionReplicas, clean_all
 from webwinnow.collection.parsedcollection import ParsedCollection
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.summary import CollectionReplicas
 from webwinnow.io import read_parts, record_line
 from webwinnow.io.inputs import list_files
 from webwinnow.io.rows import PAGE_FIELDS

@@ -15,7 +15,6 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
 from webwinnow.pagetree import PageTree, without_surrogates
-from webwinnow.render.permalinks import without_permalinks
 
 # Spelling
 
@@ -290,7 +289,7 @@ class Hints:
 
     @cached_property
     def _unlinked(self) -> PageTree:
-        return without_permalinks(self.tree, self.tree.visible)[0]
+        return self.tree.without_permalinks(self.tree.visible)[0]
 
     @cached_property
     def title_end(self) -> int:

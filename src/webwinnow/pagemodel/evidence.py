@@ -20,8 +20,7 @@ from webwinnow.pagemeta import page_names
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
-from webwinnow.sections import Sections, find_sections, headlines
-from webwinnow.structures import Structures
+from webwinnow.structures import Sections, Structures, find_sections, headlines
 
 _HEAD = struct.Struct("<III")
 

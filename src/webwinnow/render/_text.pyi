@@ -23,12 +23,3 @@ def flowing_text(
     names: tuple[int, ...],
     may_have_signs: bool,
 ) -> str | None: ...
-def permalinks(
-    text: str,
-    text_start: NDArray[np.int32],
-    text_end: NDArray[np.int32],
-    tag: NDArray[np.uint16],
-    end: NDArray[np.int32],
-    does: NDArray[np.uint16],
-    link: int,
-) -> tuple[list[int], list[int]]: ...

@@ -9,6 +9,7 @@ import numpy as np
 
 from webwinnow import markup as vocabulary
 from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound, make_room
+from webwinnow._signs cimport has_sign, is_space_or_control
 from webwinnow._unicode cimport (
     Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
 )
@@ -75,39 +76,6 @@ cdef struct Row:
     int32_t kept        # cells with kept text or a kept picture
     bint is_header
     bint has_text
-
-
-cdef inline bint is_space_or_control(Py_UCS4 c) noexcept:
-    """White space, or a control character, which is written as a space (render.walk.printable)."""
-    if c < 128:
-        return c <= 32 or c == 127
-    return c < 160 or Py_UNICODE_ISSPACE(c)
-
-
-cdef inline bint is_icon(Py_UCS4 c) noexcept:
-    """A character for private use: the glyphs of icon fonts."""
-    return 0xE000 <= c <= 0xF8FF or c >= 0xF0000
-
-
-cdef inline bint is_sign(Py_UCS4 c) noexcept:
-    """A character that links to headings consist of: ¶ # § U+200B, link, chain, anchor, and glyphs of icon fonts."""
-    if c < 128:
-        return c == 35
-    return (
-        c == 0xB6 or c == 0xA7 or c == 0x200B or c == 0x1F517 or c == 0x26D3 or c == 0x2693 or is_icon(c)
-    )
-
-
-cdef bint has_sign(str text, int32_t start, int32_t stop) except -1:
-    cdef int kind = PyUnicode_KIND(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef int32_t at
-    if not 0 <= start <= stop <= PyUnicode_GET_LENGTH(text):
-        raise ValueError("a node is outside the text")
-    for at in range(start, stop):
-        if is_sign(PyUnicode_READ(kind, data, at)):
-            return True
-    return False
 
 
 cdef inline Py_UCS4 printable(Py_UCS4 c) noexcept:
@@ -903,59 +871,3 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
         writer.close(opened[depth])
     writer.flush()
     return writer.written()
-
-
-def permalinks(str text, const int32_t[::1] text_start, const int32_t[::1] text_end, const uint16_t[::1] tag,
-               const int32_t[::1] end, const uint16_t[::1] does, int link):
-    """The links to headings inside them (nodes), and where their signs are in the text, ascending.
-
-    A link in a heading is one where all its text is signs, and the heading has other text. Glyphs of icon fonts and a
-    pilcrow at the end are signs without a link, too.
-    """
-    cdef int32_t size = <int32_t>tag.shape[0], i = 0, k, at
-    cdef int kind = PyUnicode_KIND(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef bint says
-    cdef Py_UCS4 c
-    cdef list nodes = [], places = []
-    check_columns(text_start.shape[0] == text_end.shape[0] == end.shape[0] == size)
-    while i < size:
-        if tag[i] >= does.shape[0] or not does[tag[i]] & LINKED:
-            i += 1
-            continue
-        if not i < end[i] <= size:
-            raise ValueError(f"node {i} has the end {end[i]}")
-        if not has_sign(text, text_start[i], text_end[i]):
-            i = end[i]
-            continue
-        says = False
-        for at in range(text_start[i], text_end[i]):
-            c = PyUnicode_READ(kind, data, at)
-            if not (is_sign(c) or is_space_or_control(c)):
-                says = True
-                break
-        found = set()
-        k = i + 1
-        while says and k < end[i]:
-            if tag[k] == link and text_start[i] <= text_start[k] < text_end[k] <= text_end[i] and k < end[k] <= end[i]:
-                for at in range(text_start[k], text_end[k]):
-                    c = PyUnicode_READ(kind, data, at)
-                    if not (is_sign(c) or is_space_or_control(c)):
-                        break
-                else:
-                    signs = [at for at in range(text_start[k], text_end[k]) if is_sign(text[at])]
-                    if signs:
-                        nodes.append(k)
-                        found.update(signs)
-                    k = end[k]
-                    continue
-            k += 1
-        found.update([at for at in range(text_start[i], text_end[i]) if is_icon(text[at])])
-        at = text_end[i] - 1
-        while says and at >= text_start[i] and (at in found or is_space_or_control(text[at]) or text[at] == "\xb6"):
-            if text[at] == "\xb6":
-                found.add(at)
-            at -= 1
-        places += sorted(found)
-        i = end[i]
-    return nodes, places

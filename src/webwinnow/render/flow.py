@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from webwinnow._words import blank_runs
 from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATTED, TAG_CODE, TAGS
-from webwinnow.pagetree import PageTree
+from webwinnow.pagetree import HAS_PERMALINK, PageTree
 from webwinnow.render._text import flowing_text
 from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of, number_in
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.permalinks import LINKED_TAGS, without_permalinks
 from webwinnow.render.tablegrid import AddedCells, TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 from webwinnow.structures import FOREIGN_TO_DATA, LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
@@ -68,8 +67,8 @@ _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, F
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARK_OF))
 """Tags that matter to rich text."""
 _SEEN[TAG_CODE["#root"]] = True
-_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT, _GROUP_BIT, _HEAD_BIT = (
-    1 << k for k in range(4, 11)
+_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT, _GROUP_BIT, _HEAD_BIT, _LINKED_BIT = (
+    1 << k for k in range(4, 12)
 )
 TAG_DOES = (
     _ROLE
@@ -83,7 +82,7 @@ TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
 _GROUPS = [TAG_CODE[name] for name in ("thead", "tbody", "tfoot")]
 TAG_DOES[_GROUPS] |= _GROUP_BIT
 TAG_DOES[[TAG_CODE["thead"], TAG_CODE["th"]]] |= _HEAD_BIT
-TAG_DOES |= LINKED_TAGS
+TAG_DOES[HAS_PERMALINK] |= _LINKED_BIT
 _NAMES = tuple(ATTRIBUTE_CODE[name] for name in "start colspan rowspan value reversed type".split())
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
@@ -101,7 +100,7 @@ def to_text(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     """Plain text of the kept parts. Ends with a newline unless it is empty."""
     check_masks(tree, keep, runs)
     shown = _flowing(tree, keep, runs, may_have_signs=False)
-    return shown if shown is not None else _flowing(*without_permalinks(tree, keep), runs, may_have_signs=True) or ""
+    return shown if shown is not None else _flowing(*tree.without_permalinks(keep), runs, may_have_signs=True) or ""
 
 
 def _flowing(
@@ -119,7 +118,7 @@ def passages_of(
 ) -> list[Passage]:
     """The kept parts of a page as passages, in page order. `rich` adds links, emphasis and images."""
     check_masks(tree, keep, runs)
-    return _Walk(*without_permalinks(tree, keep), rich).passages(runs)
+    return _Walk(*tree.without_permalinks(keep), rich).passages(runs)
 
 
 def code_language(tree: PageTree, i: int) -> str:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.flow import check_masks
-from webwinnow.render.permalinks import without_permalinks
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
 
 _AS_DIV = frozenset("body form fieldset legend dialog template noscript search select optgroup option marquee".split())
@@ -34,7 +33,7 @@ def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     It has the page's title, unless nothing at all is kept.
     """
     check_masks(tree, keep, runs)
-    tree, keep = without_permalinks(tree, keep)
+    tree, keep = tree.without_permalinks(keep)
     body = _body(tree, *_with_empty_cells(tree, keep, runs))
     language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
     title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"

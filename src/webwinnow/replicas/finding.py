@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleanpage import CleanPage
+from webwinnow.cleaner import CleanPage
 from webwinnow.pagemeta import metadata
 from webwinnow.replicas.grouping import Places, alike, joined, similarity_of
 from webwinnow.replicas.sketches import (
