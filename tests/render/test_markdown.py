@@ -72,9 +72,22 @@ def test_a_rule_is_read_as_a_rule(read_markdown) -> None:
 
 
 def test_a_rule_in_a_list_item_does_not_eat_the_list(read_markdown) -> None:
-    kinds = read_markdown(markdown("<ul><li><hr></li><li>a</li></ul>")).kinds
+    kinds = read_markdown(markdown("<ul><li>b<hr>c</li><li>a</li></ul>")).kinds
     assert kinds.count("list_item_open") == 2
     assert "hr" in kinds
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("<hr><p>a</p><hr><hr><p>b</p><hr>", "a\n\n***\n\nb\n"),
+        ("<ul><li>a<hr></li><li><hr>b</li></ul>", "- a\n- b\n"),
+        ("<ul><li>a<hr></li></ul><hr><p>b</p>", "- a\n\n***\n\nb\n"),
+        ("<p>a</p><blockquote>b<hr>c</blockquote>", "a\n\n> b\n>\n> ***\n>\n> c\n"),
+    ],
+)
+def test_rules_that_separate_nothing_are_left_out(page: str, expected: str) -> None:
+    assert markdown(page) == expected
 
 
 # Links

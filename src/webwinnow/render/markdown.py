@@ -7,6 +7,7 @@ and mailto links and http(s) images appear.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from string import punctuation
 from unicodedata import category
@@ -34,10 +35,7 @@ def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
     """Markdown of the kept parts. Ends with a newline unless it is empty."""
     written: list[str] = []
     last: Passage | None = None
-    for passage in passages_of(tree, keep, runs, rich=True):
-        body = _body(passage)
-        if not body:
-            continue
+    for passage, body in _separated(passages_of(tree, keep, runs, rich=True)):
         if last is not None:
             written.append(_gap(last, passage))
         first, rest = _margins(passage.within)
@@ -46,6 +44,25 @@ def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
         written.append(first + body.replace("\n", "\n" + rest) if first or rest else body)
         last = passage
     return "".join([*written, "\n"]) if written else ""
+
+
+def _separated(passages: Iterable[Passage]) -> Iterator[tuple[Passage, str]]:
+    """Passages that show something. Of rules, only those with text before and, in the same container, behind: what
+    others separated is removed.
+    """
+    rules: list[Passage] = []
+    is_first = True
+    for passage in passages:
+        body = _body(passage)
+        if passage.kind == "rule":
+            rules.append(passage)
+        elif body:
+            around = {id(one) for one in passage.within if one.opened or one.marker is None}
+            rule = next((one for one in rules if around.issuperset(map(id, one.within))), None)
+            if rule is not None and not is_first:
+                yield rule, _body(rule)
+            rules, is_first = [], False
+            yield passage, body
 
 
 def _gap(last: Passage, passage: Passage) -> str:
