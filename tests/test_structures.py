@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_tables import placed_cells
+
 from webwinnow.pagemodel import PageContext
 from webwinnow.parsing import parse
-from webwinnow.structures import COLUMN_HEADER, GROUP_HEADER, ROW_HEADER, Structures
+from webwinnow.structures import COLUMN_HEADER, GROUP_HEADER, ROW_HEADER, Structures, data_tables
 
 Cell = tuple[str, int, int, int, int, int]
 
@@ -16,6 +22,23 @@ def cells_of(html: str) -> list[Cell]:
     tree = parse(f"<body>{html}</body>".encode(), "http://a.example/")
     found = Structures.of(tree)
     return [(tree[node].text.strip(), *rest) for node, *rest in found.cells.T.tolist()]
+
+
+def headers_of(html: str) -> dict[int, list[str]]:
+    """The texts of the cells that head columns, rows, or the rows that follow."""
+    found: dict[int, list[str]] = {COLUMN_HEADER: [], ROW_HEADER: [], GROUP_HEADER: []}
+    for cell in cells_of(html):
+        if cell[0] and cell[-1]:
+            found[cell[-1]].append(cell[0])
+    return found
+
+
+def table(*rows: str, tag: str = "td") -> str:
+    """A table from rows of cells between bars; a row of one cell covers all columns."""
+    columns = max(row.count("|") for row in rows) + 1
+    lines = [f"<tr><td colspan={columns}>{row}" if "|" not in row else
+             "<tr>" + "".join(f"<{tag}>{cell}" for cell in row.split("|")) for row in rows]  # fmt: skip
+    return f"<table>{''.join(lines)}</table>"
 
 
 def test_spans_are_expanded_and_headers_found() -> None:
@@ -62,6 +85,96 @@ def test_layout_tables_are_no_data() -> None:
     assert not cells_of("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>")
     assert not cells_of("<table><tr><td>a<td>b</table>")
     assert not cells_of("<table><tr><td>a<tr><td>b<tr><td>c</table>")
+
+
+@st.composite
+def any_table(draw: st.DrawFn) -> str:
+    spans = st.sampled_from(
+        ["", "", "", " colspan=2", " rowspan=2", " colspan=3 rowspan=2", " rowspan=0", " colspan=x"]
+    )
+    parts = []
+    for _ in range(draw(st.integers(1, 6))):
+        parts.append(draw(st.sampled_from(["<tr>", "<tr>", "<tr>", "<tbody><tr>", "<tr hidden>"])))
+        for _ in range(draw(st.integers(0, 4))):
+            more = draw(st.sampled_from(["", "", "", " hidden"]))
+            parts.append(f"<{draw(st.sampled_from(['td', 'th']))}{draw(spans)}{more}>x")
+    return f"<table>{''.join(parts)}</table>"
+
+
+@given(any_table(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_cells_are_placed_as_the_slow_version_places_them(html: str, with_hidden: bool) -> None:
+    tree = parse(f"<body>{html}</body>")
+    absent = np.zeros(len(tree), np.bool_) if with_hidden else ~tree.visible
+    for node in np.flatnonzero(tree.tagged("table")).tolist():
+        found = data_tables(tree).cells(node, absent)
+        expected = placed_cells(tree, node, frozenset(np.flatnonzero(absent).tolist()))
+        assert [tuple(cell[:5]) for cell in found.tolist()] == expected
+
+
+@pytest.mark.parametrize("tag", ["td", "th"])
+def test_header_row_below_titles(tag: str) -> None:
+    header = "<tr>" + "".join(f"<{tag}>{text}" for text in ("", "G", "MPG", "3P%"))
+    html = table("Season and career", "2010|21|31.0|.459", "Career|98|23.6|.487")
+    html = html.replace("<tr><td>2010", header + "<tr><td>2010")
+    assert headers_of(html) == {
+        COLUMN_HEADER: ["G", "MPG", "3P%"],
+        ROW_HEADER: ["2010", "Career"],
+        GROUP_HEADER: ["Season and career"],
+    }
+
+
+def test_several_rows_without_numbers_above_numbers_are_headers() -> None:
+    html = table("Statistics|Goals|Free throws", "Season|3PM-A|FT%", "99-00|5-10|.500", "00-01|4-4|1.000")
+    assert headers_of(html)[COLUMN_HEADER] == ["Statistics", "Goals", "Free throws", "Season", "3PM-A", "FT%"]
+
+
+def test_one_row_of_numbers_is_enough_below_a_header_of_three_columns() -> None:
+    assert headers_of(table("Date|G|MPG", "2010|21|31.0"))[COLUMN_HEADER] == ["Date", "G", "MPG"]
+    assert headers_of(table("Price|new", "12|30"))[COLUMN_HEADER] == []
+
+
+def test_first_row_of_a_table_of_words_is_no_header_unless_its_style_differs() -> None:
+    rows = ("Name|Ann|Bob", "City|Rome|Oslo", "Job|cook|clerk")
+    assert headers_of(table(*rows))[COLUMN_HEADER] == []
+    styled = table(*rows).replace("<tr>", '<tr class="head">', 1)
+    assert headers_of(styled)[COLUMN_HEADER] == ["Name", "Ann", "Bob"]
+
+
+def test_row_with_numbers_is_no_header() -> None:
+    assert headers_of(table("2010|2011|2012", "1|2|3", "4|5|6"))[COLUMN_HEADER] == []
+    assert headers_of(table("Year|2011|2012", "1|2|3", "4|5|6"))[COLUMN_HEADER] == []
+
+
+@pytest.mark.parametrize(("style", "later"), [(' class="head"', True), ("", False)])
+def test_later_row_in_the_style_of_headers_only_is_a_header_too(style: str, later: bool) -> None:
+    html = table("Last game", "Date|MIN|PTS", "Dec 6|33|7", "Next game", "Day|MINS|POINTS", "Dec 8|31|10")
+    for first in ("Date", "Day"):
+        html = html.replace(f"<tr><td>{first}", f"<tr{style}><td>{first}")
+    found = headers_of(html)
+    assert found[COLUMN_HEADER] == ["Date", "MIN", "PTS"] + ["Day", "MINS", "POINTS"] * later
+    assert found[GROUP_HEADER] == ["Last game", "Next game"]
+
+
+def test_a_later_row_of_header_cells_is_a_header_and_a_table_of_header_cells_has_one() -> None:
+    html = "<table><tr><th>a<th>b<tr><td>1<td>2<tr><th>c<th>d<tr><td>3<td>4</table>"
+    assert headers_of(html)[COLUMN_HEADER] == ["a", "b", "c", "d"]
+    assert headers_of(table("a|b", "c|d", "e|f", tag="th"))[COLUMN_HEADER] == ["a", "b"]
+
+
+def test_a_row_of_one_cell_heads_the_rows_below_unless_others_are_covered() -> None:
+    assert headers_of("<table><tr><td>a<td>b<tr><td>more<tr><td>c<td>d</table>")[GROUP_HEADER] == ["more"]
+    assert headers_of("<table><tr><td rowspan=2>a<td>b<tr><td>more<tr><td>c<td>d</table>")[GROUP_HEADER] == []
+
+
+def test_labels_that_end_with_a_colon_head_their_rows_in_any_column() -> None:
+    assert headers_of(table("Team:|Den|Pay:|12", "City:|Rome|Age:|30"))[ROW_HEADER] == [
+        "Team:",
+        "Pay:",
+        "City:",
+        "Age:",
+    ]
+    assert headers_of(table("Team|Den|Pay|12", "City|Rome|Age|30"))[ROW_HEADER] == ["Team", "City"]
 
 
 def test_a_list_counts_its_items_and_how_much_of_it_is_links() -> None:

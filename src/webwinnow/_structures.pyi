@@ -1,23 +1,30 @@
 import numpy as np
 from numpy.typing import NDArray
 
+class DataTables:
+    def __init__(
+        self,
+        tag: NDArray[np.uint16],
+        parent: NDArray[np.int32],
+        end: NDArray[np.int32],
+        style: NDArray[np.uint64],
+        text: str,
+        text_start: NDArray[np.int32],
+        text_end: NDArray[np.int32],
+        attr_text: str,
+        attr_node: NDArray[np.int32],
+        attr_name: NDArray[np.uint8],
+        attr_start: NDArray[np.int32],
+        roles: NDArray[np.uint8],
+        limits: tuple[int, int, int],
+        names: tuple[int, int, int],
+    ) -> None: ...
+    def take(self, count: int) -> bool: ...
+    def has_data(self, table: int) -> bool: ...
+    def cells(self, table: int, absent: NDArray[np.bool_]) -> NDArray[np.int32]: ...
+
 def find_structures(
-    tag: NDArray[np.uint16],
-    parent: NDArray[np.int32],
-    end: NDArray[np.int32],
-    style: NDArray[np.uint64],
-    text: str,
-    text_start: NDArray[np.int32],
-    text_end: NDArray[np.int32],
-    run_start: NDArray[np.int32],
-    run_owner: NDArray[np.int32],
-    attr_text: str,
-    attr_node: NDArray[np.int32],
-    attr_name: NDArray[np.uint8],
-    attr_start: NDArray[np.int32],
-    roles: NDArray[np.uint8],
-    limits: tuple[int, int, int],
-    names: tuple[int, int, int],
+    found: DataTables, run_start: NDArray[np.int32], run_owner: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 def pool_tables(
     cell: NDArray[np.int32],

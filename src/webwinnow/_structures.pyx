@@ -7,205 +7,237 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 import numpy as np
 
 from webwinnow._hashing cimport GOLDEN, mixed
-from webwinnow._memory cimport Buffer, Scratch, added, bytes_of, check_columns, check_parent, check_runs
+from webwinnow._memory cimport (
+    Buffer, Scratch, added, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push,
+)
 from webwinnow._unicode cimport (
-    Py_UNICODE_ISDECIMAL, Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
+    Py_UNICODE_ISALPHA, Py_UNICODE_ISDECIMAL, Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND,
+    PyUnicode_READ,
 )
 
 cdef enum:
     # the role of a tag (structures.py), and a flag above it
     TABLE = 1
-    ROW, CELL, HEAD_CELL, HEAD, LIST, PAIRS, TERM, VALUE, LINK
+    ROW, CELL, HEAD_CELL, HEAD, LIST, PAIRS, TERM, VALUE, LINK, BODY
     ROLE = 31
     NO_DATA = 32
-    # header bits of a cell
-    COLUMN_HEADER = 1
-    ROW_HEADER = 2
-    GROUP_HEADER = 4
-    # bits of a table element while its cells are counted
-    FOREIGN = 1
-    HAS_HEADS = 2
-
-
-cdef struct Counts:
-    int32_t rows
-    int32_t cells
-    int32_t bits
+    MOST_HEADER_ROWS = 3
 
 
 cdef inline int role_of(const uint8_t[::1] roles, uint16_t tag) noexcept:
     return roles[tag if tag < roles.shape[0] else 0]
 
 
-cdef int64_t number_in(int kind, void* data, int32_t start, int32_t stop) noexcept:
-    """A number of one to six digits; -1 for anything else."""
-    cdef int64_t number = 0
-    cdef int32_t k
-    cdef Py_UCS4 c
-    if not 0 < stop - start <= 6:
-        return -1
-    for k in range(start, stop):
-        c = PyUnicode_READ(kind, data, k)
-        if not 48 <= c <= 57:
-            return -1
-        number = number * 10 + <int64_t>c - 48
-    return number
-
-
-def find_structures(const uint16_t[::1] tag, const int32_t[::1] parent, const int32_t[::1] end,
-                    const uint64_t[::1] style, str text, const int32_t[::1] text_start, const int32_t[::1] text_end,
-                    const int32_t[::1] run_start, const int32_t[::1] run_owner, str attr_text,
-                    const int32_t[::1] attr_node, const uint8_t[::1] attr_name, const int32_t[::1] attr_start,
-                    const uint8_t[::1] roles, tuple limits, tuple names):
-    """Arrays of `Structures`: of nodes (table, cell, list, item), of tables, of cells and of lists.
+cdef class DataTables:
+    """Which tables of a page have data, and where browsers place the cells of each: for structures and renderers.
 
     `roles` has the role of each tag code, `limits` are LONGEST_CELL, MOST_SPAN and MOST_ADDED_CELLS, and `names` the
     codes of colspan, rowspan and role.
     """
+
+    def __init__(self, const uint16_t[::1] tag, const int32_t[::1] parent, const int32_t[::1] end,
+                 const uint64_t[::1] style, str text, const int32_t[::1] text_start, const int32_t[::1] text_end,
+                 str attr_text, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
+                 const int32_t[::1] attr_start, const uint8_t[::1] roles, tuple limits, tuple names):
+        cdef Py_ssize_t size = tag.shape[0]
+        check_columns(parent.shape[0] == end.shape[0] == style.shape[0] == text_start.shape[0] == text_end.shape[0] == size)
+        check_columns(attr_name.shape[0] == attr_node.shape[0])
+        check_runs(attr_start, attr_node.shape[0], PyUnicode_GET_LENGTH(attr_text))
+        self.tag, self.parent, self.end, self.style = tag, parent, end, style
+        self.text, self.text_start, self.text_end = text, text_start, text_end
+        self.attr_text, self.attr_node, self.attr_name, self.attr_start = attr_text, attr_node, attr_name, attr_start
+        self.roles = roles
+        self.longest, self.most_span, self.left = limits
+        self.colspan, self.rowspan, self.role = names
+        self.placed, self.covered = Buffer(), Buffer()
+
+    cpdef bint take(self, int64_t count) noexcept:
+        """Whether the tables of the page may add so many empty cells; they are counted if so."""
+        if count > self.left:
+            return False
+        self.left -= count
+        return True
+
+    cpdef bint has_data(self, int32_t table) except -1:
+        """Whether a `<table>` or `<dl>` has data: rows and columns of short cells that contain text only."""
+        cdef int32_t rows = 0, cells = 0, k, stop = self.end_of(table)
+        cdef bint has_heads = False
+        cdef int role
+        cdef Py_ssize_t found
+        for k in range(table + 1, stop):
+            role = role_of(self.roles, self.tag[k])
+            if not role:
+                continue
+            if role & NO_DATA:
+                return False
+            if role == ROW or role == TERM:
+                rows += 1
+            elif role == CELL or role == HEAD_CELL or role == VALUE:
+                cells += 1
+                has_heads |= role == HEAD_CELL
+                if self.text_end[k] - self.text_start[k] > self.longest:
+                    return False
+        if role_of(self.roles, self.tag[table]) & ROLE == PAIRS:
+            if not rows or not cells:
+                return False
+        elif cells <= rows:
+            return False
+        self.is_line = rows < 2 and not has_heads
+        found = self.attribute(table, self.role)
+        return found < 0 or (
+            self.attr_text[self.attr_start[found] : self.attr_start[found + 1]] not in ("presentation", "none")
+        )
+
+    def cells(self, int32_t table, absent):
+        """The cells of a table: node, first row, first column, rows, columns and header bits of each.
+
+        Rows and cells that are `absent` have no place.
+        """
+        cdef Py_ssize_t count = self.place(table, bytes_of(absent))
+        found = np.empty((count, 6), np.int32)
+        if count:
+            filled(found.reshape(-1), &self.placed.column)
+        return found
+
+    cdef Py_ssize_t place(self, int32_t table, const uint8_t[::1] absent) except -1:
+        """Place the cells of a table in rows and columns, mark headers, and return how many there are."""
+        cdef int32_t k = table + 1, stop = self.end_of(table), row = -1, column = 0
+        cdef bint is_pairs = role_of(self.roles, self.tag[table]) & ROLE == PAIRS, after_value = True
+        cdef bint may_be_absent = absent is not None
+        cdef int role
+        if may_be_absent:
+            check_columns(absent.shape[0] == self.tag.shape[0])
+        self.placed.column.used = self.covered.column.used = 0
+        self.rows = self.columns = 0
+        while k < stop:
+            role = role_of(self.roles, self.tag[k]) & ROLE
+            if not role:
+                k += 1
+            elif is_pairs and (role == TERM or role == VALUE):
+                row += role == TERM and after_value or row < 0
+                after_value = role == VALUE
+                self.put(k, row, role == VALUE, 1, 1)
+                k = self.end_of(k)
+            elif not is_pairs and (role == ROW or role == CELL or role == HEAD_CELL):
+                if may_be_absent and absent[k]:
+                    k = self.end_of(k)
+                elif role == ROW:
+                    row += 1
+                    column = 0
+                    k += 1
+                else:
+                    row = max(row, 0)
+                    column = self.place_cell(k, row, column)
+                    k = self.end_of(k)
+            else:
+                if role == HEAD or role == BODY:
+                    self.covered.column.used = 0  # spans end with their group of rows
+                k += 1
+        mark_headers(self, is_pairs)
+        return self.placed.column.used // sizeof(TableCell)
+
+    cdef int32_t place_cell(self, int32_t node, int32_t row, int32_t column) except -1:
+        """Put a cell into the first free columns of a row, from `column` on; the column behind it."""
+        cdef int64_t columns = self.number_in(node, self.colspan), rows = self.number_in(node, self.rowspan)
+        cdef int32_t k
+        columns = 1 if columns < 1 else min(columns, self.most_span)
+        rows = 1 if rows < 0 else self.most_span if rows == 0 else min(rows, self.most_span)  # 0: to the group's end
+        if not self.take(columns * rows - 1):
+            columns = rows = 1
+        while <size_t>column * sizeof(int32_t) < self.covered.column.used and (
+            (<int32_t*>self.covered.column.data)[column] > row
+        ):
+            column += 1
+        if rows > 1:
+            while self.covered.column.used < <size_t>(column + columns) * sizeof(int32_t):
+                (<int32_t*>added(&self.covered.column, sizeof(int32_t)))[0] = 0
+            for k in range(column, column + <int32_t>columns):
+                (<int32_t*>self.covered.column.data)[k] = max(
+                    (<int32_t*>self.covered.column.data)[k], row + <int32_t>rows
+                )
+        self.put(node, row, column, <int32_t>rows, <int32_t>columns)
+        return column + <int32_t>columns
+
+    cdef int put(self, int32_t node, int32_t row, int32_t column, int32_t rows, int32_t columns) except -1:
+        cdef TableCell* cell = <TableCell*>added(&self.placed.column, sizeof(TableCell))
+        if not 0 <= self.text_start[node] <= self.text_end[node] <= PyUnicode_GET_LENGTH(self.text):
+            raise ValueError(f"node {node} is outside the text")
+        check_parent(self.parent, node)
+        cell.node, cell.row, cell.column, cell.rows, cell.columns, cell.header = node, row, column, rows, columns, 0
+        self.rows, self.columns = row + 1, max(self.columns, column + columns)
+        return 0
+
+    cdef int32_t end_of(self, int32_t node) except -1:
+        if not 0 <= node < self.end.shape[0] or not node < self.end[node] <= self.end.shape[0]:
+            raise ValueError(f"node {node} is outside the tree")
+        return self.end[node]
+
+    cdef Py_ssize_t attribute(self, int32_t node, int name) noexcept:
+        """The place of an attribute of a node; -1 if it has none."""
+        cdef Py_ssize_t low = 0, found = -1, count = self.attr_node.shape[0]
+        if count:
+            low = lower_bound(&self.attr_node[0], 0, count, node)
+        while low < count and self.attr_node[low] == node:
+            if self.attr_name[low] == name:
+                found = low
+            low += 1
+        return found
+
+    cdef int64_t number_in(self, int32_t node, int name) noexcept:
+        """The number of one to six digits in an attribute of a node; -1 for anything else."""
+        cdef Py_ssize_t found = self.attribute(node, name), k
+        cdef int64_t number = 0
+        cdef Py_UCS4 c
+        if found < 0 or not 0 < self.attr_start[found + 1] - self.attr_start[found] <= 6:
+            return -1
+        for k in range(self.attr_start[found], self.attr_start[found + 1]):
+            c = PyUnicode_READ(PyUnicode_KIND(self.attr_text), PyUnicode_DATA(self.attr_text), k)
+            if not 48 <= c <= 57:
+                return -1
+            number = number * 10 + <int64_t>c - 48
+        return number
+
+
+def find_structures(DataTables found, const int32_t[::1] run_start, const int32_t[::1] run_owner):
+    """Arrays of `Structures`: of nodes (table, cell, list, item), of tables, of cells and of lists."""
     cdef Scratch scratch = Scratch()
-    cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], i, k, r
-    cdef Py_ssize_t all_cells = 0, all_rows = 0, all_tables = 0, all_lists = 0
-    cdef int32_t up, at, longest, most_span
-    cdef int64_t most_added, number
-    cdef int colspan_code, rowspan_code, role_code, role, kind = PyUnicode_KIND(text)
-    cdef int attr_kind = PyUnicode_KIND(attr_text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef void* attr_data = PyUnicode_DATA(attr_text)
-    check_columns(parent.shape[0] == end.shape[0] == style.shape[0] == text_start.shape[0] == text_end.shape[0] == size)
-    check_columns(attr_name.shape[0] == attr_node.shape[0])
-    check_runs(run_start, runs, PyUnicode_GET_LENGTH(text))
-    check_runs(attr_start, attr_node.shape[0], PyUnicode_GET_LENGTH(attr_text))
-    longest, most_span, most_added = limits
-    colspan_code, rowspan_code, role_code = names
+    cdef const uint16_t[::1] tag = found.tag
+    cdef const int32_t[::1] parent = found.parent
+    cdef const uint8_t[::1] roles = found.roles
+    cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], i, k, r, all_lists = 0, placed
+    cdef int32_t at, up, stop
+    cdef int role, kind = PyUnicode_KIND(found.text)
+    cdef void* data = PyUnicode_DATA(found.text)
+    check_runs(run_start, runs, PyUnicode_GET_LENGTH(found.text))
     node_arrays = np.full((4, size), -1, np.int32)
     cdef int32_t[::1] table_of = node_arrays[0], cell_of = node_arrays[1], list_of = node_arrays[2]
     cdef int32_t[::1] item_of = node_arrays[3]
-    cdef int32_t* around = <int32_t*>scratch.room(size, sizeof(int32_t))
-    cdef Counts* counts = <Counts*>scratch.room(size, sizeof(Counts))
-    # which elements are data tables
-    for i in range(size):
-        if i:
-            check_parent(parent, i)
-        up = around[parent[i]] if i else -1
-        role = role_of(roles, tag[i])
-        around[i] = up
-        if role & NO_DATA and up >= 0:
-            counts[up].bits |= FOREIGN
-        role &= ROLE
-        if role == TABLE or role == PAIRS:
-            around[i] = <int32_t>i
-            all_tables += 1
-        elif role == LIST:
-            all_lists += 1
-        elif up >= 0 and role:
-            if role == ROW:
-                counts[up].rows += 1
-                all_rows += 1
-            elif role == TERM:
-                counts[up].rows += 1
-                all_rows += 1
-                all_cells += 1
-            elif role == CELL or role == HEAD_CELL or role == VALUE:
-                counts[up].cells += 1
-                all_cells += 1
-                if role == HEAD_CELL:
-                    counts[up].bits |= HAS_HEADS
-                if text_end[i] - text_start[i] > longest:
-                    counts[up].bits |= FOREIGN
-    for k in range(attr_node.shape[0]):
-        if attr_name[k] == role_code and 0 <= attr_node[k] < size and around[attr_node[k]] == attr_node[k]:
-            if attr_text[attr_start[k] : attr_start[k + 1]] in ("presentation", "none"):
-                counts[attr_node[k]].bits |= FOREIGN
-    table_arrays = np.zeros((4, all_tables), np.int32)
-    cell_arrays = np.zeros((6, all_cells), np.int32)
-    cdef int32_t[::1] table_node = table_arrays[0], table_rows = table_arrays[1], table_columns = table_arrays[2]
-    cdef int32_t[::1] table_cell = table_arrays[3]
-    cdef int32_t[::1] cell_node = cell_arrays[0], cell_row = cell_arrays[1], cell_column = cell_arrays[2]
-    cdef int32_t[::1] cell_rows = cell_arrays[3], cell_columns = cell_arrays[4], cell_header = cell_arrays[5]
-    cdef Py_ssize_t tables = 0, cells = 0, attributes = attr_node.shape[0], attribute = 0
-    # the grid of each
-    cdef Buffer covered = Buffer()  # for each column of the open table the row from which on it is free again
-    cdef int32_t row = -1, column = 0, rows, columns
-    cdef bint after_value = False
+    cdef Buffer tables = Buffer(), cells = Buffer()
+    cdef int32_t tables_count = 0, cells_count = 0
+    cdef TableCell* cell
+    cdef int32_t* table
+    stop = 0
     for i in range(1, size):
-        at = around[i]
-        if at < 0:
-            continue
+        check_parent(parent, i)
         role = role_of(roles, tag[i]) & ROLE
-        if at == i:
-            if counts[i].bits & FOREIGN or not (
-                counts[i].rows and counts[i].cells if role == PAIRS
-                else counts[i].cells > counts[i].rows and (counts[i].rows > 1 or counts[i].bits & HAS_HEADS)
-            ):
-                around[i] = -2  # no data table
-                continue
-            table_node[tables], table_cell[tables] = <int32_t>i, <int32_t>cells
-            table_of[i] = <int32_t>tables
-            tables += 1
-            row = -1
-            column = 0
-            after_value = True
-            covered.column.used = 0
+        all_lists += role == LIST
+        if i < stop or role != TABLE and role != PAIRS or not found.has_data(<int32_t>i):
             continue
-        if around[at] != at:
-            continue
-        table_of[i] = <int32_t>(tables - 1)
-        cell_of[i] = cell_of[parent[i]]
-        if role == ROW:
-            row += 1
-            column = 0
-        elif role == TERM or role == VALUE:
-            if role_of(roles, tag[at]) & ROLE != PAIRS:
-                continue
-            if role == TERM and after_value or row < 0:
-                row += 1
-            after_value = role == VALUE
-            cell_of[i] = <int32_t>cells
-            cell_node[cells], cell_row[cells], cell_column[cells] = <int32_t>i, row, role == VALUE
-            cell_rows[cells] = cell_columns[cells] = 1
-            cells += 1
-            table_columns[tables - 1] = 2
-            table_rows[tables - 1] = row + 1
-        elif role == CELL or role == HEAD_CELL:
-            if role_of(roles, tag[at]) & ROLE != TABLE:
-                continue
-            rows = columns = 1
-            while attribute < attributes and attr_node[attribute] < i:
-                attribute += 1
-            while attribute < attributes and attr_node[attribute] == i:
-                if attr_name[attribute] == colspan_code or attr_name[attribute] == rowspan_code:
-                    number = number_in(attr_kind, attr_data, attr_start[attribute], attr_start[attribute + 1])
-                    number = 1 if number < 1 else most_span if number > most_span else number
-                    if attr_name[attribute] == colspan_code:
-                        columns = <int32_t>number
-                    else:
-                        rows = <int32_t>number
-                attribute += 1
-            if <int64_t>rows * columns - 1 > most_added:
-                rows = columns = 1
-            most_added -= <int64_t>rows * columns - 1
-            if row < 0:
-                row = 0
-            while <size_t>column * sizeof(int32_t) < covered.column.used and (
-                (<int32_t*>covered.column.data)[column] > row
-            ):
-                column += 1
-            cell_of[i] = <int32_t>cells
-            cell_node[cells], cell_row[cells], cell_column[cells] = <int32_t>i, row, column
-            cell_rows[cells], cell_columns[cells] = rows, columns
-            cells += 1
-            for k in range(columns):
-                while <size_t>column * sizeof(int32_t) >= covered.column.used:
-                    (<int32_t*>added(&covered.column, sizeof(int32_t)))[0] = 0
-                (<int32_t*>covered.column.data)[column] = row + rows
-                column += 1
-            if column > table_columns[tables - 1]:
-                table_columns[tables - 1] = column
-            table_rows[tables - 1] = row + 1
-    for k in range(tables):
-        at = table_cell[k + 1] if k + 1 < tables else <int32_t>cells
-        _mark_headers(k, table_cell[k], at, table_rows[k], table_columns[k], tag, parent, style, kind, data, text_start,
-                      text_end, roles, cell_node, cell_row, cell_column, cell_rows, cell_columns, cell_header)
+        stop = found.end[i]
+        if role == TABLE and found.is_line:
+            continue  # one row without headers has nothing to align
+        placed = found.place(<int32_t>i, None)
+        for k in range(i, stop):
+            table_of[k] = tables_count
+        for k in range(placed):
+            cell = (<TableCell*>found.placed.column.data) + k
+            push(&cells.column, cell, sizeof(TableCell))
+            for at in range(cell.node, found.end[cell.node]):
+                cell_of[at] = cells_count + <int32_t>k
+        table = <int32_t*>added(&tables.column, 4 * sizeof(int32_t))
+        table[0], table[1], table[2], table[3] = <int32_t>i, found.rows, found.columns, cells_count
+        tables_count += 1
+        cells_count += <int32_t>placed
     # lists
     list_arrays = np.zeros((4, all_lists), np.int32)
     cdef int32_t[::1] list_node = list_arrays[0], list_items = list_arrays[1], list_marks = list_arrays[2]
@@ -240,7 +272,12 @@ def find_structures(const uint16_t[::1] tag, const int32_t[::1] parent, const in
             list_marks[at] += marks
             if linked[run_owner[r]]:
                 list_links[at] += marks
-    return node_arrays, table_arrays[:, :tables], cell_arrays[:, :cells], list_arrays
+    return (
+        node_arrays,
+        filled(np.empty(4 * tables_count, np.int32), &tables.column).reshape(-1, 4).T,
+        filled(np.empty(6 * cells_count, np.int32), &cells.column).reshape(-1, 6).T,
+        list_arrays,
+    )
 
 
 cdef bint _ends_with_colon(int kind, void* data, int32_t start, int32_t stop) noexcept:
@@ -253,80 +290,119 @@ cdef bint _ends_with_colon(int kind, void* data, int32_t start, int32_t stop) no
 
 cdef struct RowFacts:
     uint64_t key        # of the styles of its row and of its first and last cell
+    int32_t cells
     int32_t said        # cells with text
     int32_t heads       # of those, header cells
-    int32_t digits      # of those, cells with a digit
+    int32_t numbers     # of those, cells with more digits than letters
+    int32_t values      # cells with text that are not in the first column; in tables of two columns, all
+    int32_t measures    # of those, numbers
     int32_t widest      # columns of its widest cell
 
 
-cdef int _mark_headers(Py_ssize_t table, int32_t first, int32_t last, int32_t rows, int32_t columns,
-                       const uint16_t[::1] tag, const int32_t[::1] parent, const uint64_t[::1] style, int kind,
-                       void* data, const int32_t[::1] text_start, const int32_t[::1] text_end,
-                       const uint8_t[::1] roles, int32_t[::1] cell_node, int32_t[::1] cell_row,
-                       int32_t[::1] cell_column, int32_t[::1] cell_rows, int32_t[::1] cell_columns,
-                       int32_t[::1] cell_header) except -1:
-    """Mark the cells of a table that are headers of columns, of rows, or of the rows that follow."""
+cdef inline bint _is_title(const RowFacts* row, int32_t columns) noexcept:
+    return row.said <= 1 and (row.cells <= 1 or row.widest >= columns)
+
+
+cdef int mark_headers(DataTables found, bint is_pairs) except -1:
+    """Mark the cells of a table that are headers of columns, of rows, or of the rows that follow.
+
+    Column headers are the rows of header cells; or else the rows without numbers above a table of numbers, or a first
+    row in a style of its own. Rows that are one cell may be above them, and a later row like them is one, too.
+    """
     cdef Scratch scratch = Scratch()
+    cdef int32_t rows = found.rows, columns = found.columns
     cdef RowFacts* facts = <RowFacts*>scratch.room(rows + 1, sizeof(RowFacts))
-    cdef int32_t* colons = <int32_t*>scratch.room(columns, sizeof(int32_t))  # twice the cells with one, less all cells
-    cdef int32_t c, k, node, row, header_rows = 0, labelled = 0, spoken = 0, with_digits = 0, seen = 0, same = 0
-    cdef bint says, digit, is_pairs = False
+    cdef int32_t* colons = <int32_t*>scratch.room(columns + 1, sizeof(int32_t))  # twice cells with one, less all cells
+    cdef TableCell* cell = <TableCell*>found.placed.column.data
+    cdef Py_ssize_t count = found.placed.column.used // sizeof(TableCell), c
+    cdef int32_t k, row, digits, letters, labelled = 0, first = 0, stop = 0
+    cdef int kind = PyUnicode_KIND(found.text), role
+    cdef void* data = PyUnicode_DATA(found.text)
+    cdef bint says, has_spans = False, has_style = True, is_like
     cdef Py_UCS4 letter
-    cdef int role
     if columns < 2:
         return 0
-    for c in range(first, last):
-        node, row = cell_node[c], cell_row[c]
-        role = role_of(roles, tag[node]) & ROLE
-        is_pairs = is_pairs or role == TERM
-        says = digit = False
-        for k in range(text_start[node], text_end[node]):
+    for c in range(count):
+        row = cell[c].row
+        digits = letters = 0
+        says = False
+        for k in range(found.text_start[cell[c].node], found.text_end[cell[c].node]):
             letter = PyUnicode_READ(kind, data, k)
             if 48 <= letter <= 57 or letter > 127 and Py_UNICODE_ISDECIMAL(letter):
-                says = digit = True
-                break
+                digits += 1
+            elif Py_UNICODE_ISALPHA(letter):
+                letters += 1
             says = says or not Py_UNICODE_ISSPACE(letter)
-        if cell_columns[c] == 1 and says:
-            colons[cell_column[c]] += 1 if _ends_with_colon(kind, data, text_start[node], text_end[node]) else -1
-        if c == first or cell_row[c - 1] != row:
-            facts[row].key = style[parent[node]] * GOLDEN + style[node]
-        if c + 1 == last or cell_row[c + 1] != row:
-            facts[row].key = mixed(facts[row].key * GOLDEN + style[node])
-        if cell_columns[c] > facts[row].widest:
-            facts[row].widest = cell_columns[c]
-        if not says:
-            continue
-        facts[row].said += 1
-        facts[row].digits += digit
-        facts[row].heads += role == HEAD_CELL or role_of(roles, tag[parent[parent[node]]]) & ROLE == HEAD
-        labelled += cell_column[c] == 0
-        if row:
-            spoken += 1
-            with_digits += digit
+        if cell[c].columns == 1 and says:
+            colons[cell[c].column] += 1 if _ends_with_colon(
+                kind, data, found.text_start[cell[c].node], found.text_end[cell[c].node]
+            ) else -1
+        if not facts[row].cells:
+            facts[row].key = found.style[found.parent[cell[c].node]] * GOLDEN + found.style[cell[c].node]
+        if c + 1 == count or cell[c + 1].row != row:
+            facts[row].key = mixed(facts[row].key * GOLDEN + found.style[cell[c].node])
+        has_spans |= cell[c].rows > 1
+        facts[row].cells += 1
+        facts[row].widest = max(facts[row].widest, cell[c].columns)
+        if says:
+            role = role_of(found.roles, found.tag[cell[c].node]) & ROLE
+            facts[row].said += 1
+            facts[row].numbers += digits > letters
+            if cell[c].column or columns == 2:
+                facts[row].values += 1
+                facts[row].measures += digits > letters
+            facts[row].heads += role == HEAD_CELL or (
+                role_of(found.roles, found.tag[found.parent[found.parent[cell[c].node]]]) & ROLE == HEAD
+            )
+            labelled += cell[c].column == 0
     if not is_pairs and rows > 1:
-        while header_rows < rows - 1 and facts[header_rows].said == facts[header_rows].heads:
-            header_rows += 1
-        if header_rows == rows - 1 and facts[rows - 1].said == facts[rows - 1].heads:
-            header_rows = 1  # header cells only: a table of headers has one header row
-        if not header_rows and rows > 2 and facts[0].said > 1:
-            if not facts[0].digits and 2 * with_digits >= spoken:
-                header_rows = 1
-            else:  # a first row in a style of its own
-                for row in range(1, rows):
-                    same += facts[row].key == facts[0].key
-                    seen += row > 1 and facts[row].key == facts[row - 1].key or row > 2 and facts[row].key == facts[
-                        row - 2
-                    ].key
-                header_rows = not same and 2 * seen >= rows - 2
-    for c in range(first, last):
-        row = cell_row[c]
-        if row < header_rows:
-            cell_header[c] = COLUMN_HEADER
-        elif cell_columns[c] >= columns and facts[row].said == 1:
-            cell_header[c] = GROUP_HEADER
-        elif cell_column[c] == 0 and 2 * labelled >= rows or colons[cell_column[c]] > 0 and cell_columns[c] == 1:
-            cell_header[c] = ROW_HEADER
+        while first < rows - 1 and not facts[first].heads and _is_title(&facts[first], columns):
+            first += 1
+        stop = first
+        while stop < rows - 1 and facts[stop].said == facts[stop].heads:
+            stop += 1
+        if stop == rows - 1 and facts[stop].said == facts[stop].heads:
+            stop = rows = first + 1  # header cells only: a table of headers has one header row
+        elif stop == first:
+            stop = _plain_headers(facts, first, rows, columns)
+    for row in range(stop, rows):
+        has_style = has_style and not (stop and facts[row].numbers and facts[row].key == facts[stop - 1].key)
+    for c in range(count):
+        row = cell[c].row
+        is_like = rows > row >= stop > first and facts[row].said > 1 and not facts[row].numbers and (
+            facts[row].said == facts[row].heads or has_style and facts[row].key == facts[stop - 1].key
+        )
+        if first <= row < stop or is_like:
+            cell[c].header = COLUMN_HEADER
+        elif facts[row].said == 1 and (cell[c].columns >= columns or facts[row].cells == 1 and not has_spans):
+            cell[c].header = GROUP_HEADER
+        elif cell[c].column == 0 and 2 * labelled >= found.rows or colons[cell[c].column] > 0 and cell[c].columns == 1:
+            cell[c].header = ROW_HEADER
     return 0
+
+
+cdef int32_t _plain_headers(RowFacts* facts, int32_t first, int32_t rows, int32_t columns) noexcept:
+    """The row after the column headers of a table without header cells, of which the first row is `first`."""
+    cdef int32_t stop = first, row, values = 0, measures = 0, seen = 0
+    if facts[first].said < 2 or rows - first < 3 and columns < 3:
+        return first
+    while stop < rows - 1 and stop < first + (MOST_HEADER_ROWS if columns > 2 else 1) and (
+        facts[stop].said > 1 and not facts[stop].numbers
+    ):
+        stop += 1
+    for row in range(stop, rows):
+        if not _is_title(&facts[row], columns):
+            values += facts[row].values
+            measures += facts[row].measures
+    if stop > first and 2 * measures >= values:
+        return stop
+    for row in range(first + 1, rows):  # a first row in a style of its own, above rows that resemble each other
+        if facts[row].key == facts[first].key:
+            return first
+        seen += row > first + 1 and facts[row].key == facts[row - 1].key or (
+            row > first + 2 and facts[row].key == facts[row - 2].key
+        )
+    return first + (rows - first > 2 and 2 * seen >= rows - first - 2)
 
 
 cdef inline double logit(double p) noexcept:
@@ -344,11 +420,11 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     """
     cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] counts = bytes_of(counted)
-    cdef Py_ssize_t size = probability.shape[0], tables_count = tables.shape[1], i, t, k, lines = 0
+    cdef Py_ssize_t size = probability.shape[0], tables_count = tables.shape[1], i, t, k, rows, lines = 0
     cdef int32_t c, r
     cdef int64_t* base = <int64_t*>scratch.room(tables_count + 1, sizeof(int64_t))
     cdef double[::1] found = np.array(probability)
-    cdef double whole, high, group
+    cdef double whole, high, group, section
     cdef bint alone
     check_columns(cell.shape[0] == table.shape[0] == counts.shape[0] == size)
     for t in range(tables_count):
@@ -413,17 +489,24 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
             if line[k] < 0:
                 line[k] = whole
         # headers have the highest probability of what they head
-        high = group = 0
+        high = group = section = 0
+        rows = base[t]
+        while rows < base[t] + tables[1, t] - 1 and heads[rows]:
+            rows += 1  # the headers of the whole table
         for k in range(base[t] + tables[1, t] - 1, base[t] - 1, -1):
             if heads[k] & COLUMN_HEADER:
-                line[k] = high if high else whole
+                group = section if k > rows else high
+                line[k] = group if group else whole
                 continue
             if heads[k] & GROUP_HEADER:
                 if group:
                     line[k] = group
-                group = 0
-            elif line[k] > group:
-                group = line[k]
+                group = section = 0
+            else:
+                if heads[k + 1] & COLUMN_HEADER:
+                    group = section = 0
+                group = max(group, line[k])
+                section = max(section, line[k])
             if line[k] > high:
                 high = line[k]
         top[t] = high if high else whole

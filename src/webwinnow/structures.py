@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._sections import outline
-from webwinnow._structures import find_structures, neighbours
+from webwinnow._structures import DataTables, find_structures, neighbours
 from webwinnow.blocks import Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemeta.hints import Hints, shared_words, squeezed, title_parts
@@ -50,12 +50,33 @@ _ROLES = {
     8: "dt",
     9: "dd",
     10: "a",
+    11: "tbody tfoot",
 }
 _NO_DATA = 32
 ROLES = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _role, _names in _ROLES.items():
     ROLES[[TAG_CODE[_name] for _name in _names.split()]] = _role
 ROLES[[TAG_CODE[_name] for _name in FOREIGN_TO_DATA]] |= _NO_DATA
+
+
+def data_tables(tree: PageTree) -> DataTables:
+    """Which tables of a page have data, and the grid of each; structures and renderers have the same."""
+    return DataTables(
+        tree.tag,
+        tree.parent,
+        tree.end,
+        tree.style,
+        tree.text,
+        tree.text_start,
+        tree.text_end,
+        tree.attr_text,
+        tree.attr_node,
+        tree.attr_name,
+        tree.attr_start,
+        ROLES,
+        (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS),
+        (ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"], ATTRIBUTE_CODE["role"]),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,24 +101,7 @@ class Structures:
     @classmethod
     def of(cls, tree: PageTree) -> Structures:
         """Find the structures of a page."""
-        nodes, tables, cells, lists = find_structures(
-            tree.tag,
-            tree.parent,
-            tree.end,
-            tree.style,
-            tree.text,
-            tree.text_start,
-            tree.text_end,
-            tree.run_start,
-            tree.run_owner,
-            tree.attr_text,
-            tree.attr_node,
-            tree.attr_name,
-            tree.attr_start,
-            ROLES,
-            (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS),
-            (ATTRIBUTE_CODE["colspan"], ATTRIBUTE_CODE["rowspan"], ATTRIBUTE_CODE["role"]),
-        )
+        nodes, tables, cells, lists = find_structures(data_tables(tree), tree.run_start, tree.run_owner)
         return cls(
             table_of=nodes[0],
             cell_of=nodes[1],

@@ -12,6 +12,7 @@ from webwinnow import parse
 from webwinnow.pagetree import PageTree
 from webwinnow.render import to_text
 from webwinnow.render._text import flowing_text
+from webwinnow.structures import data_tables
 
 TAGS = (
     "div p span b br hr ul ol menu li dl dt dd blockquote pre textarea code h2 table caption tr td th tbody a math "
@@ -96,8 +97,9 @@ def test_a_column_that_points_outside_is_refused(column: str):
             tree.attr_node,
             tree.attr_name,
             columns["attr_start"],
+            data_tables(tree),
             np.zeros(10, np.uint16),
-            (1, 1, 1, 1, 1, 1, 1),
-            (0, 1, 2, 3, 4, 5),
+            (1, 1, 1),
+            (0, 1, 2, 3),
             True,
         )

@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._structures import DataTables
+
 def flowing_text(
     text: str,
     text_start: NDArray[np.int32],
@@ -18,6 +20,7 @@ def flowing_text(
     attr_node: NDArray[np.int32],
     attr_name: NDArray[np.uint8],
     attr_start: NDArray[np.int32],
+    tables: DataTables,
     does: NDArray[np.uint16],
     limits: tuple[int, ...],
     names: tuple[int, ...],

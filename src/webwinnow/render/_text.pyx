@@ -10,6 +10,7 @@ import numpy as np
 from webwinnow import markup as vocabulary
 from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound, make_room
 from webwinnow._signs cimport has_sign, is_space_or_control
+from webwinnow._structures cimport COLUMN_HEADER, DataTables, TableCell
 from webwinnow._unicode cimport (
     Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_FromKindAndData, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
 )
@@ -21,11 +22,8 @@ cdef enum:
     SILENT = 16
     HEARD = 32
     PARTS = 64
-    NO_DATA = 128
-    NUMBERED = 256
-    GROUP = 512     # a group of rows
-    HEAD = 1024     # thead or th
-    LINKED = 2048   # a heading, term or caption, which may have a permalink
+    NUMBERED = 128
+    LINKED = 256    # a heading, term or caption, which may have a permalink
     # kinds of passages, by the gaps between them
     TIGHT = 0
     APART = 1       # a paragraph: separate, except from the list item that it begins
@@ -121,24 +119,23 @@ cdef class Writer:
     cdef void* text
     cdef void* attr_text
     cdef const uint16_t[::1] tag
-    cdef const int32_t[::1] parent, end, text_start, text_end, attr_node, attr_start
+    cdef const int32_t[::1] parent, end, attr_node, attr_start
     cdef const uint8_t[::1] keep, attr_name, flags
-    cdef uint8_t[::1] shown
+    cdef uint8_t[::1] absent            # hidden, without anything kept
+    cdef DataTables tables
     cdef int64_t[::1] item_number       # of list items; empty before the first ordered list
     cdef uint8_t[::1] item_type
     cdef const uint16_t[::1] does
-    cdef int32_t[::1] no_data
-    cdef Column out, pieces, within, rows, cells, cell_pieces, covered, columns, scratch
+    cdef Column out, pieces, within, rows, cells, cell_pieces, columns, scratch
     cdef int kind, last_kind, code
     cdef bint heading, in_table, last_within, has_written
     cdef int32_t cell, next_cell, opened_rows, written_rows
-    cdef Py_ssize_t added_cells
-    cdef Py_ssize_t longest_cell, most_span, most_added, most_containers, span_digits, digits, most_roman
-    cdef int start_code, colspan_code, rowspan_code, value_code, reversed_code, type_code
+    cdef Py_ssize_t most_containers, digits, most_roman
+    cdef int start_code, value_code, reversed_code, type_code
 
     def __dealloc__(self):
         free(self.out.data); free(self.pieces.data); free(self.within.data); free(self.rows.data)
-        free(self.cells.data); free(self.cell_pieces.data); free(self.covered.data); free(self.columns.data)
+        free(self.cells.data); free(self.cell_pieces.data); free(self.columns.data)
         free(self.scratch.data)
 
     # Called by the walk
@@ -177,7 +174,7 @@ cdef class Writer:
             if kept and what & NUMBERED and not self.item_number.shape[0]:
                 self.number_items()
         elif role == TABLE:
-            if kept and self.is_data_table(i):
+            if kept and self.tables.has_data(i):
                 self.place_cells(i)
         elif not kept:
             pass
@@ -320,88 +317,37 @@ cdef class Writer:
 
     # Tables
 
-    cdef bint is_data_table(self, int32_t i) noexcept:
-        cdef int32_t stop = self.end[i], k
-        cdef Py_ssize_t cells = 0, rows = 0, longest = 0
-        cdef int role
-        if self.no_data[i + 1] < self.no_data[stop]:
-            return False
-        for k in range(i + 1, stop):
-            role = self.does_of(k) & ROLE
-            if role == CELL:
-                cells += 1
-                if self.text_end[k] - self.text_start[k] > longest:
-                    longest = self.text_end[k] - self.text_start[k]
-            elif role == ROW:
-                rows += 1
-        return cells > rows and longest <= self.longest_cell
-
     cdef int place_cells(self, int32_t i) except -1:
-        """Place the cells of table i in rows and columns (as render.tablegrid does)."""
-        cdef int32_t k = i + 1, stop = self.end[i]
-        cdef int what, role
-        cdef bint in_head = False
+        """The rows and cells of table i."""
+        cdef Py_ssize_t count = self.tables.place(i, None if self.flags[i] & F_HIDDEN else self.absent), c
+        cdef TableCell* placed = <TableCell*>self.tables.placed.column.data
         cdef Row* row
+        cdef Cell* cell
+        cdef int32_t k
         self.in_table = True
         self.cell = -1
         self.next_cell = self.opened_rows = self.written_rows = 0
-        self.rows.used = self.cells.used = self.cell_pieces.used = self.covered.used = 0
-        while k < stop:
-            what = self.does_of(k)
-            role = what & ROLE
-            if (role == ROW or role == CELL) and not self.shown[k] and self.flags[k] & ~self.flags[i] & F_HIDDEN:
-                k = self.end[k]
-                continue
-            if what & GROUP:
-                in_head = (what & HEAD) != 0
-                self.covered.used = 0
-            elif role == ROW or (role == CELL and not self.rows.used):
-                row = <Row*>added(&self.rows, sizeof(Row))
-                row.first = <int32_t>(self.cells.used // sizeof(Cell))
-                row.cells = row.kept = 0
-                row.is_header = in_head
-                row.has_text = False
-            if role == CELL:
-                self.place_cell(k, in_head, (what & HEAD) != 0)
-                k = self.end[k]
-            else:
-                k += 1
-        return 0
-
-    cdef int place_cell(self, int32_t i, bint in_head, bint is_header) except -1:
-        """Put a cell into the first free columns of the last row."""
-        cdef int64_t columns = self.number_in(i, self.colspan_code, self.span_digits)
-        cdef int64_t rows = self.number_in(i, self.rowspan_code, self.span_digits)
-        cdef int32_t at = <int32_t>(self.rows.used // sizeof(Row)) - 1, column = 0, k
-        cdef Row* row = (<Row*>self.rows.data) + at
-        cdef Cell* cell = <Cell*>added(&self.cells, sizeof(Cell))
-        columns = 1 if columns < 1 else min(columns, self.most_span)
-        rows = 1 if rows < 0 else self.most_span if rows == 0 else min(rows, self.most_span)
-        if columns * rows - 1 > self.most_added - self.added_cells:
-            columns = rows = 1
-        self.added_cells += columns * rows - 1
-        if row.cells:
-            column = (cell - 1).column + (cell - 1).columns
-        while column < <int32_t>(self.covered.used // sizeof(int32_t)) and (<int32_t*>self.covered.data)[column] > at:
-            column += 1
-        if rows > 1:
-            while self.covered.used < <size_t>(column + columns) * sizeof(int32_t):
-                (<int32_t*>added(&self.covered, sizeof(int32_t)))[0] = 0
-            for k in range(column, column + <int32_t>columns):
-                (<int32_t*>self.covered.data)[k] = max((<int32_t*>self.covered.data)[k], at + <int32_t>rows)
-        if not in_head:
-            row.is_header = is_header and (row.is_header or not row.cells)
-        row.cells += 1
-        cell.node = i
-        cell.next = cell.last = -1
-        cell.row = at
-        cell.column = column
-        cell.columns = <int32_t>columns
-        cell.has_picture = cell.has_text = False
-        for k in range(i + 1, self.end[i]):
-            if self.keep[k] and self.does_of(k) & ROLE == IMAGE:
-                cell.has_picture = True
-                break
+        self.rows.used = self.cells.used = self.cell_pieces.used = 0
+        for k in range(self.tables.rows):
+            row = <Row*>added(&self.rows, sizeof(Row))
+            row.first = row.cells = row.kept = 0
+            row.is_header = row.has_text = False
+        for c in range(count):
+            row = (<Row*>self.rows.data) + placed[c].row
+            if not row.cells:
+                row.first = <int32_t>c
+            row.cells += 1
+            row.is_header |= placed[c].header & COLUMN_HEADER
+            cell = <Cell*>added(&self.cells, sizeof(Cell))
+            cell.node, cell.row, cell.column, cell.columns = (
+                placed[c].node, placed[c].row, placed[c].column, placed[c].columns
+            )
+            cell.next = cell.last = -1
+            cell.has_picture = cell.has_text = False
+            for k in range(cell.node + 1, self.end[cell.node]):
+                if self.keep[k] and self.does_of(k) & ROLE == IMAGE:
+                    cell.has_picture = True
+                    break
         return 0
 
     cdef int open_cell(self, int32_t i) except -1:
@@ -490,7 +436,7 @@ cdef class Writer:
         cdef Cell* cells = <Cell*>self.cells.data
         cdef int32_t first = self.written_rows, r, k, c, titles, most = 0
         cdef Py_ssize_t kept = 0, counted = 0, shown = 0, width = 0
-        cdef bint is_table = False
+        cdef bint is_table
         cdef int32_t* place
         if until <= first:
             return 0
@@ -523,9 +469,7 @@ cdef class Writer:
             if place[c] >= 0:
                 place[c] = <int32_t>width
                 width += 1
-        if width > 1 and shown and counted * width - kept <= self.most_added - self.added_cells:
-            self.added_cells += counted * width - kept
-            is_table = True
+        is_table = width > 1 and shown and self.tables.take(counted * width - kept)
         for r in range(first, titles if is_table else until):
             for k in range(rows[r].first, rows[r].first + rows[r].cells):
                 if cells[k].has_text:
@@ -748,8 +692,8 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
                  const int32_t[::1] run_owner, const int32_t[::1] run_before, const uint16_t[::1] tag,
                  const int32_t[::1] parent, const int32_t[::1] end, const uint8_t[::1] flags, kept, kept_runs,
                  str attr_text, const int32_t[::1] attr_node, const uint8_t[::1] attr_name,
-                 const int32_t[::1] attr_start, const uint16_t[::1] does, tuple limits, tuple names,
-                 bint may_have_signs):
+                 const int32_t[::1] attr_start, DataTables tables not None, const uint16_t[::1] does, tuple limits,
+                 tuple names, bint may_have_signs):
     """The kept nodes and runs of a page as plain text; None where a heading has a sign of permalinks and may not.
 
     `does` is TAG_DOES and `limits` LIMITS of render.flow; `names` are codes of attributes.
@@ -774,12 +718,12 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     check_runs(attr_start, attr_node.shape[0], PyUnicode_GET_LENGTH(attr_text))
     # for each kind of node: the nearest one around each node, and how many start before it
     near = np.empty((4, size), np.int32)
-    counts = np.empty((4, size + 1), np.int32)
+    counts = np.empty((3, size + 1), np.int32)
     counts[:, 0] = 0
     cdef int32_t[::1] heard = near[0], parts = near[1], shown_parts = near[2], silent = near[3]
-    cdef int32_t[::1] no_data = counts[0], parts_open = counts[1], shown_open = counts[2], silent_open = counts[3]
+    cdef int32_t[::1] parts_open = counts[0], shown_open = counts[1], silent_open = counts[2]
     cdef int32_t[::1] total = np.zeros(size + 1, np.int32)
-    cdef uint8_t[::1] shown = np.zeros(size, np.uint8)
+    cdef uint8_t[::1] shown = np.zeros(size, np.uint8), absent = np.zeros(size, np.uint8)
     for i in range(<int32_t>size):
         total[i + 1] = total[i] + keep[i]
     for i in range(<int32_t>size):
@@ -789,7 +733,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
             if has_sign(text, text_start[i], text_end[i]):
                 return None
         shown[i] = total[end[i]] > total[i]
-        no_data[i + 1] = no_data[i] + ((what & NO_DATA) != 0)
+        absent[i] = not shown[i] and flags[i] & F_HIDDEN
         parts_open[i + 1] = parts_open[i] + ((what & PARTS) != 0)
         shown_open[i + 1] = shown_open[i] + ((what & PARTS) != 0 and shown[i])
         silent_open[i + 1] = silent_open[i] + ((what & SILENT) != 0)
@@ -826,14 +770,12 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     writer = Writer()
     writer.kind_of_text, writer.text = kind, PyUnicode_DATA(text)
     writer.kind_of_attributes, writer.attr_text = PyUnicode_KIND(attr_text), PyUnicode_DATA(attr_text)
-    writer.tag, writer.end, writer.text_start, writer.text_end = tag, end, text_start, text_end
+    writer.tag, writer.end = tag, end
     writer.attr_node, writer.attr_name, writer.attr_start = attr_node, attr_name, attr_start
-    writer.keep, writer.does, writer.no_data = keep, does, no_data
-    writer.shown, writer.flags, writer.parent = shown, flags, parent
-    (writer.longest_cell, writer.most_span, writer.most_added, writer.most_containers, writer.span_digits,
-     writer.digits, writer.most_roman) = limits
-    (writer.start_code, writer.colspan_code, writer.rowspan_code, writer.value_code, writer.reversed_code,
-     writer.type_code) = names
+    writer.keep, writer.does, writer.tables = keep, does, tables
+    writer.absent, writer.flags, writer.parent = absent, flags, parent
+    writer.most_containers, writer.digits, writer.most_roman = limits
+    writer.start_code, writer.value_code, writer.reversed_code, writer.type_code = names
     writer.cell = -1
     cdef int32_t[::1] opened = np.empty(size + 1, np.int32)
     cdef Py_ssize_t depth = 0

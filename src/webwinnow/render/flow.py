@@ -18,16 +18,15 @@ from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import HAS_PERMALINK, PageTree
 from webwinnow.render._text import flowing_text
-from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of, number_in
+from webwinnow.render.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of
 from webwinnow.render.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
-from webwinnow.render.tablegrid import AddedCells, TableGrid, has_text
+from webwinnow.render.tablegrid import TableGrid, has_text
 from webwinnow.render.walk import attribute_reader, link_target, picture_source, printable, walk
-from webwinnow.structures import FOREIGN_TO_DATA, LONGEST_CELL, MOST_ADDED_CELLS, MOST_SPAN
+from webwinnow.structures import data_tables
 
 MOST_CONTAINERS = 20
 """Nested lists and quotes that are shown as such: each makes every line inside longer."""
-SPAN_DIGITS = 6
-LIMITS = (LONGEST_CELL, MOST_SPAN, MOST_ADDED_CELLS, MOST_CONTAINERS, SPAN_DIGITS, DIGITS, MOST_ROMAN)
+LIMITS = (MOST_CONTAINERS, DIGITS, MOST_ROMAN)
 
 # What an element does to the flow of text, by tag code.
 _INLINE, _LINE, _PARAGRAPH, _BREAK, _ITEM, _HEADING, _PRE, _QUOTE, _LIST, _TABLE, _ROW, _CELL, _IMAGE, _RULE = range(14)
@@ -55,8 +54,6 @@ for _role, _names in _ROLES.items():
 _MARKS = {"link": "a", "strong": "b strong", "emphasis": "i em cite dfn var", "code": "code kbd samp tt"}
 _MARK_OF = {TAG_CODE[tag]: mark for mark, tags in (_MARKS | {"strike": "s strike del"}).items() for tag in tags.split()}
 """The field of `Marks` that each tag sets."""
-_NOT_IN_DATA_CELLS = np.zeros(CUSTOM_TAG + 1, np.bool_)
-_NOT_IN_DATA_CELLS[[TAG_CODE[name] for name in FOREIGN_TO_DATA]] = True
 _SILENT = _ROLE == _LINE
 """Tags that only split plain text."""
 _SILENT[TAG_CODE["#root"]] = True
@@ -67,23 +64,17 @@ _HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, F
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARK_OF))
 """Tags that matter to rich text."""
 _SEEN[TAG_CODE["#root"]] = True
-_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NO_DATA_BIT, _NUMBERED_BIT, _GROUP_BIT, _HEAD_BIT, _LINKED_BIT = (
-    1 << k for k in range(4, 12)
-)
+_SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NUMBERED_BIT, _LINKED_BIT = (1 << k for k in range(4, 9))
 TAG_DOES = (
     _ROLE
     | np.where(_SILENT, _SILENTLY_BIT, 0)
     | np.where(_HEARD, _HEARD_BIT, 0)
     | np.where(SPLITTING_TAGS, _PARTS_BIT, 0)
-    | np.where(_NOT_IN_DATA_CELLS[:CUSTOM_TAG], _NO_DATA_BIT, 0)
 ).astype(np.uint16)
 """The effect of each tag on plain text, in one number for the compiled kernel (`_text.pyx`)."""
 TAG_DOES[TAG_CODE["ol"]] |= _NUMBERED_BIT
-_GROUPS = [TAG_CODE[name] for name in ("thead", "tbody", "tfoot")]
-TAG_DOES[_GROUPS] |= _GROUP_BIT
-TAG_DOES[[TAG_CODE["thead"], TAG_CODE["th"]]] |= _HEAD_BIT
 TAG_DOES[HAS_PERMALINK] |= _LINKED_BIT
-_NAMES = tuple(ATTRIBUTE_CODE[name] for name in "start colspan rowspan value reversed type".split())
+_NAMES = tuple(ATTRIBUTE_CODE[name] for name in "start value reversed type".split())
 _new_piece = tuple.__new__  # half the time of calling Piece, and a page has a thousand
 _CODE_LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([\w+#]+)")
 
@@ -110,7 +101,8 @@ def _flowing(
     nodes = tree.tag, tree.parent, tree.end, tree.flags
     attributes = tree.attr_text, tree.attr_node, tree.attr_name, tree.attr_start
     kept_runs = np.ones(tree.run_count, np.bool_) if runs is None else runs
-    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, TAG_DOES, LIMITS, _NAMES, may_have_signs)
+    tables = data_tables(tree)
+    return flowing_text(*text, *nodes, keep, kept_runs, *attributes, tables, TAG_DOES, LIMITS, _NAMES, may_have_signs)
 
 
 def passages_of(
@@ -159,10 +151,7 @@ class _Walk:
         """The open data table. There is at most one: a table in a cell makes the outer one a layout table."""
         self.cell_node = -1
         """The open cell of it."""
-        self.added = AddedCells()
-        no_data = _NOT_IN_DATA_CELLS[np.minimum(tree.tag, CUSTOM_TAG)]
-        self.no_data_before: list[int] = np.concatenate(([0], np.cumsum(no_data))).tolist()
-        """How many elements before each node cannot be in a data table."""
+        self.tables = data_tables(tree)
         self.code = 0
         """Number of open elements that preserve white space."""
 
@@ -240,7 +229,7 @@ class _Walk:
             self.kind = "code" if kept else "line"
             self.language = code_language(self.tree, i) if self.rich and kept else ""
         elif role == _TABLE:
-            if kept and self._is_data_table(i):
+            if kept and self.tables.has_data(i):
                 self.table = self._grid(i)
         elif not kept:
             return
@@ -308,26 +297,19 @@ class _Walk:
 
     def _grid(self, i: int) -> TableGrid:
         """The places of the cells of table i. Hidden cells without anything kept have none, as in browsers."""
-        grid, ends = TableGrid(self.added), self.tree.end
-        hidden = (self.tree.flags & HIDDEN) != 0
-        k, end = i + 1, int(ends[i])
-        while k < end:
-            role, after = self.roles[k], int(ends[k])
-            if role in (_ROW, _CELL) and hidden[k] and not hidden[i] and not self.mask[k:after].any():
-                k = after
-                continue
-            if self.tags[k] in _GROUPS:
-                grid.begin_group(is_head=TAGS[self.tags[k]] == "thead")
-            elif role == _ROW:
-                grid.begin_row()
-            elif role == _CELL:
-                pictures = (self.roles[j] == _IMAGE and self.keep[j] for j in range(k + 1, after))
-                is_header = TAGS[self.tags[k]] == "th"
-                grid.place(k, *self._spans(k), is_header=is_header, has_picture=any(pictures))
-                k = after
-                continue
-            k += 1
-        return grid
+        tree = self.tree
+
+        def has_picture(cell: int) -> bool:
+            return any(self.roles[k] == _IMAGE and self.keep[k] for k in range(cell + 1, int(tree.end[cell])))
+
+        absent = np.zeros_like(self.absent) if self.tree.flags[i] & HIDDEN else self.absent
+        return TableGrid(self.tables, self.tables.cells(i, absent).tolist(), has_picture)
+
+    @cached_property
+    def absent(self) -> NDArray[np.bool_]:
+        """Hidden nodes without anything kept."""
+        kept = np.concatenate(([0], np.cumsum(self.mask)))
+        return ((self.tree.flags & HIDDEN) != 0) & (kept[self.tree.end] == kept[:-1])
 
     def _write_table(self, table: TableGrid, until: int) -> None:
         within = tuple(self.within)
@@ -383,20 +365,3 @@ class _Walk:
     @cached_property
     def _numbers(self) -> dict[int, tuple[int, str]]:
         return list_numbers(self.tree, self.mask)
-
-    def _spans(self, i: int) -> tuple[int, int]:
-        """The number of columns and rows that cell i covers."""
-        found = self._attributes(i)
-        columns, rows = (number_in(found.get(name, ""), SPAN_DIGITS, 1) for name in ("colspan", "rowspan"))
-        return min(max(columns, 1), MOST_SPAN), min(rows or MOST_SPAN, MOST_SPAN)  # rowspan=0 covers the group
-
-    def _is_data_table(self, i: int) -> bool:
-        end = int(self.tree.end[i])
-        if self.no_data_before[i + 1] < self.no_data_before[end]:
-            return False
-        inside = self.tree.tag[i + 1 : end]
-        cells = i + 1 + np.flatnonzero((inside == TAG_CODE["td"]) | (inside == TAG_CODE["th"]))
-        if len(cells) <= np.count_nonzero(inside == TAG_CODE["tr"]):
-            return False
-        longest = int((self.tree.text_end[cells] - self.tree.text_start[cells]).max())
-        return longest <= LONGEST_CELL

@@ -1,4 +1,4 @@
-"""`TableGrid`: the cells of a data table by row and column, as browsers place them.
+"""`TableGrid`: the cells of a data table by row and column, where `structures.data_tables` places them.
 
 A cell keeps its column when cells beside it are removed. The text of a cell that spans several columns or rows is in
 the first of them; it is not repeated. Rows without kept text and columns without a kept cell of their own are left out.
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from webwinnow._structures import DataTables
 from webwinnow.render.passages import Piece
-from webwinnow.structures import MOST_ADDED_CELLS
+from webwinnow.structures import COLUMN_HEADER
 
 
 @dataclass(slots=True)
@@ -36,73 +37,31 @@ class Cell:
 
 @dataclass(slots=True)
 class Row:
-    """The cells of a row; a header is in `<thead>`, or all its cells are `<th>`."""
+    """The cells of a row, which may be headers of columns."""
 
-    is_header: bool
+    is_header: bool = False
     cells: list[Cell] = field(default_factory=list)
-
-
-class AddedCells:
-    """How many empty cells the tables of a page may still add. After that, spans are ignored, and a table that needs
-    more is written as lines. Real pages stay far below.
-    """
-
-    def __init__(self) -> None:
-        self.left = MOST_ADDED_CELLS
-
-    def take(self, count: int) -> bool:
-        """Whether `count` more cells may be added; they are counted if so."""
-        if count > self.left:
-            return False
-        self.left -= count
-        return True
 
 
 class TableGrid:
     """The grid of a data table while its text is collected; `cell` is the open cell, None between cells."""
 
-    def __init__(self, added: AddedCells) -> None:
+    def __init__(self, tables: DataTables, placed: list[list[int]], pictures: Callable[[int], bool]) -> None:
+        self.tables = tables
         self.cell: Cell | None = None
         self.rows: list[Row] = []
         self.cells: dict[int, Cell] = {}
         """By node."""
-        self.added = added
-        self.in_head = False
         self.opened = 0
         """Rows that have been opened."""
         self.written = 0
         """Rows that have been written: a caption among the rows splits the table."""
-        self.covered: dict[int, int] = {}
-        """The first row that is free again, by column, where a cell covers several rows."""
-
-    # Placing the cells, before the text
-
-    def begin_group(self, *, is_head: bool) -> None:
-        """Start `<thead>`, `<tbody>` or `<tfoot>`, at which the spans of rows end."""
-        self.in_head = is_head
-        self.covered.clear()
-
-    def begin_row(self) -> None:
-        """Start a row."""
-        self.rows.append(Row(self.in_head))
-
-    def place(self, node: int, columns: int, rows: int, *, is_header: bool, has_picture: bool) -> None:
-        """Put a cell into the first free columns of the last row."""
-        if not self.added.take(columns * rows - 1):
-            columns = rows = 1
-        if not self.rows:
-            self.begin_row()
-        at, row = len(self.rows) - 1, self.rows[-1]
-        column = row.cells[-1].column + row.cells[-1].columns if row.cells else 0
-        while self.covered.get(column, 0) > at:
-            column += 1
-        if rows > 1:
-            for k in range(column, column + columns):
-                self.covered[k] = max(self.covered.get(k, 0), at + rows)
-        if not self.in_head:
-            row.is_header = is_header and (row.is_header or not row.cells)
-        self.cells[node] = Cell(at, column, columns, has_picture)
-        row.cells.append(self.cells[node])
+        for node, row, column, _, columns, header in placed:
+            while row >= len(self.rows):
+                self.rows.append(Row())
+            self.cells[node] = Cell(row, column, columns, pictures(node))
+            self.rows[row].cells.append(self.cells[node])
+            self.rows[row].is_header |= bool(header & COLUMN_HEADER)
 
     # Collecting the text
 
@@ -124,7 +83,7 @@ class TableGrid:
         shown = [row for row in rows[titles:] if any(cell.has_text for cell in row.cells)]
         columns = kept_columns(rows[titles:])
         kept = sum(cell.is_kept for row in rows[titles:] for cell in row.cells)
-        is_table = len(columns) > 1 and bool(shown) and self.added.take(len(rows[titles:]) * len(columns) - kept)
+        is_table = len(columns) > 1 and bool(shown) and self.tables.take(len(rows[titles:]) * len(columns) - kept)
         for row in rows[:titles] if is_table else rows:
             for cell in row.cells:
                 if cell.has_text:
