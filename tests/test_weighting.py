@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from warmcommand import run_command
 
 sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed: webwinnow[mining]")
 
@@ -236,8 +235,7 @@ def test_command_writes_weighted_rows(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(page_of(site, n))
     out = tmp_path / "features.npz"
-    command = [sys.executable, "-m", "webwinnow", "features", str(tmp_path / "pages"), "-o", str(out), "-q"]
-    subprocess.run([*command, "--weighting", "wplus", "--jobs", "1"], check=True)
+    run_command("features", tmp_path / "pages", "-o", out, "-q", "--weighting", "wplus", "--jobs", 1, check=True)
     with np.load(out, allow_pickle=False) as found:
         assert found["shape"].tolist() == [18, len(found["vocabulary"])]
         assert any(name.startswith(TOPIC_PREFIX) for name in found["vocabulary"].tolist())

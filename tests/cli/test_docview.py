@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
+from warmcommand import run_command
 
 from webwinnow._words import name_hash
 from webwinnow.docview import CategoryModel
@@ -24,8 +24,7 @@ TOPICS = {
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webwinnow", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return run_command(*arguments, capture_output=True, encoding="utf-8")
 
 
 def written(path: Path) -> list[dict[str, object]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import typer.main
+from warmcommand import run_command
 
 from webwinnow.cli import app, main
 from webwinnow.cli.app import PANELS
@@ -43,13 +44,7 @@ def options(command: Any) -> Iterator[Any]:
 
 
 def ran(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "webwinnow", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"COLUMNS": "200"} | environment,
-    )
+    return run_command(*arguments, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"} | environment)
 
 
 def test_an_option_means_the_same_in_every_command() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from warmcommand import run_command
 
 import webwinnow
 
@@ -40,12 +41,11 @@ def webwinnow_(*arguments: str | Path, given: bytes = b"", **environment: str) -
     """Run the command, by default with method `none`; its output is read as UTF-8, whatever the locale."""
     if arguments[:1] == ("page",) and "--method" not in arguments:
         arguments = (*arguments, "--method", "none")
-    ran = subprocess.run(
-        [sys.executable, "-m", "webwinnow", *arguments],
+    ran = run_command(
+        *arguments,
         input=given,
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", **environment},
         capture_output=True,
-        check=False,
     )
     return Ran(ran.returncode, ran.stdout.decode("utf-8"), ran.stderr.decode("utf-8"))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from warmcommand import run_command
 
 from webwinnow import InputError, SiteFeatureWeighter, StopList
 from webwinnow.mining.classmodel import ClassModel
@@ -26,8 +26,7 @@ OWN = "harvest anchor wheat"
 
 
 def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webwinnow", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = run_command(*arguments, capture_output=True, encoding="utf-8")
     assert done.returncode == code, done.stderr
     return done
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warmcommand import run_command
 
 
 def generated_page(site: str, number: int) -> dict[str, str]:
@@ -48,15 +49,13 @@ def command() -> list[str]:
 
 
 @pytest.fixture
-def webwinnow(command: list[str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+def webwinnow() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run the real command to completion."""
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         environment = os.environ | options.pop("env", {})
         given = {"capture_output": True} | options
-        return subprocess.run(
-            [*command, *map(str, arguments)], text=True, check=False, timeout=240, env=environment, **given
-        )
+        return run_command(*arguments, text=True, timeout=240, env=environment, **given)
 
     return run
 

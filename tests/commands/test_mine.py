@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from siteweb import SiteWeb, site_web, texts_of
+from warmcommand import run_command
 from webserver import Asked, Reply, WebServer
 
 from webwinnow.commands.mine import mine_sites
@@ -34,7 +35,7 @@ from webwinnow.sitemining.discovery import DiscoverySettings
 from webwinnow.sitemining.topics import SiteTopics
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
-COMMAND = [sys.executable, "-m", "webwinnow", "sites", "mine"]
+MINE = ["sites", "mine"]
 PATIENCE = 120.0
 TOPICS = ("glfw", "sqlite")
 
@@ -72,7 +73,7 @@ def options(server: WebServer, seeds: Path, out: Path) -> list[str]:
 def mined(web: SiteWeb, seeds: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     out = tmp_path_factory.mktemp("mined") / "run"
     with WebServer(web.pages) as server:
-        done = subprocess.run([*COMMAND, *options(server, seeds, out)], capture_output=True, text=True, check=False)
+        done = run_command(*MINE, *options(server, seeds, out), capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return Mined(out, done.stderr, pages_asked(server))
 
@@ -254,8 +255,8 @@ def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined
         return Reply(b"", status=404) if found is None else Reply(found.encode())
 
     with WebServer(answer=answer) as server:
-        command = [*COMMAND, *options(server, seeds, out), "--quiet"]
-        process = subprocess.Popen(command, start_new_session=True)
+        command = [*MINE, *options(server, seeds, out), "--quiet"]
+        process = subprocess.Popen([sys.executable, "-m", "webwinnow", *command], start_new_session=True)
         wait_for(is_held)
         children = children_of(process.pid)
         process.send_signal(signal.SIGKILL)
@@ -263,7 +264,7 @@ def test_a_killed_run_continues_to_the_same_end(web: SiteWeb, seeds: Path, mined
         wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))  # the crawl ends with it
         before = pages_asked(server)
         is_killed.set()
-        done = subprocess.run(command, check=False)
+        done = run_command(*command)
         assert done.returncode == 0
         after = pages_asked(server)
     assert set(before) <= set(after)
@@ -411,8 +412,8 @@ def test_how_far_sites_are_read_is_set_from_the_command_line(
     out = tmp_path / "run"
     given = ["reading.least=1", "reading.unchanged=2", "reading.delta=50", "topics.passes=1"]
     with WebServer(web.pages) as server:
-        command = [*COMMAND, *options(server, seeds, out), *(word for pair in given for word in ("--set", pair))]
-        done = subprocess.run([*command, "--taught", "1"], capture_output=True, text=True, check=False)
+        command = [*MINE, *options(server, seeds, out), *(word for pair in given for word in ("--set", pair))]
+        done = run_command(*command, "--taught", "1", capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     records = [record for record in records_of(out) if not record["seed"]]
     assert records
@@ -435,10 +436,10 @@ def test_sites_are_denoised_by_a_thesaurus_and_pruned_as_published(tmp_path: Pat
         words = SEA_AND_FIELD["field"][n:]
         pages[f"http://c.test/{n}"] = f"<title>{n}</title><p>casino {n}<p>bonus {n}<p>spin {n}<p>{' '.join(words)}"
     with WebServer(pages) as server:
-        command = [*COMMAND, *options(server, seeds, out), "--set", "reading.published=true"]
-        done = subprocess.run([*command, "--thesaurus", terms], capture_output=True, text=True, check=False)
+        command = [*MINE, *options(server, seeds, out), "--set", "reading.published=true"]
+        done = run_command(*command, "--thesaurus", terms, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        other = subprocess.run(command, capture_output=True, text=True, check=False)
+        other = run_command(*command, capture_output=True, text=True)
     assert "has a run with other thesaurus" in other.stderr
     found = records_of(out)[-1]
     assert (found["site"], found["topic"], found["pages"]) == ("c.test", "sea", 7)

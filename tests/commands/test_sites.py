@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warmcommand import run_command
 
 from webwinnow import parse
 from webwinnow.sitemining.topics import SiteTopics
@@ -19,8 +19,7 @@ TEXTS = {
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webwinnow", "sites", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return run_command("sites", *arguments, capture_output=True, encoding="utf-8")
 
 
 def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from mined_pairs import assignment_f, clustering_f, configuration_scores
+from warmcommand import run_command
 
 from webwinnow.cli import main
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
@@ -83,13 +84,7 @@ def settings(*, tasks: str = "topic", **more: object) -> MiningSettings:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "webwinnow", "experiment", "mining", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    return run_command("experiment", "mining", *arguments, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")

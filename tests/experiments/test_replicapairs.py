@@ -6,11 +6,11 @@ import json
 import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from warmcommand import run_command
 
 from webwinnow.experiments.replicapairs import PageText, Pair, best_threshold, replica_experiment
 
@@ -22,13 +22,7 @@ def story(seed: int) -> str:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "webwinnow", "experiment", "replicas", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    return run_command("experiment", "replicas", *arguments, capture_output=True, text=True, timeout=300)
 
 
 def test_table_2_counts_hits_and_errors():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warmcommand import run_command
 
 from webwinnow.experiments import diskreads
 from webwinnow.experiments.judgedqueries import average_precision, ndcg, precision
@@ -20,8 +21,7 @@ MENU = " ".join(["gearbox clutch petrol engine", "brake wheel axle", "gearbox re
 
 
 def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webwinnow", "experiment", "search", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = run_command("experiment", "search", *arguments, capture_output=True, encoding="utf-8")
     assert done.returncode == code, done.stderr
     return done
 

@@ -8,13 +8,13 @@ import json
 import random
 import re
 import subprocess
-import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from warmcommand import run_command
 
 pytest.importorskip("ahocorasick_rs")
 
@@ -79,8 +79,7 @@ def results(data: Path) -> SitesResults:
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webwinnow", "experiment", "sites", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    return run_command("experiment", "sites", *arguments, capture_output=True, text=True, timeout=600)
 
 
 # Training sites

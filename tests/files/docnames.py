@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,14 @@ def stale_commands(text: str) -> list[str]:
     return [problem for line in command_lines(text) for problem in _stale(line)]
 
 
+@cache
+def _whole_command() -> Any:
+    return typer.main.get_command(app)
+
+
 def named_command(line: str) -> tuple[str, Any]:
     """The command that a line starts with, with its path; None if it does not exist."""
-    command: Any = typer.main.get_command(app)
+    command: Any = _whole_command()
     path = "webwinnow"
     for word in line.split()[1:]:
         if word.startswith("-") or not hasattr(command, "commands"):

@@ -7,12 +7,11 @@ compares it with what the command prints.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from math import sqrt
 from typing import Any
 
 import pytest
+from warmcommand import run_command
 
 from webwinnow import Cleaner, CleaningSettings, CleanPage, extract, parse
 from webwinnow._words import name_hash
@@ -45,9 +44,9 @@ def weights(body: str, *settings: str) -> dict[str, float]:
 
 def test_the_command_prints_this_record():
     page = f"<html lang=en><title>A title</title><body><p>{'Wheat grows. ' * 20}<ul><li><a href=/a>Wheat</a></ul>"
-    command = [sys.executable, "-m", "webwinnow", "page", "-", "--format", "json", "--method", "docview", "--url", URL]
+    command = ["page", "-", "--format", "json", "--method", "docview", "--url", URL]
     options = ["--set", "docview.keywords=1", "--set", "docview.most=3"]
-    done = subprocess.run([*command, *options], input=page, capture_output=True, text=True, check=False)
+    done = run_command(*command, *options, input=page, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     settings = CleaningSettings.from_pairs(["docview.keywords=1", "docview.most=3"])
     assert json.loads(done.stdout) == ordered(Cleaner.of("docview", settings).clean(parse(page, url=URL)).record())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warmcommand import run_command
 
 from webwinnow.experiments.replicapairs import PageText, Pair, replica_experiment
 from webwinnow.replicas import published_fingerprint
@@ -71,10 +70,8 @@ def replicas_of(tmp_path: Path, *pages: str, lang: str = "en", options: tuple[st
         for k, text in enumerate(pages)
     ]
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    command = ["replicas", str(path), "-o", "-", "-q", "--fingerprint", "published", "--method", "none", *options]
-    done = subprocess.run(
-        [sys.executable, "-m", "webwinnow", *command], capture_output=True, text=True, check=False, encoding="utf-8"
-    )
+    command = ["replicas", path, "-o", "-", "-q", "--fingerprint", "published", "--method", "none", *options]
+    done = run_command(*command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     return [json.loads(line)["replica_of"] for line in done.stdout.splitlines()]
 
@@ -112,8 +109,8 @@ def test_records_of_clean_say_their_language(tmp_path: Path):
     texts = " ".join(STORY), " ".join([*STORY, *["und", "von"] * 5])
     path = tmp_path / "clean.jsonl"
     path.write_text("\n".join(json.dumps(row | {"text": text}) for row, text in zip(rows, texts, strict=True)), "utf-8")
-    command = [sys.executable, "-m", "webwinnow", "replicas", str(path), "-o", "-", "-q", "--fingerprint", "published"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, encoding="utf-8")
+    command = ["replicas", path, "-o", "-", "-q", "--fingerprint", "published"]
+    done = run_command(*command, capture_output=True, encoding="utf-8")
     assert [json.loads(line)["replica_of"] for line in done.stdout.splitlines()] == [None, "0"], done.stderr
 
 

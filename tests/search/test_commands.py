@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warmcommand import run_command
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "webwinnow", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return run_command(*arguments, capture_output=True, text=True)
 
 
 def site() -> bytes:
