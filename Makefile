@@ -8,6 +8,9 @@ STAMP := $(VENV)/.installed
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 
+# Tests start hundreds of interpreters: each would compile our modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup browser run test test-all lint types bench sample pictures train train-items wheel clean
 
 help:

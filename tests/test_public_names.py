@@ -92,4 +92,14 @@ def test_extracting_a_page_loads_no_extra() -> None:
 
 
 def test_the_command_line_loads_no_extra() -> None:
-    assert loaded_by("import webwinnow.cli").isdisjoint(EXTRAS)
+    every_command = "from webwinnow.cli import app; import typer; [*typer.main.get_command(app).commands.values()]"
+    assert loaded_by(every_command).isdisjoint(EXTRAS)
+
+
+def test_a_command_loads_no_other_command() -> None:
+    program = "import sys; sys.argv[1:] = ['page', '--help']\nfrom webwinnow.cli import main\n"
+    program += "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
+    assert "webwinnow.cli.page" in loaded
+    assert {f"webwinnow.cli.{name}" for name in ("clean", "learn", "mine", "experiment")}.isdisjoint(loaded)
+    assert {f"webwinnow.{name}" for name in ("experiments", "sitemining", "service", "search")}.isdisjoint(loaded)

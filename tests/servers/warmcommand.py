@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import IO, Any
 
 HASH_SEEDS = ("1", "2")
@@ -242,9 +243,10 @@ def end_with(main: Callable[[], None]) -> None:
 
 
 if __name__ == "__main__":
-    from webwinnow.cli import main
+    import webwinnow.cli
 
-    for name in EXTRAS:
+    commands = [f"webwinnow.cli.{module.name}" for module in iter_modules(webwinnow.cli.__path__)]
+    for name in (*commands, *EXTRAS):
         with contextlib.suppress(ImportError):
             import_module(name)
     gc.freeze()
@@ -255,4 +257,4 @@ if __name__ == "__main__":
     tempfile.tempdir = None  # to be chosen by the new environment
     open_streams()
     sys.argv[1:] = asked["arguments"]
-    end_with(main)
+    end_with(webwinnow.cli.main)

@@ -5,42 +5,75 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from webwinnow import __version__
-from webwinnow.cli import classify, clean, crawl, experiment, inspect, learn, lists, mine, page, search, serve, sites
 from webwinnow.cli.spellings import check_spelling
 from webwinnow.errors import WebwinnowError
+
+PANELS = {
+    "Clean": {"page": "page", "clean": "clean"},
+    "Learn": {"learn": "learn", "learn-items": "learn", "models": "learn", "lists": "lists"},
+    "Inspect": {"inspect": "inspect", "methods": "inspect"},
+    "Mine": dict.fromkeys(("features", "links", "rank", "replicas", "cluster"), "mine") | {"classify": "classify"},
+    "Search": {"index": "search", "search": "search"},
+    "Sites": {"crawl": "crawl", "sites": "sites"},
+    "Serve": {"serve": "serve"},
+    "Research": {"experiment": "experiment"},
+}
+"""The commands, by help panel, and the module of each, which is imported when the command is called or listed."""
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name, each built when it is looked up."""
+
+    def __init__(self) -> None:
+        self._panels = {name: panel for panel, commands in PANELS.items() for name in commands}
+        self._built: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._panels)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._panels)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            panel = self._panels[name]
+            module = import_module(f"webwinnow.cli.{PANELS[panel][name]}")
+            command: Callable[..., None] | typer.Typer = getattr(module, name.replace("-", "_"))
+            alone = typer.Typer(rich_markup_mode=app.rich_markup_mode)
+            if isinstance(command, typer.Typer):
+                alone.add_typer(command, rich_help_panel=panel)
+            else:
+                alone.command(rich_help_panel=panel)(command)
+            self._built[name] = typer.main.get_group(alone).commands[name]
+        return self._built[name]
+
+
+class _LazyGroup(TyperGroup):
+    """A group that builds only the command that is called, unless all are listed."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given | {"commands": _Commands()})
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (as in `TyperGroup`)
+        return list(self.commands)
+
 
 app = typer.Typer(
     name="webwinnow",
     help="Remove boilerplate from web pages with what their own site shows, and prepare them for web mining.",
+    cls=_LazyGroup,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-
-PANELS: dict[str, list[Callable[..., None] | typer.Typer]] = {
-    "Clean": [page.page, clean.clean],
-    "Learn": [learn.learn, learn.models, lists.lists, learn.learn_items],
-    "Inspect": [inspect.inspect, inspect.methods],
-    "Mine": [mine.features, mine.links, mine.rank, mine.replicas, mine.cluster, classify.classify],
-    "Search": [search.index, search.search],
-    "Sites": [crawl.crawl, sites.sites],
-    "Serve": [serve.serve],
-    "Research": [experiment.experiment],
-}
-"""The commands, by help panel."""
-
-for panel, commands in PANELS.items():
-    for command in commands:
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, rich_help_panel=panel)
-        else:
-            app.command(rich_help_panel=panel)(command)
 
 
 def _version(wanted: bool) -> None:
