@@ -1,0 +1,117 @@
+"""Sample pages of weak genres for labelling: `python tools/labels/draw_pages.py`. Writes `pages.jsonl`.
+
+Candidates are random pages of the whole sites and all pages of pages-more with `use = train`, at most 350 blocks long.
+The genre is the one that the page model predicts. Two thirds of each genre are the pages that the model is least sure
+about, one third is random; `drawn` names the sample. Labels of pages that are sampled again are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from noise_pages import data_folder
+
+from webwinnow.pagemodel import PageModel
+from webwinnow.pagemodel.reading import read
+from webwinnow.parsing import parse
+
+LABELS = Path(__file__).with_name("pages.jsonl")
+SITES, MORE = ("crawl-ics", "sites-docs", "sites-swde"), "pages-more"
+QUOTA = {"collection": 20, "listing": 20, "product": 20, "service": 20, "documentation": 20}
+A_SITE, EAST_ASIAN = 3, 6
+"""Pages per site, and pages in Chinese or Japanese of pages-more whatever their genre."""
+LOOKED_AT = 24
+"""Random pages of a whole site among which those of one site are chosen."""
+SHORTEST, LONGEST = 8, 350
+"""Blocks of a page: fewer are not worth reading, more take too long."""
+SEED = 2306
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A page with the predicted genre, and how sure the model is: the mean of |p - 0.5| over its words."""
+
+    file: str
+    page_id: str
+    site: str
+    genre: str
+    sure: float
+    east_asian: bool
+
+
+def main() -> None:
+    """Sample, keep existing labels, write."""
+    rng = np.random.default_rng(SEED)
+    candidates = list(_candidates(data_folder(), rng))
+    print(f"{len(candidates)} candidates, by genre {dict(Counter(c.genre for c in candidates))}")
+    known = {}
+    if LABELS.exists():
+        known = {(row["file"], row["page_id"]): row for row in map(json.loads, LABELS.read_text("utf-8").splitlines())}
+    rows = [
+        known.get((page.file, page.page_id))
+        or {"file": page.file, "page_id": page.page_id, "site": page.site, "drawn": how, "predicted": page.genre}
+        for page, how in _sample(candidates, rng)
+    ]
+    LABELS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    print(f"{len(rows)} pages, {Counter((row['file'], row['predicted'], row['drawn']) for row in rows)}")
+
+
+def _candidates(data: Path, rng: np.random.Generator) -> Iterator[Candidate]:
+    model = PageModel.load()
+    for file, row in _rows(data, rng):
+        tree = parse(row["html"], url=row["url"] or "")
+        reading = read(tree)
+        if SHORTEST <= len(reading.said) <= LONGEST and reading.words.sum():
+            scores = model.score(reading)
+            sure = float(np.average(np.abs(scores.probability - 0.5), weights=reading.words))
+            genre = str(scores.genre)
+            yield Candidate(file, row["page_id"], row["site"], genre, sure, row.get("lang") in ("zh", "ja"))
+
+
+def _rows(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in SITES:
+        table = pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"])
+        of_site = defaultdict(list)
+        for k, site in enumerate(table["site"].to_pylist()):
+            of_site[site].append(k)
+        for _, own in sorted(of_site.items()):
+            chosen = rng.permutation(own)[:LOOKED_AT]
+            for row in table.take(np.sort(chosen)).to_pylist():
+                yield file, row
+    for row in pq.read_table(
+        data / f"{MORE}.parquet",
+        columns=["page_id", "url", "site", "html", "lang"],
+        filters=[("use", "=", "train")],
+    ).to_pylist():
+        yield MORE, row
+
+
+def _sample(candidates: list[Candidate], rng: np.random.Generator) -> Iterator[tuple[Candidate, str]]:
+    """First the unsure ones of every genre, then random ones; a site gives at most `A_SITE`."""
+    of_site: Counter[tuple[str, str]] = Counter()
+    taken: set[Candidate] = set()
+    shuffled = [candidates[k] for k in rng.permutation(len(candidates)).tolist()]
+    unsure = sorted(shuffled, key=lambda page: page.sure)
+    east = [page for page in shuffled if page.east_asian]
+    weak = [(genre, [page for page in pages if page.genre == genre], how, count)
+            for how, pages, third in (("unsure", unsure, 2), ("random", shuffled, 1))
+            for genre, quota in QUOTA.items()
+            for count in [round(quota * third / 3)]]  # fmt: skip
+    for _, pages, how, count in [*weak, ("", east, "random", EAST_ASIAN)]:
+        for _ in range(count):
+            free = (page for page in pages if page not in taken and of_site[page.file, page.site] < A_SITE)
+            if (page := next(free, None)) is not None:
+                of_site[page.file, page.site] += 1
+                taken.add(page)
+                yield page, how
+
+
+if __name__ == "__main__":
+    main()
