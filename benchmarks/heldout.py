@@ -21,18 +21,18 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
-from training.sites import fold_of, publisher
+from training.sites import fold_of, site_of
 
 from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.fingerprints import exact_fingerprint
 from webwinnow.pagemodel import PageContext, PageModel
 from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import SiteSums, choose_pages, page_key
-from webwinnow.urls import SiteKey
 
-SINGLE, NEWS, SHOPS = "pages-wcxb", "sites-news", "sites-swde"
+SINGLE, NEWS, SHOPS, MORE = "pages-wcxb", "sites-news", "sites-swde", "pages-more"
+NEWS_SETS = ("fundus", "zh")
+"""Sets of pages-more that are news."""
 FOLDS, MODELS = 5, ("page model trained on other news too", "on no news")
 """Folds of the nested models; the two page models that whole sites are cleaned with."""
 MOST_PAGES = 200
@@ -56,7 +56,7 @@ def kept_model(name: str, train: Callable[[], PageModel]) -> PageModel:
 
 @cache
 def training_pages(data: Path) -> Sequence[Any]:
-    """The labelled single and news pages, read once."""
+    """The labelled single pages, news pages and training pages of pages-more, read once."""
     from training.pages import load
 
     return load(data)
@@ -70,33 +70,43 @@ def _fit(data: Path, use: Callable[[Any], bool], seed: int = 0) -> PageModel:
 
 @cache
 def site_models(data: Path, trained_on: str) -> dict[int, PageModel]:
-    """A page model for each of two folds of sites, trained without the fold's news, or on no news at all."""
+    """A page model for each of two folds of sites, trained without the fold's news, or on no news at all; and on no
+    page of pages-more of a site that is measured.
+    """
+    measured = {site_of(source, row) for source in (NEWS, SHOPS) for row in _places(data, source)}
+
+    def is_elsewhere(page: Any) -> bool:
+        return page.source != MORE or page.site not in measured
+
     if trained_on == MODELS[1]:
-        model = kept_model("nonews", lambda: _fit(data, lambda page: page.source != NEWS))
+
+        def is_no_news(page: Any) -> bool:
+            return page.source != NEWS and page.part not in NEWS_SETS and is_elsewhere(page)
+
+        model = kept_model("nonews", lambda: _fit(data, is_no_news))
         return {0: model, 1: model}
 
     def without(fold: int) -> PageModel:
-        return _fit(data, lambda page: page.source != NEWS or fold_of(NEWS, page.site, 0) != fold)
+        return _fit(data, lambda p: is_elsewhere(p) and (p.source != NEWS or fold_of(NEWS, p.site, 0) != fold))
 
     return {fold: kept_model(f"fold{fold}", lambda fold=fold: without(fold)) for fold in (0, 1)}  # type: ignore[misc]
 
 
-def site_of(source: str, row: dict[str, Any]) -> str:
-    """The unit of nested folds: the publisher of a news page, the registrable domain of any other."""
-    if source == NEWS:
-        return publisher(row["site"])
-    return SiteKey(by="domain").of(PageRecord(url=row["url"] or "", body=b""))
+def _places(data: Path, source: str) -> list[dict[str, Any]]:
+    """URL and site of each page of a file."""
+    rows: list[dict[str, Any]] = pq.read_table(data / f"{source}.parquet", columns=["url", "site"]).to_pylist()
+    return rows
 
 
 @cache
 def nested_folds(data: Path, folds: int = FOLDS, seed: int = 0) -> dict[str, int]:
-    """The fold of each site of the single pages and of the news, as `training.fit.folds_of` has them."""
-    sites = set()
-    for source in (SINGLE, NEWS):
-        for row in pq.read_table(data / f"{source}.parquet", columns=["url", "site"]).to_pylist():
-            sites.add(site_of(source, row))
-    order = np.random.default_rng(seed).permutation(sorted(sites)).tolist()
-    return {site: number % folds for number, site in enumerate(order)}
+    """The fold of each site: of the single pages and the news, then of the further sites of pages-more."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, int] = {}
+    for sources in ((SINGLE, NEWS), (MORE,)):
+        sites = {site_of(source, row) for source in sources for row in _places(data, source)} - set(found)
+        found |= {site: number % folds for number, site in enumerate(rng.permutation(sorted(sites)).tolist())}
+    return found
 
 
 @cache
@@ -166,7 +176,7 @@ def held_out_sites(
 
 
 def held_out_pages(data: Path, source: str, *, pages: int | None = None) -> Iterator[HeldOutPage]:
-    """Single pages or news pages with nested models; with `pages` only so many, spread over the file."""
+    """Pages of a file with nested models; with `pages` only so many, spread over the file."""
     of_site, table = nested_folds(data), pq.read_table(data / f"{source}.parquet").to_pylist()
     for row in table if pages is None else table[:: max(len(table) // pages, 1)][:pages]:
         yield HeldOutPage.of(row, nested_model(data, of_site[site_of(source, row)]))

@@ -11,7 +11,6 @@ import pytest
 from webwinnow import Cleaner, SiteCleaner, learn, parse
 from webwinnow.methods import METHODS
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel, evidence, reading
-from webwinnow.records import Dropped
 
 PAGES = [
     "<nav class=menu><a href=/>Home</a> <a href=/a>All articles</a></nav>"
@@ -80,7 +79,5 @@ def test_a_page_model_in_the_context_decides_instead_of_the_shipped_one(method):
     tree = parse(f"<body><article><h1>Flood</h1>{prose}</article>")
     doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
     cleaner = Cleaner.of(method)
-    assert "river" in cleaner.clean_in(PageContext(tree)).text
-    clean = cleaner.clean_in(PageContext(tree, model=doubtful))
-    assert clean.verdict.confidence <= 0.1
-    assert clean.outcome == Dropped("no main content")
+    assert cleaner.clean_in(PageContext(tree)).verdict.confidence > 0.5
+    assert cleaner.clean_in(PageContext(tree, model=doubtful)).verdict.confidence <= 0.1

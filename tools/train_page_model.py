@@ -1,7 +1,8 @@
 """Train the page model and the post model: `python tools/train_page_model.py [--without-news] [--posts-only]`.
 
-Reads pages-wcxb and sites-news under WEBWINNOW_DATA and writes `weights.npz`, `posts.npz` and `typical.npz` of
-`webwinnow.pagemodel`. The same data on the same machine gives the same bytes.
+Reads pages-wcxb, sites-news and the pages of pages-more with `use = train` under WEBWINNOW_DATA and writes
+`weights.npz`, `posts.npz` and `typical.npz` of `webwinnow.pagemodel`. The same data on the same machine gives
+the same bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def main() -> None:
     chosen = options.parse_args()
     data = os.environ.get("WEBWINNOW_DATA", "")
     if not (Path(data) / "pages-wcxb.parquet").is_file():
-        sys.exit("train: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet and sites-news.parquet")
+        sys.exit("train: set WEBWINNOW_DATA to the folder with pages-wcxb, sites-news and pages-more")
     pages = load(Path(data), news=not chosen.without_news)
     print(f"{len(pages):,} pages read", flush=True)
     about = {"pages": len(pages), "news": not chosen.without_news, "seed": chosen.seed}

@@ -15,12 +15,12 @@ from webwinnow._memory cimport Buffer, Column, bytes_of, check_columns, check_ru
 from webwinnow._nodes import nearest
 from webwinnow._unicode cimport (
     Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER, PyUnicode_DATA, PyUnicode_GET_LENGTH,
-    PyUnicode_KIND, PyUnicode_READ, is_blank, lower,
+    PyUnicode_KIND, PyUnicode_READ, is_blank, is_cjk, lower,
 )
 
 
 def count_words(str text, const int32_t[::1] starts, counted):
-    """The number of words (`\\w+`) in the counted runs, each run by itself."""
+    """The number of words (`\\w+`; each character of Han, kana and Hangul) in the counted runs, each run by itself."""
     cdef const uint8_t[::1] wanted = bytes_of(counted)
     cdef Py_ssize_t r, words = 0
     cdef int kind = PyUnicode_KIND(text)
@@ -46,6 +46,10 @@ cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t sto
     cdef Py_ssize_t k, words = 0
     cdef bint inside = False, was_inside
     for k in range(start, stop):
+        if data[k] >= 0x3040 and is_cjk(data[k]):
+            words += Py_UNICODE_ISALNUM(data[k])
+            inside = False
+            continue
         was_inside = inside
         inside = IN_WORD[data[k]] if data[k] < 128 else Py_UNICODE_ISALNUM(data[k])
         words += inside and not was_inside

@@ -105,7 +105,7 @@ class CleanPage:
         if kept_words:
             return Kept()
         without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
-        return Dropped("no main content" if without else "nothing left to read")
+        return Dropped(f"no main content: {self.verdict.note}" if without else "nothing left to read")
 
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
         """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.blocks import cut
+from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings, headed
 from webwinnow.collection.settings import RunSettings
 from webwinnow.methods import CleaningSettings
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
 STORY = (
@@ -64,12 +66,58 @@ def test_page_in_noscript_is_kept():
     assert "waited for the rain" in cleaned(inside).text
 
 
-def test_page_of_navigation_only_has_no_main_content():
-    links = "".join(f"<li><a href='/{k}'>Menu {k}</a></li>" for k in range(40))
-    record = cleaned(f"<title>Menu</title><nav class=menu><ul>{links}</ul></nav>").record()
+LINKS = "".join(f"<li><a href='/{k}'>Menu {k}</a></li>" for k in range(40))
+MENU = f"<nav class=menu><ul>{LINKS}</ul></nav>"
+
+
+@pytest.mark.parametrize(
+    ("page", "case"),
+    [
+        (f"<title>Menu</title>{MENU}", "links only"),
+        (f"<title>Sign in</title>{MENU}<form><input name=u><input type=password name=p></form>", "a login page"),
+        (f"<title>Page not found - Example</title>{MENU}", "an error page"),
+        (f"<title>Example</title>{MENU}<div class=box>Checking your browser</div>", "a bot check"),
+    ],
+    ids=["links", "login", "error", "bot"],
+)
+def test_page_without_main_content_is_dropped_with_its_case(page: str, case: str):
+    record = cleaned(page).record()
     assert record["outcome"] == "dropped"
-    assert record["reason"] == "no main content"
+    assert record["reason"] == f"no main content: {case}"
     assert record["confidence"] < NO_CONTENT_BELOW
+
+
+def test_doubtful_page_keeps_its_best_part_with_low_confidence():
+    doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
+    clean = Cleaner.of("page").clean_in(PageContext(parse(STORY), model=doubtful))
+    assert "waited for the rain" in clean.text
+    assert clean.record()["outcome"] == "kept"
+    assert clean.record()["confidence"] <= 0.1
+
+
+def test_long_text_is_no_login_or_error_page():
+    doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
+    page = STORY.replace("Late harvest", "Error 404: late harvest").replace("<main>", "<main><input type=password>")
+    assert "waited for the rain" in Cleaner.of("page").clean_in(PageContext(parse(page), model=doubtful)).text
+
+
+CHINESE = "江苏多地发布通知，部署春季学期开学工作。"
+
+
+def test_each_han_character_is_a_word_of_the_record():
+    clean = cleaned(f"<title>通知</title><main><article>{f'<p>{CHINESE * 3}</p>' * 5}</article></main>")
+    assert "部署" in clean.text
+    assert clean.record()["all_words"] == clean.record()["kept_words"] == 18 * 15
+
+
+def test_right_to_left_text_stays_in_reading_order():
+    first, second = (
+        "المدينة جميلة",
+        "والبحر هادئ 12",
+    )
+    page = f"<html dir=rtl lang=ar><article><p>{first}. <b>{second}</b></p><table><tr><td>1<td>2</table></article>"
+    text = cleaned(page).text
+    assert f"{first}. {second}" in text
 
 
 def test_recall_keeps_at_least_what_precision_keeps():

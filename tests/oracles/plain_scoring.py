@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
@@ -35,6 +36,9 @@ _ALL_BITS = (1 << 64) - 1
 _FNV_START, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 _GOLDEN = 0x9E3779B97F4A7C15
 _LETTER, _UPPER, _DIGIT, _SPACE, _END, _COMMA, _COLON, _MONEY, _QUIET, _SIGN, _UNDERSCORE = range(1, 12)
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MARK = re.compile("[\u0300-\u036f\u0900-\u0963\u0966-\u0dff\u0e30-\u0e4e\u0eb0-\u0ecd\u102b-\u103e\u17b4-\u17d3]")
+_CJK_WIDTH, _CJK_LENGTH = 3, 5
 _IN_WORD = frozenset((_LETTER, _UPPER, _DIGIT, _UNDERSCORE))
 _COUNTED = {_END: "ends", _COMMA: "commas", _MONEY: "money", _SIGN: "signs"}
 
@@ -57,7 +61,7 @@ def character_class(c: str) -> int:
         return _COLON
     if c in "$£¥" or "\u20a0" <= c <= "\u20bf":
         return _MONEY
-    if c in "'\"()-«" or "\u2010" <= c <= "\u201f":
+    if c in "'\"()-«" or "\u2010" <= c <= "\u201f" or _MARK.match(c):
         return _QUIET
     return _SIGN
 
@@ -70,14 +74,17 @@ def _lower(c: str) -> int:
 
 def word_keys(text: str) -> NDArray[np.uint64]:
     """The distinct words of a text as sorted 64-bit keys."""
-    found, word = set(), 0
-    for c in text + " ":
-        if character_class(c) in _IN_WORD:
-            word = ((word or _FNV_START) ^ _lower(c)) * _FNV_PRIME & _ALL_BITS
-        elif word:
-            found.add(mixed(word))
-            word = 0
-    return np.array(sorted(found), np.uint64)
+    whole, no = np.array([0, len(text)], np.int32), np.zeros(1, np.bool_)
+    words = _words_of_block(text, whole, range(1), no, no, dict.fromkeys(COUNTS, 0))
+    return np.array(sorted({mixed(word) for word, _ in words}), np.uint64)
+
+
+def _cjk_word(before: str, c: str) -> int:
+    """The unmixed key of a Han, kana or Hangul character with the one before, if there is one."""
+    key = _FNV_START
+    for character in before + c:
+        key = (key ^ ord(character)) * _FNV_PRIME & _ALL_BITS
+    return key
 
 
 def _shingle(first: int, second: int, third: int) -> int:
@@ -187,9 +194,24 @@ def _words_of_block(
     """Unmixed key and length of each word; counts of characters are added to `row`."""
     words: list[tuple[int, int]] = []
     word = length = 0
+    before = ""
     for r in runs:
         for c in text[run_start[r] : run_start[r + 1]]:
             what = character_class(c)
+            if what in _IN_WORD and _CJK.match(c):
+                if word:
+                    words.append((word, length))
+                    word = 0
+                words.append((_cjk_word(before, c), _CJK_LENGTH))
+                before = c
+                row["words"] += 1
+                row["link_words"] += bool(linked[r])
+                row["strong_words"] += bool(strong[r])
+                row["letters"] += _CJK_WIDTH
+                row["chars"] += _CJK_WIDTH
+                row["last"] = what
+                continue
+            before = ""
             if what in _IN_WORD:
                 if not word:
                     word, length = _FNV_START, 0

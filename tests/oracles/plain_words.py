@@ -13,11 +13,12 @@ from plain_nodes import nearest
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _SPACED_OR_NOT = re.compile(rf"(?P<spaced>(?:(?![{_UNSPACED}])[^\W_])+)|(?:(?=[{_UNSPACED}])[^\W_])+")
-_WORD = re.compile(r"\w+")
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
 
 
 def count_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> int:
-    r"""How many words (`\w+`) the counted runs of a text have, each run by itself."""
+    r"""How many words (`\w+`; each Han, kana or Hangul character) the counted runs have, each run by itself."""
     _check_runs(text, starts, len(counted))
     bounds = starts.tolist()
     return sum(len(_WORD.findall(text[bounds[r] : bounds[r + 1]])) for r in np.flatnonzero(counted))

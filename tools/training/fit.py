@@ -12,7 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from training.boosting import fit_forest
 from training.linear import fit_blocks, fit_genres, genre_rows
-from training.pages import NEWS, LabelledPage
+from training.pages import SINGLE, LabelledPage
 from webwinnow.pagemodel.models import BoostedTrees, PageModel, best_cut, sigmoid
 from webwinnow.pagemodel.reading import (
     GENRES,
@@ -28,8 +28,11 @@ __all__ = ["INNER_FOLDS", "fit", "folds_of"]
 
 INNER_FOLDS = 3
 """Folds of the out-of-fold scores that the next stage learns from."""
-NEWS_PAGE, NEWS_GENRE = 0.3, 0.1
-"""Weight of a news page relative to a single page, for blocks and for the genre: 22 sites have 543 pages."""
+GENRE_PAGE = 0.3
+"""Weight of other pages relative to a single page for the genre, times their weight: most are articles."""
+SURE = 0.1
+"""Where only segments of a page are known, the second forest also learns the blocks that the first one, trained on
+other sites, gives a probability below this or above its complement."""
 WORD_POWER, LEAST_SHARE = 0.6, 0.15
 """A block's weight is words^0.6; a page's weight is that of its content, but at least this share of all its blocks."""
 THINNED = 3.0
@@ -68,20 +71,27 @@ class _Fit:
     def __init__(self, pages: Sequence[LabelledPage], seed: int, progress: Callable[[str], None]) -> None:
         self.pages, self.seed, self.progress = pages, seed, progress
         self.fold = folds_of(pages, INNER_FOLDS, seed + 1)
-        self.news = np.array([page.source == NEWS for page in pages])
+        self.single = np.array([page.source == SINGLE for page in pages])
+        self.whole = np.array([page.truth is not None for page in pages])
+        self.page_weight = np.array([page.weight for page in pages])
         self.page = np.repeat(np.arange(len(pages)), [len(page.label) for page in pages])
         self.block_fold = self.fold[self.page]
         self.words = np.concatenate([page.words for page in pages])
-        self.content = np.concatenate([page.label for page in pages]) >= 0.5
+        label = np.concatenate([page.label for page in pages])
+        self._learn_from(label >= 0.5, ~np.isnan(label))
+
+    def _learn_from(self, content: NDArray[np.bool_], known: NDArray[np.bool_]) -> None:
+        """Set the labels; only known blocks have a weight."""
+        self.content, self.known = content, known & (self.words > 0)
         self.weight = self._weights()
-        chosen = np.random.default_rng(seed).random(len(self.weight)) < self.weight / THINNED
-        self.sampled = chosen & (self.words > 0)
+        self.sampled = np.random.default_rng(self.seed).random(len(self.weight)) < self.weight / THINNED
 
     def model(self, about: dict[str, Any]) -> PageModel:
         linear, features = self._linear()
         heads, names, genre, genres = self._genres(features)
         wide = np.concatenate([np.concatenate(features, axis=1), genres.T[:, self.page]]).astype(np.float32)
         first, given = self._forest(wide, FIRST, "first forest")
+        self._label_sure(sigmoid(given))
         wide = np.concatenate([wide, self._contexts(sigmoid(given))])
         second, logit = self._forest(wide, SECOND, "second forest")
         calibration = self._calibration(logit)
@@ -100,12 +110,18 @@ class _Fit:
 
     def _weights(self) -> NDArray[np.float64]:
         """Weights of blocks: pages have equal weight because F1 is per page; errors are relative to its content."""
-        powered = self.words**WORD_POWER
+        powered = self.words**WORD_POWER * self.known
         whole = np.bincount(self.page, powered, len(self.pages))
         content = np.bincount(self.page, powered * self.content, len(self.pages))
         weight = powered / np.maximum(np.maximum(content, LEAST_SHARE * whole), 1.0)[self.page]
-        weight *= np.where(self.news, NEWS_PAGE, 1.0)[self.page]
-        return weight * len(weight) / weight.sum()
+        weight *= self.page_weight[self.page]
+        return weight * self.known.sum() / weight.sum()
+
+    def _label_sure(self, given: NDArray[np.float64]) -> None:
+        """Label the blocks of pages with segments that the first forest is sure about."""
+        unknown = ~self.known & ~self.whole[self.page]
+        sure = unknown & ((given < SURE) | (given > 1.0 - SURE))
+        self._learn_from(np.where(unknown, given > 0.5, self.content), self.known | sure)
 
     def _rounds(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
         """Training pages and pages to score, for each inner fold; then all pages and none."""
@@ -117,7 +133,7 @@ class _Fit:
         rows = sparse.vstack([page.rows for page in self.pages]).tocsr()
         features: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(self.pages)
         for learn, score in self._rounds():
-            use = learn[self.page] & (self.words > 0)
+            use = learn[self.page] & self.known
             linear = fit_blocks(rows[use], self.content[use], self.weight[use])
             for i in np.flatnonzero(score).tolist():
                 reading = self.pages[i].reading
@@ -129,23 +145,26 @@ class _Fit:
         self, features: list[NDArray[np.float32]]
     ) -> tuple[NDArray[np.int16], NDArray[np.int16], BoostedTrees, NDArray[np.float64]]:
         rows = genre_rows([page.tokens for page in self.pages])
-        genre = np.array([page.genre for page in self.pages])
-        weight = np.where(self.news, NEWS_GENRE, 1.0)
+        genre = np.array([-1 if page.genre is None else page.genre for page in self.pages])
+        weight = np.where(self.single, 1.0, GENRE_PAGE * self.page_weight)
+        has_genre = genre >= 0
         scores = np.zeros((len(self.pages), len(GENRES)))
-        for learn, score in self._rounds():
+        for use, score in self._rounds():
+            learn = use & has_genre
             heads, names = fit_genres(rows[learn], genre[learn], weight[learn])
             scores[score] = rows[score] @ (np.concatenate((heads, names)) / LINEAR_SCALE)
         stats = [page_features(f, page.reading.words) for f, page in zip(features, self.pages, strict=True)]
         columns = np.concatenate([np.array(stats), scores], axis=1).astype(np.float32).T.copy()
         found = np.zeros((len(self.pages), len(GENRES)))
-        for learn, score in self._rounds():
+        for use, score in self._rounds():
+            learn = use & has_genre
             forest = fit_forest(columns[:, learn], genre[learn], weight[learn], seed=self.seed, **GENRE)
             if score.any():
                 held = np.ascontiguousarray(columns[:, score])
                 logits = np.array([forest.logits(held, k) for k in range(len(GENRES))]).T
                 odds = np.exp(logits - logits.max(axis=1, keepdims=True))
                 found[score] = odds / odds.sum(axis=1, keepdims=True)
-        right = float((found.argmax(axis=1) == genre)[~self.news].mean())
+        right = float((found.argmax(axis=1) == genre)[self.single].mean())
         self.progress(f"genre: {right:.3f} of the held-out single pages right")
         return heads, names, forest, found
 
@@ -171,18 +190,19 @@ class _Fit:
         )
 
     def _calibration(self, logit: NDArray[np.float64]) -> NDArray[np.float64]:
-        use = self.words > 0
+        use = self.known & self.whole[self.page]
         return _knots(logit[use], self.content[use], self.weight[use], CALIBRATION_KNOTS)
 
     def _confidence(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
         ends = np.cumsum([len(page.label) for page in self.pages])
         expected, found = [], []
         for page, part in zip(self.pages, np.split(probability, ends[:-1]), strict=True):
+            if page.truth is None:
+                continue
             lowest, hoped = best_cut(part, page.reading.words)
             expected.append(hoped)
             found.append(page.f1(part >= lowest)[0])
-        weight = np.where(self.news, NEWS_PAGE, 1.0)
-        knots = _knots(np.array(expected), np.array(found), weight, CONFIDENCE_KNOTS)
+        knots = _knots(np.array(expected), np.array(found), self.page_weight[self.whole], CONFIDENCE_KNOTS)
         return np.concatenate((np.zeros((2, 1)), knots), axis=1)  # an expected F1 of 0 maps to 0
 
 

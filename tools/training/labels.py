@@ -1,4 +1,4 @@
-"""Which blocks of a page are main content: the words of its blocks aligned with the true text."""
+"""Which blocks of a page are main content: the words of its blocks aligned with the true text, or true segments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-__all__ = ["block_labels"]
+__all__ = ["block_labels", "segment_labels"]
 
 SHINGLE = 3
 """Length of a shingle that page and truth must share for its words to be aligned: single words match anywhere."""
@@ -17,6 +17,10 @@ WHOLE = 0.8
 """Share of a block's words that the truth must contain, if the ordered alignment skipped the block."""
 LONG = 8
 """Least number of words of a block that is more than a title."""
+SHORT_SEGMENT = 12
+"""A segment of fewer letters is found only where it is most of a block, or if the page has it once."""
+MOST_PLACES = 3
+"""A segment in more places shows nothing about any of them."""
 NEIGHBOURS = 7
 """Window of blocks around a short one, itself included; two of them must be content."""
 
@@ -52,6 +56,39 @@ def block_labels(blocks: list[list[str]], truth: list[str]) -> NDArray[np.float3
     _to_the_first(page, spans, matched)
     sizes = np.maximum(np.bincount(of_block, minlength=len(blocks)), 1)
     return (np.bincount(of_block, weights=matched, minlength=len(blocks)) / sizes).astype(np.float32)
+
+
+def segment_labels(blocks: list[str], wanted: list[str], unwanted: list[str]) -> NDArray[np.float32]:
+    """For each block 1 if it is in a wanted segment, 0 if in an unwanted one, NaN if in none.
+
+    Blocks and segments are compared on their letters and digits alone (`blocks` and segments contain nothing else).
+    """
+    page = "".join(blocks)
+    start = np.cumsum([0, *map(len, blocks)])
+    label = np.full(len(blocks), np.nan, np.float32)
+    for segments, value in ((unwanted, 0.0), (wanted, 1.0)):
+        for segment in segments:
+            places = _places(page, segment)
+            if not 0 < len(places) <= MOST_PLACES:
+                continue
+            for a in places:
+                first, last = np.searchsorted(start, [a, a + len(segment) - 1], side="right") - 1
+                for b in range(first, last + 1):
+                    shared = min(start[b + 1], a + len(segment)) - max(start[b], a)
+                    most = shared >= 0.5 * (start[b + 1] - start[b])
+                    if most or (first == last and (len(segment) >= SHORT_SEGMENT or len(places) == 1)):
+                        label[b] = value
+    return label
+
+
+def _places(page: str, segment: str) -> list[int]:
+    """Where a text has a segment, up to one more place than `MOST_PLACES`."""
+    places: list[int] = []
+    at = page.find(segment) if segment else -1
+    while at >= 0 and len(places) <= MOST_PLACES:
+        places.append(at)
+        at = page.find(segment, at + 1)
+    return places
 
 
 def _to_the_first(page: list[str], spans: list[tuple[int, int]], matched: NDArray[np.bool_]) -> None:

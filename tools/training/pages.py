@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from training.labels import block_labels
+from training.labels import block_labels, segment_labels
 from training.linear import rows_of
-from training.sites import publisher
-from webwinnow.pagemodel.featureschema import TOKEN_BITS
+from training.sites import site_of
+from webwinnow.pagemodel.featureschema import MARK, TOKEN_BITS
 from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey
 
-__all__ = ["NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
+__all__ = ["MORE", "NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
 
-SINGLE, NEWS = "pages-wcxb", "sites-news"
-_WORD = re.compile(r"\w+")
+SINGLE, NEWS, MORE = "pages-wcxb", "sites-news", "pages-more"
+PAGE_WEIGHT = {
+    SINGLE: 1.0,
+    NEWS: 0.3,
+    "fundus": 0.6,
+    "harvest": 1.0,
+    "readability": 1.0,
+    "zh": 1.0,
+    "fixtures": 0.5,
+    "trafilatura": 0.4,
+    "recipe": 0.3,
+    "product": 0.5,
+}
+"""Weight of a page by its file, or by its set of pages-more: 22 news sites have 543 pages; segments are less than a
+whole truth."""
+GENRE_OF = {"recipe": "article"}
+"""The genre of types of pages that are none; pages without a type have none."""
+FOUND = 0.5
+"""Share of the words of a truth that the labelled blocks have, at least; otherwise the text is elsewhere."""
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+_SCORED = re.compile(r"\w+")
+_NO_LETTER = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LabelledPage:
-    """One page: `source` is its file, `site` the unit of folds (registrable domain; publisher of news)."""
+    """One page: `source` is its file, `part` its set of pages-more, `site` the unit of folds (registrable domain;
+    publisher of news). A page has a whole truth, or segments: then the label of most blocks is NaN.
+    """
 
     page_id: str
     url: str
     source: str
+    part: str
     site: str
-    genre: int
-    truth: str
+    genre: int | None
+    truth: str | None
     tree: PageTree
     reading: Reading
     label: NDArray[np.float32]
@@ -53,17 +78,22 @@ class LabelledPage:
     def f1(self, keep: NDArray[np.bool_]) -> tuple[float, float, float]:
         """Word F1, precision and recall of the kept blocks."""
         kept = Counter(word for b in np.flatnonzero(keep).tolist() for word in self.block_words[b])
-        return _f1(kept, Counter(words_of(self.truth)))
+        return _f1(kept, Counter(words_of(self.truth or "")))
+
+    @property
+    def weight(self) -> float:
+        """The weight of the page relative to a single page."""
+        return PAGE_WEIGHT[self.part]
 
 
 def words_of(text: str) -> list[str]:
-    """The words that the scorer counts."""
+    """The words that `score_more.py` counts: Han, kana and Hangul characters are words."""
     return _WORD.findall((text or "").lower())
 
 
 def word_f1(text: str, truth: str) -> tuple[float, float, float]:
     """Word F1, precision and recall as computed by `score_pages.py`."""
-    return _f1(Counter(words_of(text)), Counter(words_of(truth)))
+    return _f1(*(Counter(_SCORED.findall((of or "").lower())) for of in (text, truth)))
 
 
 def _f1(found: Counter[str], truth: Counter[str]) -> tuple[float, float, float]:
@@ -74,34 +104,65 @@ def _f1(found: Counter[str], truth: Counter[str]) -> tuple[float, float, float]:
     return 2 * precision * recall / (precision + recall), precision, recall
 
 
-def load(data: Path, *, news: bool = True) -> list[LabelledPage]:
-    """All pages of the single-page file, and those of the news sites."""
-    pages = []
-    domain = SiteKey(by="domain")
-    for source in (SINGLE, NEWS) if news else (SINGLE,):
-        for row in pq.read_table(data / f"{source}.parquet").to_pylist():
-            url = row["url"] or ""
-            site = publisher(row["site"]) if source == NEWS else domain.of(PageRecord(url=url, body=b""))
-            tree = parse(row["html"], url=url)
-            reading = read(tree)
-            said = [words_of(reading.blocks.text(b)) for b in reading.said.tolist()]
-            pages.append(
-                LabelledPage(
-                    page_id=row["page_id"],
-                    url=url,
-                    source=source,
-                    site=site,
-                    genre=GENRES.index(row.get("page_type", "article")),
-                    truth=row["text"] or "",
-                    tree=tree,
-                    reading=reading,
-                    label=block_labels(said, words_of(row["text"])),
-                    rows=rows_of(reading),
-                    tokens=_tokens(reading),
-                    block_words=said,
-                )
-            )
-    return pages
+def load(data: Path, *, news: bool = True, more: bool = True) -> list[LabelledPage]:
+    """All single pages, those of the news sites, and those of pages-more that may be used for training."""
+    return [page for source, row in _rows(data, news=news, more=more) if (page := _labelled(source, row)) is not None]
+
+
+def _rows(data: Path, *, news: bool, more: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for source in (SINGLE, *([NEWS] if news else []), *([MORE] if more else [])):
+        used = [("use", "=", "train")] if source == MORE else None
+        for row in pq.read_table(data / f"{source}.parquet", filters=used).to_pylist():
+            yield source, row
+
+
+def _labelled(source: str, row: dict[str, Any]) -> LabelledPage | None:
+    """The page with its labels; None for one of pages-more that does not have its truth."""
+    url = row["url"] or ""
+    tree = parse(row["html"], url=url)
+    reading = read(tree)
+    texts = [reading.blocks.text(b) for b in reading.said.tolist()]
+    said = [words_of(text) for text in texts]
+    if source == MORE and not row["text"]:
+        label = _by_segments(reading, texts, row)
+        if not (label == 1).any():
+            return None
+    else:
+        truth = words_of(row["text"])
+        label = block_labels(said, truth)
+        if source == MORE and label @ reading.words < FOUND * len(truth):
+            return None
+    kind = row["page_type"] if source != NEWS else "article"
+    return LabelledPage(
+        page_id=row["page_id"],
+        url=url,
+        source=source,
+        part=row["set"] if source == MORE else source,
+        site=site_of(source, row),
+        genre=None if kind is None else GENRES.index(GENRE_OF.get(kind, kind)),
+        truth=row["text"],
+        tree=tree,
+        reading=reading,
+        label=label,
+        rows=rows_of(reading),
+        tokens=_tokens(reading),
+        block_words=said,
+    )
+
+
+def _by_segments(reading: Reading, texts: list[str], row: dict[str, Any]) -> NDArray[np.float32]:
+    """Labels by the segments of a page. Navigation and footers are no content where the segments do not say it."""
+    wanted, unwanted = (
+        [_plain(segment) for segment in json.loads(row[key] or "[]")] for key in ("must_have", "must_not_have")
+    )
+    label = segment_labels([_plain(text) for text in texts], wanted, unwanted)
+    outside = (reading.marks[reading.owner] & (MARK["nav"] | MARK["footer"])) != 0
+    label[outside & np.isnan(label)] = 0.0
+    return label
+
+
+def _plain(text: str) -> str:
+    return _NO_LETTER.sub("", text.lower())
 
 
 def _tokens(reading: Reading) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

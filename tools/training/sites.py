@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Any
 
-__all__ = ["fold_of", "publisher", "spellings"]
+from webwinnow.records import PageRecord
+from webwinnow.urls import SiteKey
+
+__all__ = ["fold_of", "publisher", "site_of", "spellings"]
 
 NEWS = "sites-news"
 FIRST_HALF = ("bbc.co.uk", "thenation.com", "nymag.com")
@@ -16,6 +20,13 @@ _YEAR = re.compile(r"/\d{4}$")
 def publisher(site: str) -> str:
     """The publisher of a news site, without the year."""
     return _YEAR.sub("", site).removeprefix("www.").removeprefix("news.")
+
+
+def site_of(source: str, row: dict[str, Any]) -> str:
+    """The unit of folds: the publisher of a news page, the registrable domain of any other."""
+    if source == NEWS:
+        return publisher(row["site"])
+    return SiteKey(by="domain").of(PageRecord(url=row["url"] or "", body=b""))
 
 
 def fold_of(source: str, site: str, number: int) -> int:

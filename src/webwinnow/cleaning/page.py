@@ -5,6 +5,7 @@ Readers' posts (comments, reviews) are kept where the page exists for them, else
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,16 +21,31 @@ from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_around
 from webwinnow.cleaning.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
 from webwinnow.pagemodel import Favor, PageContext, PageEvidence, PageModel
+from webwinnow.pagemodel.featureschema import COUNTS
 from webwinnow.pagemodel.models import BETA
 from webwinnow.pagetree import PageTree
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
 NO_CONTENT_BELOW = 0.3
-"""A page with a lower confidence has no main content: it would keep navigation. Pages with content hardly ever have so
-low a confidence (last table of benchmarks/page_quality.py)."""
+"""A page with a lower confidence has no main content if it is one of the cases of `no_content`. Pages with content
+hardly ever have so low a confidence (last table of benchmarks/page_quality.py)."""
 JUDGED_WORDS = 50
 """A page of fewer words is never reported to have no main content: there is too little evidence."""
+MOST_SAID = 300
+"""A login page, an error page or a bot check has at most this many words outside links."""
+PROSE_WORDS, LEAST_PROSE = 8, 16
+"""A page of links has less than this many words in text of at least so many words outside links."""
+_BOT_CHECK = re.compile(
+    r"captcha|cloudflare|checking (?:if the site|your browser)|verify(?:ing)? (?:that )?you are|are you (?:a )?human"
+    r"|unusual traffic|access denied|enable javascript|javascript (?:is|to be) (?:disabled|enabled)",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(?:40[0134]|410|429|50[0234])\b|not (?:be )?found|no longer (?:available|exists)|does not exist|forbidden"
+    r"|\berror\b|unavailable|nicht gefunden|introuvable|no encontrad[ao]|non trovat[ao]|niet gevonden",
+    re.IGNORECASE,
+)
 MOSTLY_POSTS = 0.5
 """A page exists for its posts if they have a larger share of the words that would be kept."""
 
@@ -85,7 +101,9 @@ def verdict_of(
     """
     tree, blocks, evidence = page.tree, page.blocks, page.evidence
     comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
-    empty = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
+    doubtful = confidence < NO_CONTENT_BELOW and int(evidence.words.sum()) >= JUDGED_WORDS
+    why_empty = no_content(page) if doubtful else None
+    empty = why_empty is not None
     of_run = blocks.of_run()
     shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
     pooled_in = probability >= lowest
@@ -140,11 +158,28 @@ def verdict_of(
         score=score,
         weight=nodes.astype(np.float32),
         kind=np.where(in_posts, KIND_CODE["posts"], KIND_CODE["content"]).astype(np.uint8),
-        note=note,
+        note=why_empty or note,
         genre=evidence.genre,
         confidence=confidence,
         post_runs=keep_runs & of_posts if comments and not for_posts else None,
     )
+
+
+def no_content(page: PageContext) -> str | None:
+    """Why a page without probable main content has none; None if it may have some: its best part is kept."""
+    reading, tree = page.reading, page.tree
+    counts = {name: reading.counts[:, COUNTS.index(name)].astype(np.int64) for name in ("words", "link_words")}
+    own = counts["words"] - counts["link_words"]
+    prose = int(own[own >= PROSE_WORDS].sum())
+    if int(own.sum()) <= MOST_SAID:
+        if "password" in (value.lower() for value in tree.values("type")[1]):
+            return "a login page"
+        heads = [tree.head.title, *(reading.blocks.text(int(b)) for b in reading.said[reading.level > 0])]
+        if any(map(_ERROR.search, heads)):
+            return "an error page"
+        if any(map(_BOT_CHECK.search, (*heads, *(reading.blocks.text(int(b)) for b in reading.said[own > 0])))):
+            return "a bot check"
+    return "links only" if prose < LEAST_PROSE else None
 
 
 def _whole_reasons(

@@ -13,7 +13,7 @@ from webwinnow._memory cimport (
 )
 from webwinnow._unicode cimport (
     Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISALPHA, Py_UNICODE_ISSPACE, Py_UNICODE_ISUPPER, Py_UNICODE_TOLOWER,
-    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
+    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ, is_cjk, is_mark,
 )
 from webwinnow.pagemodel import featureschema as schema
 
@@ -25,6 +25,8 @@ cdef enum:
     C_LETTER = 1
     C_UPPER, C_DIGIT, C_SPACE, C_END, C_COMMA, C_COLON, C_MONEY, C_QUIET, C_SIGN, C_UNDERSCORE
     MOST_TOKENS = 64
+    CJK_WIDTH = 3  # letters that a Han, kana or Hangul character counts as
+    CJK_LENGTH = 5  # neither short nor long
 
 
 cdef int WORD_BITS = schema.WORD_BITS
@@ -79,7 +81,7 @@ cdef int character_class(Py_UCS4 c) noexcept:
         return C_COLON
     if c in u"$\xa3\xa5" or 0x20A0 <= c <= 0x20BF:
         return C_MONEY
-    if c in u"'\"()-\xab" or 0x2010 <= c <= 0x201F:
+    if c in u"'\"()-\xab" or 0x2010 <= c <= 0x201F or is_mark(c):
         return C_QUIET
     return C_SIGN
 
@@ -103,6 +105,14 @@ cdef inline object ids_of(const Column* ids):
     return filled(np.empty(ids.used // 4, np.int32), ids)
 
 
+cdef inline uint64_t cjk_word(Py_UCS4 before, Py_UCS4 c) noexcept nogil:
+    """The unmixed key of a character that counts as a word: its pair with the one before (0 for none) says more."""
+    cdef uint64_t word = FNV_START
+    if before:
+        word = (word ^ <uint64_t>before) * FNV_PRIME
+    return (word ^ <uint64_t>c) * FNV_PRIME
+
+
 cdef Py_ssize_t words_of(str text, Column* found) except -1:
     """Append the unmixed key of each word of a text; return the number of words."""
     cdef Py_ssize_t k, size = PyUnicode_GET_LENGTH(text)
@@ -111,9 +121,19 @@ cdef Py_ssize_t words_of(str text, Column* found) except -1:
     cdef Py_UCS4 c
     cdef uint64_t word = FNV_START
     cdef bint inside = False
+    cdef Py_UCS4 before = 0
     for k in range(size + 1):
         c = PyUnicode_READ(kind, data, k) if k < size else 32
         what = class_of(c)
+        if what <= C_DIGIT and is_cjk(c):
+            if inside:
+                push64(found, word)
+                word = FNV_START
+                inside = False
+            push64(found, cjk_word(before, c))
+            before = c
+            continue
+        before = 0
         if what <= C_DIGIT or what == C_UNDERSCORE:
             word = (word ^ <uint64_t>Py_UNICODE_TOLOWER(c)) * FNV_PRIME
             inside = True
@@ -201,7 +221,7 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
     """Count the words and characters of one block."""
     cdef Py_ssize_t r, k, length = 0
     cdef uint64_t word = 0
-    cdef Py_UCS4 c
+    cdef Py_UCS4 c, before = 0
     cdef int what, ending = 0
     cdef int32_t* row = words.row
     cdef bint inside = False
@@ -210,12 +230,26 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
             c = <Py_UCS4>data[k]
             what = class_of(c)
             if what == C_SPACE:
+                before = 0
                 if inside:
                     inside = False
                     end_word(words, word, length, title, summary, data_map, ids)
                 continue
             row[CHARS] += 1
             ending = what
+            if c >= 0x3040 and what <= C_DIGIT and is_cjk(c):
+                if inside:
+                    inside = False
+                    end_word(words, word, length, title, summary, data_map, ids)
+                row[CHARS] += CJK_WIDTH - 1
+                row[WORDS] += 1
+                row[LINK_WORDS] += in_link[r]
+                row[STRONG_WORDS] += in_strong[r]
+                row[LETTERS] += CJK_WIDTH
+                end_word(words, cjk_word(before, c), CJK_LENGTH, title, summary, data_map, ids)
+                before = c
+                continue
+            before = 0
             if what <= C_DIGIT or what == C_UNDERSCORE:
                 if not inside:
                     inside = True
@@ -254,7 +288,8 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
 
 def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, linked, strong,
                 const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map):
-    r"""The blocks with text: number, counts (`featureschema.COUNTS`; a word is `\w+`), key of the text, and hashed words.
+    r"""The blocks with text: number, counts (`featureschema.COUNTS`; a word is `\w+`, or one Han, kana
+    or Hangul character), key of the text, and hashed words.
 
     The words of row k are `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` are masks of runs; `title` and
     `summary` are `word_keys`; `data_map` is the `shingle_map` of the text in the page's head, or empty.

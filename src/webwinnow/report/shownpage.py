@@ -59,7 +59,8 @@ CELL_CHARACTERS = 300
 """A table with a longer cell is a layout table: its columns would be unreadable in half a window."""
 LONGEST_ALT = 120
 _WHITE = re.compile(r"\s+")
-_WORD = re.compile(r"\w+")
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
 
 
 def words_of_runs(tree: PageTree) -> NDArray[np.int64]:
