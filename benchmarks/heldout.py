@@ -116,7 +116,7 @@ def nested_model(data: Path, fold: int, folds: int = FOLDS, seed: int = 0, *, ne
     name = f"nested{fold}" if (folds, seed, news) == (FOLDS, 0, True) else f"nested{fold}-{folds}-{seed}-{news}"
     return kept_model(
         name,
-        lambda: _fit(data, lambda page: of_site[page.site] != fold and (news or page.source != NEWS), seed),
+        lambda: _fit(data, lambda page: of_site.get(page.site) != fold and (news or page.source != NEWS), seed),
     )
 
 

@@ -70,7 +70,7 @@ def judge(
     for k in range(folds):
         started = time.perf_counter()
         model = nested_model(data, k, folds, seed, news=news)
-        found += [_judged(page, model) for page in pages if of_site[page.site] == k and page.source != MORE]
+        found += [_judged(page, model) for page in pages if of_site.get(page.site) == k and page.source != MORE]
         progress(f"fold {k + 1} of {folds}: {time.perf_counter() - started:.0f} s")
     return found
 

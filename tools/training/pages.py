@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
+from training.docs import CONTENT, PAGES, content_labels
 from training.labels import block_labels, segment_labels
 from training.linear import rows_of
 from training.sites import site_of
@@ -23,12 +24,13 @@ from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 
-__all__ = ["MORE", "NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
+__all__ = ["DOCS", "MORE", "NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
 
-SINGLE, NEWS, MORE = "pages-wcxb", "sites-news", "pages-more"
+SINGLE, NEWS, MORE, DOCS = "pages-wcxb", "sites-news", "pages-more", "sites-docs"
 PAGE_WEIGHT = {
     SINGLE: 1.0,
     NEWS: 0.3,
+    DOCS: 0.3,
     "fundus": 0.6,
     "harvest": 1.0,
     "readability": 1.0,
@@ -105,7 +107,9 @@ def _f1(found: Counter[str], truth: Counter[str]) -> tuple[float, float, float]:
 
 
 def load(data: Path, *, news: bool = True, more: bool = True) -> list[LabelledPage]:
-    """All single pages, those of the news sites, and those of pages-more that may be used for training."""
+    """All single pages, those of the news sites, those of pages-more that may be used for training, and some of
+    sites-docs.
+    """
     return [page for source, row in _rows(data, news=news, more=more) if (page := _labelled(source, row)) is not None]
 
 
@@ -114,25 +118,32 @@ def _rows(data: Path, *, news: bool, more: bool) -> Iterator[tuple[str, dict[str
         used = [("use", "=", "train")] if source == MORE else None
         for row in pq.read_table(data / f"{source}.parquet", filters=used).to_pylist():
             yield source, row
+    if more:
+        table = pq.read_table(data / f"{DOCS}.parquet", columns=["site"])["site"].to_pylist()
+        rows = pq.read_table(data / f"{DOCS}.parquet")
+        for site in CONTENT:
+            of_site = [k for k, name in enumerate(table) if name == site]
+            for k in of_site[:: max(len(of_site) // PAGES, 1)][:PAGES]:
+                yield DOCS, rows.slice(k, 1).to_pylist()[0]
 
 
 def _labelled(source: str, row: dict[str, Any]) -> LabelledPage | None:
-    """The page with its labels; None for one of pages-more that does not have its truth."""
+    """The page with its labels; None for one of pages-more or sites-docs that does not have its truth."""
     url = row["url"] or ""
     tree = parse(row["html"], url=url)
     reading = read(tree)
     texts = [reading.blocks.text(b) for b in reading.said.tolist()]
     said = [words_of(text) for text in texts]
-    if source == MORE and not row["text"]:
-        label = _by_segments(reading, texts, row)
-        if not (label == 1).any():
+    if not row.get("text"):
+        label = content_labels(reading, row["site"]) if source == DOCS else _by_segments(reading, texts, row)
+        if label is None or not (label == 1).any():
             return None
     else:
         truth = words_of(row["text"])
         label = block_labels(said, truth)
         if source == MORE and label @ reading.words < FOUND * len(truth):
             return None
-    kind = row["page_type"] if source != NEWS else "article"
+    kind = {NEWS: "article", DOCS: "documentation"}.get(source) or row["page_type"]
     return LabelledPage(
         page_id=row["page_id"],
         url=url,
@@ -140,7 +151,7 @@ def _labelled(source: str, row: dict[str, Any]) -> LabelledPage | None:
         part=row["set"] if source == MORE else source,
         site=site_of(source, row),
         genre=None if kind is None else GENRES.index(GENRE_OF.get(kind, kind)),
-        truth=row["text"],
+        truth=row.get("text"),
         tree=tree,
         reading=reading,
         label=label,
