@@ -84,3 +84,11 @@ def test_long_paragraphs_are_cut_at_a_sentence_where_one_ends():
 )
 def test_what_reads_like_a_sentence(text: str, is_one: bool):
     assert is_sentence(text) == is_one
+
+
+def test_thai_sentences_end_at_blanks():
+    first = "กรุงเทพมหานครเป็นเมืองหลวงและนครที่มีประชากรมากที่สุดของประเทศไทย"
+    second = "เมืองตั้งอยู่บนสามเหลี่ยมปากแม่น้ำเจ้าพระยา การศึกษา"
+    assert sentences([f"{first} {second}"], "th") == [(0, first), (0, second)]
+    assert is_sentence(first)
+    assert not is_sentence("การศึกษา")

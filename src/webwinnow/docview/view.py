@@ -34,10 +34,14 @@ LONGEST_PIECE = 1_000
 """Characters passed to sentencex at a time (ours: 1,000 of Chinese without a blank take 0.3 ms, 32,000 take 260)."""
 LEAST_WORDS, LEAST_UNSPACED = 4, 8
 """Least words of a sentence, or characters in a script without blanks (ours)."""
+LEAST_ENDLESS = 20
+"""Least letters of a sentence of Thai or Lao, which have no full stop: a blank ends it (ours)."""
 _PARAGRAPH_END = "\n\n"
 _ENDS = frozenset(".!?…。！？｡．؟۔।॥။።៕")
 _CLOSES = "\"'’”»›)]」』）】"
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+
+_ENDLESS = re.compile(r"[\u0e01-\u0e2e\u0e40-\u0e44\u0e81-\u0eae\u0ec0-\u0ec4]")
 
 
 def sentences(paragraphs: Sequence[str], language: str = "en") -> list[tuple[int, str]]:
@@ -59,7 +63,25 @@ def _folded_sentences(paragraphs: Sequence[str], language: str) -> list[tuple[in
                 pieces.append(piece)
     if not pieces:
         return []
-    return _view.ended_sentences(segment(language, _PARAGRAPH_END.join(pieces)), number, _PARAGRAPH_END)
+    text = _PARAGRAPH_END.join(pieces)
+    found = _view.ended_sentences(segment(language, text), number, _PARAGRAPH_END)
+    if text.isascii() or not _ENDLESS.search(text):
+        return found
+    return [(k, part) for k, sentence in found for part in _endless_sentences(sentence)]
+
+
+def _endless_sentences(text: str) -> list[str]:
+    """A text of a script without full stops, split at blanks into parts of some length; other texts as they are."""
+    parts: list[str] = []
+    long_before = False
+    for piece in text.split(" ") if _ENDLESS.search(text) else (text,):
+        is_long = len(_ENDLESS.findall(piece)) >= LEAST_ENDLESS
+        if parts and not (is_long and long_before):
+            parts[-1] += f" {piece}"
+        else:
+            parts.append(piece)
+        long_before = long_before or is_long
+    return parts
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -75,6 +97,8 @@ def _pieces(text: str) -> Iterator[str]:
 def is_sentence(text: str) -> bool:
     """Whether a text ends like a sentence and is longer than a word or label."""
     last = text[-1:]
+    if last >= "\u0e01" and last <= "\u0edf" and len(_ENDLESS.findall(text)) >= LEAST_ENDLESS:
+        return True
     if last not in _ENDS and (last not in _CLOSES or text.rstrip(_CLOSES)[-1:] not in _ENDS):
         return False
     if text.count(" ") + 1 >= LEAST_WORDS:
