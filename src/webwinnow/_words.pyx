@@ -13,9 +13,10 @@ import numpy as np
 from webwinnow._hashing cimport FNV_PRIME, FNV_START, mixed
 from webwinnow._memory cimport Buffer, Column, bytes_of, check_columns, check_runs, make_room, push
 from webwinnow._nodes import nearest
+from webwinnow._scripts cimport is_cjk
 from webwinnow._unicode cimport (
     Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER, PyUnicode_DATA, PyUnicode_GET_LENGTH,
-    PyUnicode_KIND, PyUnicode_READ, is_blank, is_cjk, lower,
+    PyUnicode_KIND, PyUnicode_READ, is_blank, lower,
 )
 
 

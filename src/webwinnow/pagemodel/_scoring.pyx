@@ -11,9 +11,10 @@ from webwinnow._hashing cimport FNV_PRIME, FNV_START, GOLDEN, mixed
 from webwinnow._memory cimport (
     Buffer, Column, Scratch, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push32, push64,
 )
+from webwinnow._scripts cimport is_cjk, is_mark
 from webwinnow._unicode cimport (
     Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISALPHA, Py_UNICODE_ISSPACE, Py_UNICODE_ISUPPER, Py_UNICODE_TOLOWER,
-    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ, is_cjk, is_mark,
+    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ,
 )
 from webwinnow.pagemodel import featureschema as schema
 
