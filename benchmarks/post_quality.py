@@ -101,7 +101,7 @@ def main() -> None:
         sys.exit("post_quality: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet and sites-news.parquet")
     from training.pages import load
 
-    pages = load(Path(data))
+    pages = load(Path(data), more=False)
     print(tables(pages, judge(pages, folds=chosen.folds, seed=chosen.seed)))
 
 

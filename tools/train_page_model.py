@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from training.fit import INNER_FOLDS, fit, folds_of
-from training.pages import load
+from training.pages import NEWS, SINGLE, load
 from training.posts import LOOKED_AT, fit_posts
 from training.typical import typical
 
@@ -42,10 +42,11 @@ def main() -> None:
     else:
         model = fit(pages, seed=chosen.seed, about=about, progress=lambda line: print(line, flush=True))
         write(chosen.out / "weights.npz", model.to_bytes())
+    labelled = [page for page in pages if page.source in (SINGLE, NEWS)]
     posts = fit_posts(
-        pages,
-        folds_of(pages, INNER_FOLDS, chosen.seed + 1),
-        about=about | {"looked_at": len(LOOKED_AT)},
+        labelled,
+        folds_of(labelled, INNER_FOLDS, chosen.seed + 1),
+        about=about | {"pages": len(labelled), "looked_at": len(LOOKED_AT)},
         seed=chosen.seed,
     )
     write(chosen.out / "posts.npz", posts.to_bytes())

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.isotonic import IsotonicRegression
 
 from training.boosting import fit_forest
+from training.cut import cut_shift
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import SINGLE, LabelledPage
 from webwinnow.pagemodel.models import BoostedTrees, PageModel, best_cut, sigmoid
@@ -105,6 +106,7 @@ class _Fit:
             second=second,
             calibration=calibration,
             confidence=self._confidence(probability),
+            cut_shift=cut_shift(self.pages, self._by_page(probability), genres),
             about=about,
         )
 
@@ -182,21 +184,20 @@ class _Fit:
         self.progress(f"{name}: done")
         return forest, held_out
 
+    def _by_page(self, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        return np.split(values, np.cumsum([len(page.label) for page in self.pages])[:-1])
+
     def _contexts(self, given: NDArray[np.float64]) -> NDArray[np.float32]:
-        ends = np.cumsum([len(page.label) for page in self.pages])
-        parts = np.split(given, ends[:-1])
-        return np.concatenate(
-            [context_features(page.reading, part) for page, part in zip(self.pages, parts, strict=True)], axis=1
-        )
+        parts = zip(self.pages, self._by_page(given), strict=True)
+        return np.concatenate([context_features(page.reading, part) for page, part in parts], axis=1)
 
     def _calibration(self, logit: NDArray[np.float64]) -> NDArray[np.float64]:
         use = self.known & self.whole[self.page]
         return _knots(logit[use], self.content[use], self.weight[use], CALIBRATION_KNOTS)
 
     def _confidence(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
-        ends = np.cumsum([len(page.label) for page in self.pages])
         expected, found = [], []
-        for page, part in zip(self.pages, np.split(probability, ends[:-1]), strict=True):
+        for page, part in zip(self.pages, self._by_page(probability), strict=True):
             if page.truth is None:
                 continue
             lowest, hoped = best_cut(part, page.reading.words)

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from training.linear import PARTS, integers
-from training.pages import NEWS, SINGLE, LabelledPage
+from training.pages import SINGLE, LabelledPage
 from webwinnow.pagemodel.models import POOLED, PostModel, pooled
 from webwinnow.pagemodel.reading import GENRES
 from webwinnow.pagetree import PageTree
@@ -48,11 +48,11 @@ class PostLabels:
 
     def __init__(self, page: LabelledPage) -> None:
         self.looked_at = page.source == SINGLE and page.page_id in LOOKED_AT
-        usable = (page.words > 0) & (page.truth is not None)
+        usable = page.words > 0
         content = page.label >= 0.5
         if self.looked_at:
             self.post = looked_at(page)
-        elif page.source != NEWS and page.genre == FORUM:
+        elif page.source == SINGLE and page.genre == FORUM:
             self.post = content & (page.reading.level == 0)
             usable &= self.post | ~_between(content)
         else:

@@ -60,7 +60,8 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     own = probability
     if settings.wholes:
         probability = pooled(page, own, asked)
-    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
+    genre = evidence.genre_probability if asked is None else None
+    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor, genre)
     return verdict_of(page, own, probability, lowest, confidence, settings, method="combined", asked=asked, note=note)
 
 

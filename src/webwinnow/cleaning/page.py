@@ -78,7 +78,8 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings)
     evidence = page.evidence
     own = evidence.probability
     probability = pooled(page, own) if settings.wholes else own
-    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor)
+    model = page.model or PageModel.load()
+    lowest, confidence = model.judged(probability, evidence.words, settings.favor, evidence.genre_probability)
     return verdict_of(page, own, probability, lowest, confidence, settings, method="page")
 
 

@@ -104,6 +104,10 @@ BETA: dict[Favor | None, float] = {None: 1.0, "precision": 0.5, "recall": 2.0}
 """The beta of F-beta (van Rijsbergen 1979, chapter 7): recall counts beta times as much as precision."""
 
 
+LEAST_CUT = 0.02
+"""No shift lowers a cut below this."""
+
+
 def best_cut(
     probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
 ) -> tuple[float, float]:
@@ -145,7 +149,8 @@ class PageScores:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PageModel:
     """The weights. `calibration` and `confidence` are knots (x ascending, y) measured on held-out pages: the second
-    forest's logit against the share of content, the expected F1 against the actual F1.
+    forest's logit against the share of content, the expected F1 against the actual F1. `cut_shift` is what each genre
+    adds to the cut with the highest expected F1.
     """
 
     linear: Linear
@@ -156,6 +161,7 @@ class PageModel:
     second: BoostedTrees
     calibration: NDArray[np.float64]
     confidence: NDArray[np.float64]
+    cut_shift: NDArray[np.float64]
     about: dict[str, Any]
 
     @classmethod
@@ -196,17 +202,36 @@ class PageModel:
         scores: NDArray[np.float64] = said / LINEAR_SCALE
         return scores
 
-    def cut(self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None) -> float:
-        """The lowest probability to keep."""
-        return best_cut(probability, words, favor)[0]
+    def cut(
+        self,
+        probability: NDArray[np.float64],
+        words: NDArray[np.int32],
+        favor: Favor | None = None,
+        genre: NDArray[np.float64] | None = None,
+    ) -> float:
+        """The lowest probability to keep, on a page of these probabilities of genres."""
+        return self._shifted(best_cut(probability, words, favor)[0], probability, genre)
 
     def judged(
-        self, probability: NDArray[np.float64], words: NDArray[np.int32], favor: Favor | None = None
+        self,
+        probability: NDArray[np.float64],
+        words: NDArray[np.int32],
+        favor: Favor | None = None,
+        genre: NDArray[np.float64] | None = None,
     ) -> tuple[float, float]:
         """The lowest probability to keep, and the confidence: the F1 of such pages in training, cut for F1."""
         lowest, expected = best_cut(probability, words)
         quality = round(float(np.interp(expected, *self.confidence)), 6)
-        return lowest if favor is None else self.cut(probability, words, favor), quality
+        if favor is not None:
+            return self.cut(probability, words, favor, genre), quality
+        return self._shifted(lowest, probability, genre), quality
+
+    def _shifted(self, lowest: float, probability: NDArray[np.float64], genre: NDArray[np.float64] | None) -> float:
+        """The cut with the shift of the genre; something is kept wherever it was."""
+        if genre is None or not np.isfinite(lowest):
+            return lowest
+        shifted = max(lowest + round(float(genre @ self.cut_shift), 6), min(lowest, LEAST_CUT))
+        return min(shifted, float(probability.max()))
 
     # To and from bytes
 
@@ -216,7 +241,7 @@ class PageModel:
         arrays |= {"genre_head": self.genre_head, "genre_names": self.genre_names}
         for forest in _FORESTS:
             arrays |= {f"{forest}_{part}": getattr(getattr(self, forest), part) for part in _FOREST_PARTS}
-        arrays |= {"calibration": self.calibration, "confidence": self.confidence}
+        arrays |= {"calibration": self.calibration, "confidence": self.confidence, "cut_shift": self.cut_shift}
         return FORMAT.pack(self.about | {"bias": self.linear.bias, "features": _feature_names()}, arrays)
 
     @classmethod
@@ -237,6 +262,7 @@ class PageModel:
                 },
                 calibration=found["calibration"],
                 confidence=found["confidence"],
+                cut_shift=found.get("cut_shift", np.zeros(len(GENRES))),
                 about=about,
             )
             if not model._fits():
@@ -260,6 +286,9 @@ class PageModel:
             and self.second.fits(len(FEATURES) + len(GENRES) + len(CONTEXTS))
             and len(self.first.bias) == len(self.second.bias) == 1
             and all(_are_knots(knots) for knots in (self.calibration, self.confidence))
+            and self.cut_shift.dtype == np.float64
+            and self.cut_shift.shape == (len(GENRES),)
+            and bool((np.abs(self.cut_shift) <= 1.0).all())
         )
 
 

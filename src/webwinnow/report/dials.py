@@ -196,9 +196,10 @@ def _read_probability(
         probability = combined.joined(evidence, asked)
         gone[asked.share >= SAID_OFTEN] = reasons.REPEATED_REASON
     probability = pooled(page, probability, asked)
+    genre = evidence.genre_probability if asked is None else None
     is_empty = bool((verdict.run_reason == reasons.NO_CONTENT_REASON).any())
     turns = {
-        favor: None if is_empty else _turn(page_model.cut(probability, evidence.words, favor))
+        favor: None if is_empty else _turn(page_model.cut(probability, evidence.words, favor, genre))
         for favor in (None, *FAVORS)
     }
     blocks = page.blocks
