@@ -23,6 +23,7 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import heldout
 import numpy as np
@@ -450,9 +451,10 @@ def shops(sample: Sample) -> list[Row]:
 
 _TITLE_PARTS = re.compile(r"\s*[|–—»·]\s*|\s+-+\s+|:\s+|\s+::?\s+|\s+/\s+|\s*<\s*")
 _PLAIN = re.compile(r"[\W_]+")
-_BOUNDS = "li td th dd aside nav footer form details dialog".split()
-LEAST_TITLE = 8
-"""Letters and digits of a part of a title, at least."""
+_BOUNDS = "li td th dd article aside nav section footer form details dialog".split()
+_HEADINGS, _NO_HEADLINE = "h1 h2 h3 h4 h5 h6", "a li option select form nav footer button"
+LEAST_HEADING, LEAST_TITLE = 3, 8
+"""Letters and digits of a headline that is a heading, and of another, at least."""
 
 
 def plain(text: str) -> str:
@@ -460,17 +462,34 @@ def plain(text: str) -> str:
     return _PLAIN.sub("", text.lower())
 
 
-def headlines_of(tree: PageTree, texts: Iterable[str], common: frozenset[str] = frozenset()) -> list[str]:
-    """The title of a page, or parts of it, that are blocks of the page: the longest, and those of half its length.
+def headlines_of(page: HeldOutPage, common: frozenset[str] = frozenset()) -> list[str]:
+    """The title of a page, or neighbouring parts of it, as the page shows it: the longest, and all of half its length.
 
-    `common` are titles of the site. A page may repeat its whole title in a heading beside its headline.
+    Headings, or else other blocks of two words and `LEAST_TITLE` letters that are not in a link, list or form. The name
+    of the site is none: its `og:site_name`, its host, and `common`, titles of the site. A page may repeat its whole
+    title in a heading beside its headline.
     """
-    said = set(map(plain, texts))
+    tree, blocks = page.context.tree, page.context.blocks
     titles = [title for title in (tree.head.title, tree.head.open_graph.get("title", "")) if title]
-    parts = {plain(part) for title in titles for part in (title, *_TITLE_PARTS.split(title))}
-    known = {*common, plain(tree.head.open_graph.get("site_name", ""))}
-    found = sorted((part for part in (parts & said) - known if len(part) >= LEAST_TITLE), key=len, reverse=True)
-    return [part for part in found if 2 * len(part) >= len(found[0])]
+    split = [[plain(part) for part in _TITLE_PARTS.split(title)] for title in titles]
+    parts = {"".join(some[i:j]) for some in split for i in range(len(some)) for j in range(i + 1, len(some) + 1)}
+    host = plain(urlsplit(tree.url).netloc)
+    parts -= {part for part in parts if part in host or part in common} | {
+        plain(tree.head.open_graph.get("site_name", ""))
+    }
+    owner, texts = tree.run_owner[blocks.first_run[:-1]], blocks.texts()
+    shown = tree.visible[owner]
+    heads, beside = (nearest(tree.parent, tree.tagged(*tags.split()))[owner] for tags in (_HEADINGS, _NO_HEADLINE))
+    written: dict[int, str] = defaultdict(str)
+    for b in np.flatnonzero(shown & (heads >= 0)).tolist():
+        written[int(heads[b])] += plain(texts[b])
+    found = {text for text in written.values() if len(text) >= LEAST_HEADING and text in parts}
+    if not found:
+        others = (texts[b] for b in np.flatnonzero(shown & (heads < 0) & (beside < 0)).tolist())
+        long = (plain(text) for text in others if " " in text)
+        found = {text for text in long if len(text) >= LEAST_TITLE and text in parts}
+    longest = max(map(len, found), default=0)
+    return sorted((text for text in found if 2 * len(text) >= longest), key=len, reverse=True)
 
 
 class HeadingCounts(NamedTuple):
@@ -503,36 +522,41 @@ class Headed(NamedTuple):
 def sections_of(page: HeldOutPage) -> list[Headed]:
     """What the visible headings of a page head: what is behind them, up to the next heading of their rank or higher.
 
-    Narrow: other text inside the nearest element around the heading in which text follows. Wide: all, headings of lower
-    rank too, that is not beyond a list item, a cell or an `aside` around the heading. A title with its byline in a box
-    heads, in the narrow reading, the byline only.
+    Narrow: other visible text inside the nearest element around the heading in which text follows, visible or not.
+    Wide: all, headings of lower rank too, that is not beyond a list item, a cell, an `aside` or a `section` around the
+    heading. A title with its byline in a box heads, in the narrow reading, the byline only.
     """
-    tree, evidence = page.context.tree, page.context.evidence
-    owner = page.context.blocks.owner[evidence.said]
-    shown = tree.visible[tree.run_owner[page.context.blocks.first_run[evidence.said]]]
-    of = nearest(tree.parent, tree.tagged(*(f"h{k}" for k in range(1, 7))))[owner]
+    tree, blocks, evidence = page.context.tree, page.context.blocks, page.context.evidence
+    runs = blocks.first_run[evidence.said]
+    at, shown = tree.run_start[runs], tree.visible[tree.run_owner[runs]]
+    of = nearest(tree.parent, tree.tagged(*_HEADINGS.split()))[blocks.owner[evidence.said]]
     bound = nearest(tree.parent, tree.tagged(*_BOUNDS))
     heads = [h for h in np.unique(of[of >= 0]).tolist() if tree.visible[h]]
     ranks = {h: int(tree.tag_name(h)[1]) for h in heads}
     found = []
     for k, head in enumerate(heads):
         own = np.flatnonzero(of == head)
-        stop = next((other for other in heads[k + 1 :] if ranks[other] <= ranks[head]), len(tree))
-        last = min(stop, int(tree.end[bound[head]]) if bound[head] >= 0 else stop)
-        wide = np.flatnonzero(shown & (of != head) & (owner < last))
-        wide = wide[wide > own[-1]]
-        text, around = wide[of[wide] < 0], int(tree.parent[head])
-        while len(text) and tree.end[around] <= owner[text[0]]:
+        stop = next((tree.text_start[other] for other in heads[k + 1 :] if ranks[other] <= ranks[head]), len(tree.text))
+        last = min(stop, tree.text_end[bound[head]] if bound[head] >= 0 else stop)
+        behind = np.flatnonzero((at >= tree.text_end[head]) & (at < last))
+        text, around = behind[of[behind] < 0], int(tree.parent[head])
+        while len(text) and tree.text_end[around] <= at[text[0]]:
             around = int(tree.parent[around])
+        text = text[shown[text]]
         if len(text):
-            found.append(Headed(own, text[owner[text] < tree.end[around]], wide))
+            found.append(Headed(own, text[at[text] < tree.text_end[around]], behind[shown[behind]]))
     return found
 
 
 def count_headings(page: HeldOutPage, clean: CleanPage, sections: list[Headed], titles: list[str]) -> HeadingCounts:
-    """The headings of one page, and its headline."""
+    """The headings of one page, and its headline. A second one that is a title of the page need not stay."""
     mask, counts = kept_blocks(page, clean), Counter()
+    texts, said = page.context.blocks.texts(), page.context.evidence.said
+    names = {int(own[0]) for own, _, _ in sections if plain(" ".join(texts[said[k]] for k in own)) in titles}
+    has_name = any(mask[k] for k in names)
     for own, narrow, wide in sections:
+        if own[0] in names and has_name and not mask[own].any():
+            continue
         stays = bool(mask[own].any())
         if mask[narrow].any():
             counts["both" if stays else "section"] += 1
@@ -553,17 +577,14 @@ def headings(sample: Sample) -> list[Row]:
     cleaners = sample.cleaners()
     counts: dict[tuple[str, str, str], HeadingCounts] = defaultdict(HeadingCounts)
     for page in sample.held_out_pages(SINGLE):
-        sections, texts = sections_of(page), _shown_texts(page)
-        titles = headlines_of(page.context.tree, texts)
+        sections, titles = sections_of(page), headlines_of(page)
         for (method, when), cleaner in cleaners.items():
             if method == "page":  # there is no site to learn
                 key = SINGLE, method, when
                 counts[key] = counts[key].plus(count_headings(page, page.cleaned(cleaner), sections, titles))
     for site in sample.held_out_sites(NEWS, sample.models[0]):
         common = _common_titles(site)
-        known = [
-            (sections_of(page), headlines_of(page.context.tree, _shown_texts(page), common)) for page in site.pages
-        ]
+        known = [(sections_of(page), headlines_of(page, common)) for page in site.pages]
         for (method, when), cleaner in cleaners.items():
             for (sections, titles), (page, clean) in zip(known, site.cleaned(cleaner), strict=True):
                 key = NEWS, method, when
@@ -579,12 +600,6 @@ def headings(sample: Sample) -> list[Row]:
         ]  # type: ignore[misc]
         rows.append(_shown(f"{source}, {method}: headline in the text, first, once ({before.pages:,} pages)", *shares))
     return rows
-
-
-def _shown_texts(page: HeldOutPage) -> list[str]:
-    tree, blocks = page.context.tree, page.context.blocks
-    shown = tree.visible[tree.run_owner[blocks.first_run[:-1]]]
-    return [text for text, visible in zip(blocks.texts(), shown.tolist(), strict=True) if visible]
 
 
 def _common_titles(site: HeldOutSite) -> frozenset[str]:

@@ -226,6 +226,13 @@ def test_heading_of_a_list_item_heads_the_item_only():
     assert found == [("First", None), ("Second", None), ("text", None)]
 
 
+def test_heading_does_not_reach_beyond_the_section_element_around_it():
+    for tag in ("section", "article", "aside", "nav"):
+        found = outline(f"<main><{tag}><h2>Share</h2><a href=x><img src=y></a></{tag}><p>the article</p></main>")
+        assert found == [("Share", None), ("the article", None)]
+    assert outline("<main><header><h2>Share</h2></header><p>text</p></main>")[-1] == ("text", "Share")
+
+
 def test_lines_of_one_heading_are_under_its_first():
     found = outline("<h2>Two<br>lines</h2><p>text</p>")
     assert found == [("Two", None), ("lines", "Two"), ("text", "Two")]
@@ -282,6 +289,11 @@ def test_headline_may_be_the_middle_of_a_title():
 def test_text_that_is_the_title_is_the_headline_where_no_heading_is():
     body = "<p>Menu</p><div>Dog bites man</div><p>It happened at noon.</p>"
     assert headline(body, "<title>Dog bites man - Planet</title>") == "Dog bites man"
+
+
+def test_longest_part_of_the_title_is_the_headline_among_other_text_too():
+    body = "<div>The Pope: your tributes</div><p>He has died.</p><div>Your tributes</div><p>It happened at noon.</p>"
+    assert headline(body, "<title>News | The Pope: your tributes</title>") == "The Pope: your tributes"
 
 
 def test_without_confirmation_the_first_level_heading_is_the_headline():

@@ -163,7 +163,7 @@ _OUTLINE_ROLES = {
     _CODE: "pre listing xmp plaintext",
     _FIGURE: "figure",
     _PICTURE: "img image picture svg video canvas object embed",
-    _BOUND: "ul ol dl menu dir table li aside nav footer form details dialog",
+    _BOUND: "ul ol dl menu dir table li article aside nav section footer form details dialog",
 }
 _OUTLINE_ROLE = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _level in range(1, 7):
@@ -243,12 +243,18 @@ def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> li
         elif plain and sections.level[k] == 1 and not hints.is_site(text):
             is_similar = any(shared_words(text, title) >= SIMILAR for title in declared)
             graded[SIMILAR_TITLE if is_similar else FIRST_LEVEL].append(k)
-    longer = set(confirmed.values())
-    graded[TITLE_PART] = [k for k, plain in confirmed.items() if not any(plain in one != plain for one in longer)]
+    graded[TITLE_PART] = _longest(confirmed)
     if not graded[WHOLE_TITLE] and not graded[TITLE_PART]:
-        found = {k for part in parts if parts[part] in known for k in _written(blocks, part, start, stop)}
-        graded[WRITTEN_TITLE] = sorted(k for k in found if visible[k])
+        named = (part for part, plain in parts.items() if plain in known)
+        written = {k: parts[part] for part in named for k in _written(blocks, part, start, stop) if visible[k]}
+        graded[WRITTEN_TITLE] = sorted(_longest(written))
     return graded
+
+
+def _longest(plain: dict[int, str]) -> list[int]:
+    """The blocks whose text is not a part of that of another one."""
+    texts = set(plain.values())
+    return [k for k, text in plain.items() if not any(text in other != text for other in texts)]
 
 
 def _parts(title: str) -> Iterator[str]:
