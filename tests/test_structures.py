@@ -83,6 +83,7 @@ def test_layout_tables_are_no_data() -> None:
         outer = f"<table><tr><td>{inside}<td>b<tr><td>c<td>d</table>"
         assert len(cells_of(outer)) == (4 if "<table>" in inside else 0), inside
     assert not cells_of("<table role=presentation><tr><td>a<td>b<tr><td>c<td>d</table>")
+    assert cells_of("<table role=presentation><tr><th>a<td>b<tr><th>c<td>d</table>")
     assert not cells_of("<table><tr><td>a<td>b</table>")
     assert not cells_of("<table><tr><td>a<tr><td>b<tr><td>c</table>")
 

@@ -139,7 +139,7 @@ def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[:
     The blocks of code share their highest, a list is at least as probable as the sentence that introduces it, and that
     sentence as its list, a caption as the text around. A heading is exactly as probable as what it heads, or at least
     so if it has more words than that: then it is a text with a line below. What has probability 0 keeps it. Text that
-    is not `shown` counts above `hidden_above` only.
+    is not `shown` counts above `hidden_above` only. A block has 0 `words` if the site repeats it: no heading keeps it.
     """
     cdef Scratch scratch = Scratch()
     cdef Py_ssize_t n = level.shape[0], k, first, after, depth = 0
@@ -207,7 +207,7 @@ def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[:
     for k in range(n):
         if level[k] and end[k] == 0:
             found[k] = found[heading[k]]
-        elif level[k] == 0 and heading[k] >= 0 and own[heading[k]] > below[heading[k]]:
+        elif level[k] == 0 and heading[k] >= 0 and words[k] and own[heading[k]] > below[heading[k]]:
             lift(found, k, k + 1, found[heading[k]])
     return found.base
 

@@ -84,7 +84,7 @@ cdef class DataTables:
             return False
         self.is_line = rows < 2 and not has_heads
         found = self.attribute(table, self.role)
-        return found < 0 or (
+        return found < 0 or has_heads or (  # some sites call every table a layout table
             self.attr_text[self.attr_start[found] : self.attr_start[found + 1]] not in ("presentation", "none")
         )
 
@@ -554,8 +554,8 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
 
     Lists without links whose items have at most `most_words` words on average gain `plain` log odds. A list that is not
     mostly links is as probable as the text both before and after it. Items keep their probabilities if the site repeats
-    the list: if the `counted` ones have less than `few` of the words. `list_of` and `item` are those of each block, -1
-    for blocks to leave.
+    the list: if the `counted` ones have less than `few` of the words. What the site repeats in an item of several blocks
+    may go. `list_of` and `item` are those of each block, -1 for blocks to leave.
     """
     cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] counts = bytes_of(counted), is_heading = bytes_of(heading)
@@ -568,6 +568,7 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
     cdef int32_t* blocks = <int32_t*>scratch.room(count, sizeof(int32_t))
     cdef double item_sums[4]
     cdef double own
+    cdef bint several
     check_columns(list_of.shape[0] == item.shape[0] == weight.shape[0] == counts.shape[0] == is_heading.shape[0] == size)
     for i in range(size):
         if list_of[i] >= 0:
@@ -597,8 +598,9 @@ def pool_lists(const int32_t[::1] list_of, const int32_t[::1] item, const int32_
             if lists[3, l] <= no_links * lists[2, l] and sums[4 * l + 3] <= most_words * lists[1, l]:
                 own = 1 / (1 + exp(-logit(own) - plain))
             own = max(own, min(before[l], after[l]))
+        several = last > i + 1
         while i < last:
-            found[i] = own
+            found[i] = min(own, probability[i]) if several and not counts[i] else own
             i += 1
     return found.base
 

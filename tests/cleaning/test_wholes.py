@@ -153,6 +153,39 @@ def test_a_list_that_the_site_repeats_is_not_raised_by_the_text_around_it() -> N
     assert found["Be the first"] == 0.05
 
 
+def test_what_the_site_repeats_in_an_item_of_several_blocks_may_go() -> None:
+    page = context(
+        "<ul><li><p>Rooms in Rome</p><p>Our rates are low</p><li><p>Flights to Rome</p><p>Fly with us</p></ul>"
+    )
+    repeated = {"Our rates are low", "Fly with us"}
+    own = {"Rooms in Rome": 0.8, "Flights to Rome": 0.8} | dict.fromkeys(repeated, 0.01)
+    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated)))
+    assert {text for text, p in found.items() if p >= 0.5} == {"Rooms in Rome", "Flights to Rome"}
+
+
+def test_a_heading_above_nothing_but_what_the_site_repeats_is_a_text_of_its_own() -> None:
+    page = context(
+        "<div><h3>$179.00</h3><p>Shipping is $2.99</p></div><div><h3>Delivery</h3><p>See our terms</p></div>"
+    )
+    repeated = {"Shipping is $2.99", "Delivery", "See our terms"}
+    own = {"$179.00": 0.7} | dict.fromkeys(repeated, 0.01)
+    found = by_text(page, completed(page, given_of(page, own), evidence_of(page, repeated)))
+    assert found == own
+    assert by_text(page, completed(page, given_of(page, own)))["$179.00"] == 0.01
+
+
+def test_a_heading_of_a_later_part_of_a_table_stays_with_that_part_only() -> None:
+    page = context(
+        "<table><tr><th>Year<th>Points<tr><td>1999<td>81<tr><td>2000<td>80<tr><th>Sponsor<th>Link"
+        "<tr><td>Bank<td>Visit us<tr><td>Beer<td>Buy now</table>"
+    )
+    low = ("Sponsor", "Link", "Bank", "Visit us", "Beer", "Buy now")
+    own = dict.fromkeys(texts_of(page), 0.9) | dict.fromkeys(low, 0.001)
+    own |= {"Year": 0.01, "Points": 0.01}
+    found = by_text(page, pooled(page, given_of(page, own)))
+    assert {text for text, p in found.items() if p >= 0.5} == {"Year", "Points", "1999", "81", "2000", "80"}
+
+
 def test_a_label_has_exactly_the_probability_of_its_value() -> None:
     page = context("<div><p>Price:</p><p>$658</p><p>Colour:</p><p>red</p></div><p>Phone</p><div><div>12345</div></div>")
     own = {"Price:": 0.1, "$658": 0.8, "Colour:": 0.9, "red": 0.2, "Phone": 0.1, "12345": 0.7}

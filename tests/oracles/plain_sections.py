@@ -43,7 +43,7 @@ def raised(level, heading, end, code, figure, shown, words, probability, hidden_
         for j in lines[k]:
             found[j] = own
     for j in range(count):
-        if level[j] == 0 and heading[j] >= 0 and own_text[heading[j]]:
+        if level[j] == 0 and heading[j] >= 0 and words[j] and own_text[heading[j]]:
             lift(j, found[heading[j]])
     return np.array(found)
 

@@ -77,7 +77,7 @@ def pooled(
     structures, owner = page.structures, page.blocks.owner[page.evidence.said]
     counted = np.ones(len(probability), np.bool_)
     if asked is not None:
-        counted = asked.share * (1 - LABEL_EXCUSES * asked.labelled) < SAID_OFTEN
+        counted = ~repeated(asked)
         probability = unemptied(page, probability, asked)
     table, listed = structures.table_of[owner], structures.list_of[owner]
     if structures.tables.shape[1]:
@@ -107,6 +107,12 @@ def pooled(
             NO_LINKS,
         )
     return probability
+
+
+def repeated(asked: SiteEvidence) -> NDArray[np.bool_]:
+    """Which blocks the site repeats: half of its pages have the text, and it is no value after a label."""
+    found: NDArray[np.bool_] = asked.share * (1 - LABEL_EXCUSES * asked.labelled) >= SAID_OFTEN
+    return found
 
 
 def labels(page: PageContext, asked: SiteEvidence | None = None) -> NDArray[np.bool_]:
@@ -153,7 +159,8 @@ def sectioned(
     tree, blocks, said = page.tree, page.blocks, page.evidence.said
     shown = tree.visible[tree.run_owner[blocks.first_run[said]]]
     columns = found.level, found.heading, found.end, found.code, found.figure
-    whole = raised(*columns, shown, page.evidence.words, probability, HIDDEN_ABOVE)
+    words = page.evidence.words if asked is None else np.where(repeated(asked), 0, page.evidence.words)
+    whole = raised(*columns, shown, words, probability, HIDDEN_ABOVE)
     top, is_confirmed = headline(page, probability, asked)
     if top is None:
         return whole
