@@ -2,7 +2,8 @@
 
 Candidates are random pages of the whole sites and all pages of pages-more with `use = train`, at most 350 blocks long.
 The genre is the one that the page model predicts. Two thirds of each genre are the pages that the model is least sure
-about, one third is random; `drawn` names the sample. Labels of pages that are sampled again are kept.
+about, one third is random; then pages of crawl-ics with most of their words in links, because few of the others turned
+out to be lists. `drawn` names the sample. Labels of pages that are sampled again are kept.
 """
 
 from __future__ import annotations
@@ -19,30 +20,38 @@ import pyarrow.parquet as pq
 from noise_pages import data_folder
 
 from webwinnow.pagemodel import PageModel
+from webwinnow.pagemodel.featureschema import COUNTS
 from webwinnow.pagemodel.reading import read
 from webwinnow.parsing import parse
 
 LABELS = Path(__file__).with_name("pages.jsonl")
 SITES, MORE = ("crawl-ics", "sites-docs", "sites-swde"), "pages-more"
+HUBS = SITES[0]
 QUOTA = {"collection": 20, "listing": 20, "product": 20, "service": 20, "documentation": 20}
 A_SITE, EAST_ASIAN = 3, 6
 """Pages per site, and pages in Chinese or Japanese of pages-more whatever their genre."""
+HUBS_A_SITE, MANY_LINKS = 4, 0.5
+"""Pages per site of crawl-ics, and the least share of their words in links."""
 LOOKED_AT = 24
 """Random pages of a whole site among which those of one site are chosen."""
 SHORTEST, LONGEST = 8, 350
 """Blocks of a page: fewer are not worth reading, more take too long."""
 SEED = 2306
+_LINKED = COUNTS.index("link_words")
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A page with the predicted genre, and how sure the model is: the mean of |p - 0.5| over its words."""
+    """A page with the predicted genre, and how sure the model is: the mean of |p - 0.5| over its words. `linked` is
+    the share of words in links.
+    """
 
     file: str
     page_id: str
     site: str
     genre: str
     sure: float
+    linked: float
     east_asian: bool
 
 
@@ -59,7 +68,7 @@ def main() -> None:
         or {"file": page.file, "page_id": page.page_id, "site": page.site, "drawn": how, "predicted": page.genre}
         for page, how in _sample(candidates, rng)
     ]
-    LABELS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    LABELS.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
     print(f"{len(rows)} pages, {Counter((row['file'], row['predicted'], row['drawn']) for row in rows)}")
 
 
@@ -71,8 +80,9 @@ def _candidates(data: Path, rng: np.random.Generator) -> Iterator[Candidate]:
         if SHORTEST <= len(reading.said) <= LONGEST and reading.words.sum():
             scores = model.score(reading)
             sure = float(np.average(np.abs(scores.probability - 0.5), weights=reading.words))
-            genre = str(scores.genre)
-            yield Candidate(file, row["page_id"], row["site"], genre, sure, row.get("lang") in ("zh", "ja"))
+            linked = float(reading.counts[:, _LINKED].sum() / reading.words.sum())
+            east_asian = row.get("lang") in ("zh", "ja")
+            yield Candidate(file, row["page_id"], row["site"], str(scores.genre), sure, linked, east_asian)
 
 
 def _rows(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -111,6 +121,10 @@ def _sample(candidates: list[Candidate], rng: np.random.Generator) -> Iterator[t
                 of_site[page.file, page.site] += 1
                 taken.add(page)
                 yield page, how
+    for page in shuffled:
+        if page.file == HUBS and page.linked >= MANY_LINKS and of_site[page.file, page.site] < HUBS_A_SITE:
+            of_site[page.file, page.site] += 1
+            yield page, "links"
 
 
 if __name__ == "__main__":
