@@ -76,7 +76,7 @@ def site_models(data: Path, trained_on: str) -> dict[int, PageModel]:
     measured = {site_of(source, row) for source in (NEWS, SHOPS) for row in _places(data, source)}
 
     def is_elsewhere(page: Any) -> bool:
-        return page.source != MORE or page.site not in measured
+        return page.source in (SINGLE, NEWS) or page.site not in measured
 
     if trained_on == MODELS[1]:
 

@@ -13,8 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+pytest.importorskip("rapidfuzz", reason="the dependency group `train` is not installed")
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 
+from training.pages import load
 from training.readpages import LABELS, labelled_rows, read_rows, span
 
 from webwinnow.blocks import cut
@@ -69,16 +71,52 @@ def test_page_whose_positions_do_not_match_is_reported_and_left_out(labels: Path
     assert read_rows(tmp_path, labels) == ([], ["sites: mill"])
 
 
+def test_training_pages_have_the_labels_by_reading_instead_of_others(
+    labels: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    store(tmp_path, PAGE)
+    single = [
+        {
+            "page_id": name,
+            "url": f"http://{name}.test/",
+            "html": PAGE.encode(),
+            "page_type": "listing",
+            "text": "Imprint",
+        }
+        for name in ("mill", "other")
+    ]
+    pq.write_table(pa.Table.from_pylist(single), tmp_path / "pages-wcxb.parquet")
+    other, mill = load(tmp_path, news=False, more=False, by_reading=labels)
+    assert (other.page_id, other.source, mill.page_id, mill.source) == ("other", "pages-wcxb", "mill", "read")
+    assert mill.label.tolist() == [0.0, 1.0, 1.0, 1.0, 0.0]
+    assert (mill.genre, mill.site, mill.f1(mill.label > 0)[0]) == (GENRES.index("service"), "mill.test", 1.0)
+    assert capsys.readouterr().err == ""
+    store(tmp_path, PAGE.replace("daily", "never"))
+    assert [page.source for page in load(tmp_path, news=False, more=False, by_reading=labels)] == ["pages-wcxb"] * 2
+    assert "1 labels by reading do not match their pages: sites: mill" in capsys.readouterr().err
+
+
+def test_page_without_content_is_no_training_page(tmp_path: Path):
+    row = {"file": "sites", "page_id": "mill", "genre": "service", "content": []}
+    (tmp_path / "pages.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    store(tmp_path, PAGE)
+    single = {"page_id": "x", "url": "http://x.test/", "html": PAGE.encode(), "page_type": "listing", "text": "Imprint"}
+    pq.write_table(pa.Table.from_pylist([single]), tmp_path / "pages-wcxb.parquet")
+    pages = load(tmp_path, news=False, more=False, by_reading=tmp_path / "pages.jsonl")
+    assert [page.page_id for page in pages] == ["x"]
+
+
 def test_missing_page_is_reported(labels: Path, tmp_path: Path):
     store(tmp_path, PAGE, page_id="other")
     assert read_rows(tmp_path, labels) == ([], ["sites: mill"])
 
 
-def test_shipped_labels_have_a_known_genre_and_at_most_three_pages_per_site():
+def test_shipped_labels_have_a_known_genre_and_the_first_sample_three_pages_per_site():
     rows = labelled_rows()
-    assert len(rows) >= 40
+    assert len(rows) >= 130
     assert {row["genre"] for row in rows} <= set(GENRES)
-    assert max(Counter((row["file"], row["site"]) for row in rows).values()) <= 3
+    few = Counter((row["file"], row["site"]) for row in rows if row["drawn"] in ("unsure", "random"))
+    assert max(few.values()) <= 3
     assert len({(row["file"], row["page_id"]) for row in rows}) == len(rows)
     assert all(set(row) == {"file", "page_id", "site", "drawn", "predicted", "genre", "content"} for row in rows)
 

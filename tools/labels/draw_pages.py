@@ -3,7 +3,8 @@
 Candidates are random pages of the whole sites and all pages of pages-more with `use = train`, at most 350 blocks long.
 The genre is the one that the page model predicts. Two thirds of each genre are the pages that the model is least sure
 about, one third is random; then pages of crawl-ics with most of their words in links, because few of the others turned
-out to be lists. `drawn` names the sample. Labels of pages that are sampled again are kept.
+out to be lists, and pages of crawl-ics that `page-types.tsv` and `page-types-later.tsv` label as hubs. `drawn` names
+the sample. Pages with labels stay; what is sampled depends on the weights of the page model.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from webwinnow.parsing import parse
 
 LABELS = Path(__file__).with_name("pages.jsonl")
 SITES, MORE = ("crawl-ics", "sites-docs", "sites-swde"), "pages-more"
-HUBS = SITES[0]
+HUBS, TYPES = SITES[0], ("page-types.tsv", "page-types-later.tsv")
 QUOTA = {"collection": 20, "listing": 20, "product": 20, "service": 20, "documentation": 20}
 A_SITE, EAST_ASIAN = 3, 6
 """Pages per site, and pages in Chinese or Japanese of pages-more whatever their genre."""
 HUBS_A_SITE, MANY_LINKS = 4, 0.5
-"""Pages per site of crawl-ics, and the least share of their words in links."""
+"""Pages per site of crawl-ics, of each kind, and the least share of their words in links."""
 LOOKED_AT = 24
 """Random pages of a whole site among which those of one site are chosen."""
 SHORTEST, LONGEST = 8, 350
@@ -63,10 +64,11 @@ def main() -> None:
     known = {}
     if LABELS.exists():
         known = {(row["file"], row["page_id"]): row for row in map(json.loads, LABELS.read_text("utf-8").splitlines())}
-    rows = [
-        known.get((page.file, page.page_id))
-        or {"file": page.file, "page_id": page.page_id, "site": page.site, "drawn": how, "predicted": page.genre}
-        for page, how in _sample(candidates, rng)
+    sampled = [*_sample(candidates, rng), *_hubs(candidates, rng)]
+    rows = [row for row in known.values() if "content" in row] + [
+        {"file": page.file, "page_id": page.page_id, "site": page.site, "drawn": how, "predicted": page.genre}
+        for page, how in sampled
+        if "content" not in known.get((page.file, page.page_id), {})
     ]
     LABELS.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
     print(f"{len(rows)} pages, {Counter((row['file'], row['predicted'], row['drawn']) for row in rows)}")
@@ -86,14 +88,16 @@ def _candidates(data: Path, rng: np.random.Generator) -> Iterator[Candidate]:
 
 
 def _rows(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, dict[str, Any]]]:
+    hubs = hub_ids()
     for file in SITES:
         table = pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"])
         of_site = defaultdict(list)
         for k, site in enumerate(table["site"].to_pylist()):
             of_site[site].append(k)
+        ids = table["page_id"].to_pylist()
         for _, own in sorted(of_site.items()):
-            chosen = rng.permutation(own)[:LOOKED_AT]
-            for row in table.take(np.sort(chosen)).to_pylist():
+            chosen = set(rng.permutation(own)[:LOOKED_AT].tolist()) | {k for k in own if ids[k] in hubs}
+            for row in table.take(sorted(chosen)).to_pylist():
                 yield file, row
     for row in pq.read_table(
         data / f"{MORE}.parquet",
@@ -125,6 +129,21 @@ def _sample(candidates: list[Candidate], rng: np.random.Generator) -> Iterator[t
         if page.file == HUBS and page.linked >= MANY_LINKS and of_site[page.file, page.site] < HUBS_A_SITE:
             of_site[page.file, page.site] += 1
             yield page, "links"
+
+
+def _hubs(candidates: list[Candidate], rng: np.random.Generator) -> Iterator[tuple[Candidate, str]]:
+    of_site: Counter[str] = Counter()
+    hubs = hub_ids()
+    for page in (candidates[k] for k in rng.permutation(len(candidates)).tolist()):
+        if page.page_id in hubs and of_site[page.site] < HUBS_A_SITE:
+            of_site[page.site] += 1
+            yield page, "hub"
+
+
+def hub_ids() -> set[str]:
+    """The pages of crawl-ics that were labelled as hubs."""
+    lines = [line for name in TYPES for line in LABELS.with_name(name).read_text("utf-8").splitlines()]
+    return {page_id for page_id, kind in (line.split("\t")[:2] for line in lines) if kind == "hub"}
 
 
 if __name__ == "__main__":

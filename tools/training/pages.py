@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +20,23 @@ from scipy import sparse
 from training.docs import CONTENT, PAGES, content_labels
 from training.labels import block_labels, segment_labels
 from training.linear import rows_of
+from training.readpages import read_rows
 from training.sites import site_of
 from webwinnow.pagemodel.featureschema import MARK, TOKEN_BITS
 from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 
-__all__ = ["DOCS", "MORE", "NEWS", "SINGLE", "LabelledPage", "load", "word_f1"]
+__all__ = ["DOCS", "MORE", "NEWS", "READ", "SINGLE", "LabelledPage", "load", "word_f1"]
 
 SINGLE, NEWS, MORE, DOCS = "pages-wcxb", "sites-news", "pages-more", "sites-docs"
+READ = "read"
+"""Source of pages whose blocks were labelled by reading, whatever their file."""
 PAGE_WEIGHT = {
     SINGLE: 1.0,
     NEWS: 0.3,
     DOCS: 0.3,
+    READ: 1.0,
     "fundus": 0.6,
     "harvest": 1.0,
     "readability": 1.0,
@@ -106,11 +112,19 @@ def _f1(found: Counter[str], truth: Counter[str]) -> tuple[float, float, float]:
     return 2 * precision * recall / (precision + recall), precision, recall
 
 
-def load(data: Path, *, news: bool = True, more: bool = True) -> list[LabelledPage]:
+def load(data: Path, *, news: bool = True, more: bool = True, by_reading: Path | None = None) -> list[LabelledPage]:
     """All single pages, those of the news sites, those of pages-more that may be used for training, and some of
-    sites-docs.
+    sites-docs; with `by_reading`, a file of labels by reading, its pages too, without their other labels.
     """
-    return [page for source, row in _rows(data, news=news, more=more) if (page := _labelled(source, row)) is not None]
+    own: list[dict[str, Any]] = []
+    if by_reading is not None:
+        own, failed = read_rows(data, by_reading)
+        if failed:
+            print(f"{len(failed)} labels by reading do not match their pages: {', '.join(failed)}", file=sys.stderr)
+    known = {row["page_id"] for row in own}
+    others = (one for one in _rows(data, news=news, more=more) if one[1]["page_id"] not in known)
+    rows = chain(others, ((READ, row) for row in own))
+    return [page for source, row in rows if (page := _labelled(source, row)) is not None]
 
 
 def _rows(data: Path, *, news: bool, more: bool) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -128,13 +142,17 @@ def _rows(data: Path, *, news: bool, more: bool) -> Iterator[tuple[str, dict[str
 
 
 def _labelled(source: str, row: dict[str, Any]) -> LabelledPage | None:
-    """The page with its labels; None for one of pages-more or sites-docs that does not have its truth."""
+    """The page with its labels; None for one that does not have its truth, or has no content."""
     url = row["url"] or ""
     tree = parse(row["html"], url=url)
     reading = read(tree)
     texts = [reading.blocks.text(b) for b in reading.said.tolist()]
     said = [words_of(text) for text in texts]
-    if not row.get("text"):
+    if source == READ:
+        label: NDArray[np.float32] | None = row["content"][reading.said].astype(np.float32)
+        if not row["content"].any():
+            return None
+    elif not row.get("text"):
         label = content_labels(reading, row["site"]) if source == DOCS else _by_segments(reading, texts, row)
         if label is None or not (label == 1).any():
             return None
