@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.models import BETA, best_cut
+from webwinnow.cleaner import Cleaner
+from webwinnow.pagemodel import GENRES, PageContext, PageModel
+from webwinnow.pagemodel.models import BETA, LEAST_CUT, best_cut
+from webwinnow.parsing import parse
 
 ROUNDING = 1e-6
 DOCS = Path(__file__).parents[2] / "docs" / "page-model.md"
@@ -68,3 +72,37 @@ def test_a_page_without_words_keeps_nothing(words: list[int]):
     lowest, found = best_cut(np.ones(len(words)), np.array(words, np.int32))
     assert found == 0.0
     assert lowest > 1.0
+
+
+SHIFT = np.array([0.0, -0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
+PROBABILITY, WORDS = np.array([0.9, 0.45, 0.4, 0.1]), np.array([50, 10, 10, 10], np.int32)
+
+
+def of_genre(name: str) -> np.ndarray:
+    return np.eye(len(GENRES))[GENRES.index(name)]
+
+
+def test_the_cut_is_shifted_by_genre():
+    model = replace(PageModel.load(), cut_shift=SHIFT)
+    lowest = model.cut(PROBABILITY, WORDS)
+    assert model.cut(PROBABILITY, WORDS, genre=of_genre("article")) == lowest
+    assert model.cut(PROBABILITY, WORDS, genre=of_genre("collection")) == pytest.approx(lowest - 0.1)
+    assert model.judged(PROBABILITY, WORDS, genre=of_genre("collection"))[0] == pytest.approx(lowest - 0.1)
+    half = (of_genre("article") + of_genre("collection")) / 2
+    assert model.cut(PROBABILITY, WORDS, genre=half) == pytest.approx(lowest - 0.05)
+
+
+def test_a_shifted_cut_keeps_something_and_leaves_the_improbable():
+    model = replace(PageModel.load(), cut_shift=SHIFT)
+    assert model.cut(PROBABILITY, WORDS, genre=of_genre("service")) == PROBABILITY.max()
+    low = PROBABILITY / 10
+    assert model.cut(low, WORDS, genre=of_genre("collection")) == pytest.approx(min(best_cut(low, WORDS)[0], LEAST_CUT))
+
+
+def test_method_page_shifts_its_cut():
+    page = "<main>" + "".join(f"<p>Word number {k} of the page, and more.</p>" for k in range(9)) + "</main>"
+    shifted = replace(PageModel.load(), cut_shift=np.full(len(GENRES), 1.0))
+    before, after = (
+        Cleaner.of("page").clean_in(PageContext(parse(page), model=model)).kept_words for model in (None, shifted)
+    )
+    assert 0 < after < before

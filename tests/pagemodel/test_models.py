@@ -48,10 +48,11 @@ def test_weights_of_a_path_are_read_too(model: PageModel, tmp_path):
         with_arrays(WEIGHTS, first_border=np.full((250, 6), np.nan, np.float32)),
         with_arrays(WEIGHTS, linear_words=np.zeros(3, np.int16)),
         with_arrays(WEIGHTS, calibration=np.array([[1.0, 0.0], [0.0, 1.0]])),
+        with_arrays(WEIGHTS, cut_shift=np.full(7, np.nan)),
         with_header(WEIGHTS, about=[]),
         with_arrays(WEIGHTS, confidence=np.array([{}], object)),
     ],
-    ids=["nothing", "text", "half", "feature", "border", "table", "knots", "about", "pickle"],
+    ids=["nothing", "text", "half", "feature", "border", "table", "knots", "shift", "about", "pickle"],
 )
 def test_damaged_weights_are_refused(data: bytes):
     with pytest.raises(ModelError):
