@@ -182,6 +182,18 @@ def held_out_pages(data: Path, source: str, *, pages: int | None = None) -> Iter
         yield HeldOutPage.of(row, nested_model(data, of_site[site_of(source, row)]))
 
 
+def grouped_sites(data: Path, source: str) -> Iterator[HeldOutSite]:
+    """The sites with two pages or more of a file of single pages, with nested models; pages-more: set by set."""
+    of_site, rows = nested_folds(data), defaultdict(list)
+    for row in pq.read_table(data / f"{source}.parquet").to_pylist():
+        rows[row["set"] if source == MORE else "", row["site"]].append(row)
+    for (_, name), found in sorted(rows.items()):
+        if len(found) > 1:
+            models = [nested_model(data, of_site.get(site_of(source, row), 0)) for row in found]
+            pages = [HeldOutPage.of(row, model) for row, model in zip(found, models, strict=True)]
+            yield HeldOutSite(source, name, pages)
+
+
 def main() -> None:
     """Train what is missing, that for whole sites first."""
     if not os.environ.get("WEBWINNOW_FOLD_MODELS"):

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 import heldout
 import numpy as np
 import pyarrow.parquet as pq
-from heldout import NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite
+from heldout import MORE, NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite
 from numpy.typing import NDArray
 from site_quality import kept_blocks, news_f1, values_of
 
@@ -43,7 +43,7 @@ from webwinnow.render.walk import picture_source
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import SiteSums
 
-CRAWL, MORE = "crawl-ics", "pages-more"
+CRAWL = "crawl-ics"
 COLUMNS = ("what", "before", "after")
 WHENS = ("before", "after")
 HALF = 0.5

@@ -109,8 +109,8 @@ def test_the_page_itself_is_left_out_of_what_the_site_shows():
     tree = parse(PAGES[0].body)
     evidence = PageEvidence.of(tree)
     table = SITE.block_table
-    learned = table.ask(evidence, SITE.pages, learned=True)
-    others = webwinnow.learn(PAGES[1:]).block_table.ask(evidence, SITE.pages - 1, learned=False)
+    learned = table.ask(evidence, learned=True)
+    others = webwinnow.learn(PAGES[1:]).block_table.ask(evidence, learned=False)
     np.testing.assert_allclose(learned.share, others.share)
     np.testing.assert_allclose(learned.mean, others.mean, rtol=1e-6, atol=1e-6)
 
@@ -118,7 +118,7 @@ def test_the_page_itself_is_left_out_of_what_the_site_shows():
 def test_the_weight_of_the_whole_site_grows_with_its_pages():
     evidence = PageEvidence.of(parse(PAGES[0].body))
     table = SITE.block_table
-    asked = table.ask(evidence, SITE.pages, learned=True)
+    asked = table.ask(evidence, learned=True)
     records = np.zeros(len(table.whole))
     records[webwinnow.pagemodel.GENRES.index("product")] = 1.0
     assert record_share(records) > 0.99
@@ -132,9 +132,9 @@ def test_the_weight_of_the_whole_site_grows_with_its_pages():
 
 def test_prose_makes_a_written_site_and_labelled_values_one_of_records():
     article, product = (webwinnow.pagemodel.GENRES.index(genre) for genre in ("article", "product"))
-    news, goods = np.zeros(9), np.zeros(9)
-    news[article], news[-2:] = 1.0, (600.0, 1.0)
-    goods[product], goods[-2:] = 1.0, (60.0, 8.0)
+    news, goods = np.zeros(10), np.zeros(10)
+    news[article], news[-3:] = 1.0, (600.0, 1.0, 9)
+    goods[product], goods[-3:] = 1.0, (60.0, 8.0, 9)
     assert record_share(news) < 0.01
     assert record_share(goods) > 0.99
 
@@ -148,3 +148,24 @@ def test_a_model_without_blocks_says_so():
 def test_an_empty_page_and_a_page_of_one_word_are_no_trouble():
     for html in ("", "<p>x", "<p hidden>x"):
         assert isinstance(SITE.clean(html).text, str)
+
+
+def paragraphs(n: int) -> list[str]:
+    return [part.removesuffix("</p>") for part in story(n).split("<p>")[1:]]
+
+
+def copied(n: int) -> PageRecord:
+    """The same story under another URL, with another date and a box of its own."""
+    body = page(n).body.replace(b"</h1>", b"</h1><p class=date>Printed on Monday</p>")
+    body = body.replace(b"<footer>", b"<aside><p>Most read this week: the wheel and the barn</p></aside><footer>")
+    return PageRecord(url=f"http://mill.example/print/{n}", body=body, ordinal=100 + n)
+
+
+@pytest.mark.parametrize("others", [0, 1, 2, 8])
+def test_an_article_that_is_published_twice_is_no_template(others):
+    both = [PAGES[3], copied(3)]
+    site = webwinnow.learn([*both, *(PAGES[4 : 4 + others])])
+    assert site.block_table.pages == 1 + others
+    for record in both:
+        text = site.clean(record).text
+        assert all(paragraph in text for paragraph in paragraphs(3))

@@ -43,7 +43,7 @@ def test_a_place_that_is_always_filled_alike_is_fixed_and_one_filled_anew_is_a_f
         parts.append(BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)))
     table = BlockTable.of(BlockRows.merge(parts))
     tree = parse("<div class=a><p>the same words</p></div><div class=b><p>quite other words</p></div>")
-    asked = table.ask(PageEvidence.of(tree), 10, learned=False)
+    asked = table.ask(PageEvidence.of(tree), learned=False)
     assert asked.share.tolist() == [1.0, 0.0]
     assert asked.fixed[0] > 0.7
     assert asked.fixed[1] == 0.0
@@ -66,7 +66,7 @@ def test_what_follows_a_label_and_differs_between_pages_is_labelled_even_if_many
         parts.append(BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)))
     table = BlockTable.of(BlockRows.merge(parts))
     tree = parse("<table><tr><td>Height<td>99 feet<tr><td>Genre<td>Drama<tr><td>Terms<td>apply</table>")
-    asked = table.ask(PageEvidence.of(tree), 12, learned=False)
+    asked = table.ask(PageEvidence.of(tree), learned=False)
     height, genre, terms = asked.labelled[[1, 3, 5]]
     assert height > 0.7
     assert genre > 0.3
@@ -77,14 +77,14 @@ def test_what_follows_a_label_and_differs_between_pages_is_labelled_even_if_many
 
 def test_no_rows_make_an_empty_table():
     table = BlockTable.of(BlockRows.merge([]))
-    asked = table.ask(PageEvidence.of(parse("<p>x y z")), 0, learned=False)
+    asked = table.ask(PageEvidence.of(parse("<p>x y z")), learned=False)
     assert asked.share.tolist() == [0.0]
     assert asked.known.tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("path_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 9), ("whole", [-1.0] * 9)],
+    [("path_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 10), ("whole", [-1.0] * 10)],
 )
 def test_damaged_tables_are_refused(name, values):
     found = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)])).columns()

@@ -68,8 +68,8 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
 def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
     """What the site shows about each block of a page, the page itself left out."""
     learned = page_fingerprint(page.tree) in model.learned
-    asked = model.block_table.ask(page.evidence, model.pages, learned=learned)
-    return replace(asked, records=believed_records(model.block_table.whole, model.pages))
+    asked = model.block_table.ask(page.evidence, learned=learned)
+    return replace(asked, records=believed_records(model.block_table.whole, model.block_table.pages))
 
 
 def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:

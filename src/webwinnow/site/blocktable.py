@@ -26,6 +26,8 @@ LABELLED_SHARE = 0.3
 LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
 """A block counts as the value of a field if it is labelled with this certainty, has at most this many words, and has at
 least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
+COPY = 0.5
+"""A page is a copy of another if they share at least this part of the shorter one's prose."""
 LABEL_EXCUSES = 0.5
 """The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
@@ -104,6 +106,13 @@ class BlockRows(PageTable):
             logit=np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64),
         )
 
+    def of_pages(self, chosen: NDArray[np.bool_]) -> BlockRows:
+        """The rows of the chosen pages."""
+        rows, place = chosen[self.page], np.cumsum(chosen) - 1
+        columns = {name: getattr(self, name)[rows] for name in ("text", "path", "words", "logit")}
+        genre = self.page_genre.reshape(-1, len(GENRES))[chosen].ravel()
+        return BlockRows(page_key=self.page_key[chosen], page_genre=genre, page=place[self.page[rows]], **columns)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SiteEvidence:
@@ -149,11 +158,18 @@ class BlockTable(ArrayTable):
     after_same: NDArray[np.int64]
     after_logit: NDArray[np.int64]
     whole: NDArray[np.float64]
-    """Mean probability of each genre; then per page the words of probable prose and the probable labelled values."""
+    """Mean probability of each genre; then per page the words of probable prose and the probable labelled values; then
+    the number of pages, copies left out."""
+
+    @property
+    def pages(self) -> int:
+        """How many pages were counted: those of the site without copies of others."""
+        return int(self.whole[-1])
 
     @classmethod
     def of(cls, rows: BlockRows) -> BlockTable:
-        """Count the rows of a site."""
+        """Count the rows of a site. Copies of pages are left out: an article that is published twice is no template."""
+        rows = rows.of_pages(~copies(rows))
         pages = len(rows.page_key)
         text, of_text = np.unique(rows.text, return_inverse=True)
         text_pages = _pages_of(of_text, rows.page, len(text), pages)
@@ -176,12 +192,12 @@ class BlockTable(ArrayTable):
             whole=_whole(rows, of_path, text_pages[of_text], labelled),
         )
 
-    def ask(self, evidence: PageEvidence, pages: int, *, learned: bool) -> SiteEvidence:
-        """Evidence of the other pages about a page's blocks; `learned`: the page is among the `pages` counted."""
+    def ask(self, evidence: PageEvidence, *, learned: bool) -> SiteEvidence:
+        """Evidence of the other pages about a page's blocks; `learned`: the page, or its copy, is among them."""
         own = 1 if learned else 0
-        others = max(pages - own, 1)
+        others = max(self.pages - own, 1)
         text_pages = self.pages_that_say(evidence.text)
-        copies = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
+        elsewhere = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
         _, of_path = np.unique(evidence.path, return_inverse=True)
         paths = int(of_path.max(initial=-1)) + 1
         mine = np.bincount(of_path, minlength=paths)[of_path] * own
@@ -202,7 +218,7 @@ class BlockTable(ArrayTable):
         after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
         labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
         return SiteEvidence(
-            share=np.minimum(copies / others, 1.0),
+            share=np.minimum(elsewhere / others, 1.0),
             known=np.maximum(known, after_known),
             mean=mean + after_known * (after_mean - mean),
             fixed=fixed * (1 - labelled),
@@ -239,11 +255,33 @@ class BlockTable(ArrayTable):
                 raise ValueError("blocks with arrays of different lengths")
             if np.any(keys[1:] <= keys[:-1]):
                 raise ValueError("blocks out of order")
-        if len(columns["whole"]) != len(GENRES) + 2 or not (
+        if len(columns["whole"]) != len(GENRES) + 3 or not (
             np.isfinite(columns["whole"]).all() and (columns["whole"] >= 0).all()
         ):
             raise ValueError("blocks without totals of the site")
         return cls(**columns)
+
+
+def copies(rows: BlockRows) -> NDArray[np.bool_]:
+    """Which pages are copies of another with a lower key: the same article under another URL, or a part of it.
+
+    Probable prose is compared, without texts of more than two pages that half of the pages have: those are the site's.
+    """
+    pages = len(rows.page_key)
+    prose = (rows.words >= LONG_BLOCK) & (rows.logit > 0)
+    _, first, of_text = np.unique(rows.text[prose], return_index=True, return_inverse=True)
+    text, page = np.divmod(np.unique(of_text * pages + rows.page[prose]), max(pages, 1))
+    on_pages = np.bincount(text, minlength=len(first))
+    words = np.where(on_pages <= max(pages / 2, 2), rows.words[prose][first], 0).astype(np.float32)
+    size, is_shared = np.bincount(page, words[text], pages), on_pages > 1
+    said = np.zeros((int(is_shared.sum()), pages), np.float32)
+    said[(np.cumsum(is_shared) - 1)[text[is_shared[text]]], page[is_shared[text]]] = 1
+    shared = said.T @ (said * words[is_shared, None])
+    found = np.zeros(pages, np.bool_)
+    for k in np.flatnonzero(shared.diagonal() > 0).tolist():
+        alike = shared[k, :k] >= COPY * np.maximum(np.minimum(size[:k], size[k]), 1)
+        found[k] = bool((alike & ~found[:k]).any())
+    return found
 
 
 def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
@@ -324,4 +362,5 @@ def _whole(
     prose = (rows.words >= LONG_BLOCK) & (text_pages == 1) & (rows.logit > 0) & (times[place] > 1)
     values = (labelled >= LABELLED_SURE) & (rows.words <= LABELLED_WORDS) & (2 * text_pages < pages)
     values &= rows.logit >= LABELLED_LIKELY
-    return np.round(np.concatenate((genre, [rows.words[prose].sum() / pages, values.sum() / pages])), 6)
+    totals = [rows.words[prose].sum() / pages, values.sum() / pages, len(rows.page_key)]
+    return np.round(np.concatenate((genre, totals)), 6)

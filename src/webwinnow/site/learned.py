@@ -40,7 +40,7 @@ from webwinnow.site.sums import (
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 from webwinnow.words import StopList
 
-FORMAT = ModelFormat("site model", 7, "learn the site again")
+FORMAT = ModelFormat("site model", 8, "learn the site again")
 SHARED_NAME, SHARED_PAGES = 0.2, 3
 """A name of this share of the pages, and of so many, does not distinguish one of them (ours)."""
 SHOWN_LABELS = 20_000
