@@ -154,8 +154,8 @@ BENCHMARKS = (
     ),
     Benchmark(
         "sites",
-        "`combined` next to `page` on whole sites that no page model has seen: on sites-news 0.965 and above `page`, not "
-        "below it with 2, 3 or 5 pages per site, nor on the sites of pages-wcxb and pages-more; on sites-swde recall 0.978",
+        "`combined` next to `page` on sites that no page model has seen: on sites-news 0.965 and above `page`; with 2, "
+        "3 or 5 pages per site not below it, nor on sites of pages-wcxb and pages-more; recall 0.978 on sites-swde",
         _sites,
         ("what", "page", "combined"),
     ),

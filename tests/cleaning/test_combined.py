@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from webwinnow.cleaning.combined import believed_records, joined, record_share
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageEvidence
+from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.sums import BLOCKS, SiteSums
 
 WORDS = "harvest wind miller stone river bread grain field winter sheaf barn straw wheel flour sack".split()
@@ -161,7 +162,7 @@ def copied(n: int) -> PageRecord:
     return PageRecord(url=f"http://mill.example/print/{n}", body=body, ordinal=100 + n)
 
 
-@pytest.mark.parametrize("others", [0, 1, 2, 8])
+@pytest.mark.parametrize("others", [0, 1, 8])
 def test_an_article_that_is_published_twice_is_no_template(others):
     both = [PAGES[3], copied(3)]
     site = webwinnow.learn([*both, *(PAGES[4 : 4 + others])])
@@ -169,3 +170,48 @@ def test_an_article_that_is_published_twice_is_no_template(others):
     for record in both:
         text = site.clean(record).text
         assert all(paragraph in text for paragraph in paragraphs(3))
+
+
+def test_pages_that_share_one_paragraph_are_no_copies_and_keep_it():
+    """A paragraph that the page model is sure of, in a place where other text differs from page to page."""
+    background = b"<p>" + paragraphs(50)[0].encode() + b"</p></article>"
+    both = [replace(PAGES[k], body=PAGES[k].body.replace(b"</article>", background)) for k in (3, 4)]
+    site = webwinnow.learn([*both, *PAGES[5:11]])
+    assert site.block_table.pages == 8
+    for record in both:
+        assert paragraphs(50)[0] in site.clean(record).text
+
+
+def test_two_pages_are_a_site():
+    both = [PAGES[3], PAGES[4]]
+    site = webwinnow.learn(both)
+    for n, record in zip((3, 4), both, strict=True):
+        text = site.clean(record).text
+        assert all(paragraph in text for paragraph in paragraphs(n))
+        assert "All rights reserved" not in text
+
+
+def evidence_and_site(probability: float, **known: float) -> tuple[PageEvidence, SiteEvidence]:
+    """One block with a probability by the page alone, and what the site shows about it."""
+    evidence = PageEvidence.of(parse("<p>some words of a page"))
+    names = [one.name for one in fields(SiteEvidence) if one.name != "records"]
+    asked = SiteEvidence(**{name: np.array([known.get(name, 0.0)]) for name in names})
+    return replace(evidence, probability=np.array([probability])), asked
+
+
+def test_the_mean_of_a_place_moves_what_the_page_model_is_unsure_of_and_not_what_it_is_sure_of():
+    sure, unsure = (joined(*evidence_and_site(p, known=1.0, mean=-6.0))[0] for p in (0.99, 0.5))
+    assert sure > 0.9
+    assert unsure == pytest.approx(1 / (1 + np.exp(6.0)), abs=1e-6)
+
+
+def test_a_repeated_text_counts_by_how_certain_it_is_the_sites():
+    by_chance, of_the_site = (joined(*evidence_and_site(0.9, share=1.0, certain=c))[0] for c in (0.25, 1.0))
+    assert by_chance == pytest.approx(9 / (9 + np.exp(1.0)), abs=1e-6)
+    assert of_the_site == pytest.approx(9 / (9 + np.exp(4.0)), abs=1e-6)
+
+
+def test_a_label_is_evidence_on_a_site_of_records_only():
+    evidence, asked = evidence_and_site(0.2, labelled=1.0, field=1.0)
+    assert joined(evidence, asked)[0] == pytest.approx(0.2, abs=1e-6)
+    assert joined(evidence, replace(asked, records=1.0))[0] > 0.9

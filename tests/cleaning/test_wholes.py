@@ -31,6 +31,7 @@ def evidence_of(page: PageContext, repeated: set[str], values: set[str] = frozen
     nothing = np.zeros(len(texts))
     return SiteEvidence(
         share=np.array([float(text in repeated) for text in texts]),
+        certain=nothing,
         known=nothing,
         mean=nothing,
         fixed=nothing,

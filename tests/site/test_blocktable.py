@@ -75,6 +75,19 @@ def test_what_follows_a_label_and_differs_between_pages_is_labelled_even_if_many
     assert asked.fixed[1] < 0.3 < asked.fixed[0]
 
 
+def test_a_text_is_certain_to_be_the_sites_by_its_place_or_by_the_number_of_pages_that_have_it():
+    parts = []
+    for number in range(3):
+        oil = "oil" if number < 2 else "butter"
+        tree = parse(f"<ul><li>Home<li>News</ul><ol><li>{oil}<li>salt {number}<li>egg {number}<li>rice {number}</ol>")
+        parts.append(BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)))
+    table = BlockTable.of(BlockRows.merge(parts))
+    asked = table.ask(PageEvidence.of(parse("<ul><li>Home<li>News</ul><ol><li>oil<li>corn</ol>")), learned=False)
+    assert asked.share.tolist() == pytest.approx([1.0, 1.0, 2 / 3, 0.0])
+    assert asked.certain.tolist() == pytest.approx([1.0, 1.0, 2 / 5, 2 / 12])
+    assert asked.known.tolist() == pytest.approx([1 / 2] * 4)
+
+
 def test_no_rows_make_an_empty_table():
     table = BlockTable.of(BlockRows.merge([]))
     asked = table.ask(PageEvidence.of(parse("<p>x y z")), learned=False)
@@ -84,7 +97,13 @@ def test_no_rows_make_an_empty_table():
 
 @pytest.mark.parametrize(
     ("name", "values"),
-    [("path_pages", [1]), ("text_key", [3, 1]), ("whole", [0.0]), ("whole", [float("nan")] * 10), ("whole", [-1.0] * 10)],
+    [
+        ("path_pages", [1]),
+        ("text_key", [3, 1]),
+        ("whole", [0.0]),
+        ("whole", [float("nan")] * 10),
+        ("whole", [-1.0] * 10),
+    ],
 )
 def test_damaged_tables_are_refused(name, values):
     found = BlockTable.of(BlockRows.merge([rows(number) for number in range(5)])).columns()

@@ -1,14 +1,14 @@
 """Method `combined`, the default: page evidence and site evidence on each block, in one probability.
 
 Two models of a site are mixed by the probability of each. On a site of written pages (articles, threads, documentation)
-the site's evidence moves the page model's log odds. The same text on other pages, and a place whose text is always
-repeated, count against a block. The page model's mean at that place, a place that each page fills with other text, and
-most of all a label before it ("Height", then 6-9) count for it. On a site of records (products, players, restaurants)
-the same holds, but a text is boilerplate only if half of the pages have it, and all other text is probably the record.
-Which of the two a site is, is estimated from the site as a whole, with more confidence the more pages there are. With
-one page only the page model decides.
+the site answers where the page model is unsure: a block moves towards the page model's mean at its place, the less the
+more confident the page model is. A text that other pages have too, and a place whose text is repeated, count against
+it. On a site of records (products, players, restaurants) a text is boilerplate only if half of the pages have it, and
+all other text is probably the record, most of all in a place that each page fills with other text and after a label
+("Height", then 6-9). Which of the two a site is, is estimated from the site as a whole.
 
-The constants are few and round; `benchmarks/run.py sites` shows their effect on sites that no model was trained on.
+All site evidence counts the more the more pages support it; copies of a page do not count (`site.blocktable`). With one
+page only the page model decides. `benchmarks/run.py sites` compares with `page` on sites that no model was trained on.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from webwinnow.site.blocktable import LABEL_EXCUSES, SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
 LEAST_PAGES = 2
-SMOOTHED = 0.5
-"""How far a block's log odds move towards the mean of its place."""
 REPEATED, REPEATED_AT = 4.0, 0.1
-"""Log odds that a text loses if it is on this share of the other pages, or more."""
+"""Log odds that a text loses if it is the site's and on this share of the other pages, or more."""
 FIXED = 2.0
 """Log odds that a block loses in a place whose text is always repeated."""
 FIELD, LABELLED = 1.0, 1.5
-"""Log odds that a block gains in a place that each page fills once and differently; and after a label."""
+"""Log odds that a block of a record gains in a place that each page fills once and differently; and after a label."""
+SMOOTHED = 0.5
+"""How far the log odds of a block of a record move towards the mean of its place."""
 RECORD, RECORD_STEP, RECORD_AT = 4.0, 30.0, 0.49
 """On a site of records a text on less than half of the other pages gains these log odds, and any other loses them."""
 SITE_STEP, SITE_AT, WRITTEN_COUNTS, PROSE_COUNTS, VALUES_COUNT = 3.0, 10.5, 1.5, 2.0, 2.0
@@ -75,12 +75,16 @@ def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
 def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
     """The probability that each block is main content, from page and site."""
     share = asked.share * (1 - LABEL_EXCUSES * asked.labelled)
-    smoothed = evidence.logit + SMOOTHED * asked.known * (asked.mean - evidence.logit)
+    alone, probability = evidence.logit, evidence.probability
+    unsure = 4 * probability * (1 - probability)
+    towards_mean = asked.known * (asked.mean - alone)
+    repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain
+    written = alone + unsure * towards_mean - REPEATED * repeated - FIXED * asked.fixed
+    smoothed = alone + SMOOTHED * towards_mean
     is_new = (1 - np.minimum(share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
-    shown = smoothed + (FIELD * asked.field + LABELLED * asked.labelled) * is_new
-    written = shown - REPEATED * np.minimum(share / REPEATED_AT, 1.0) - FIXED * asked.fixed
     of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)
-    record = np.where(of_page > 0, shown, np.minimum(smoothed, 0.0)) + RECORD * of_page
+    gained = (FIELD * asked.field + LABELLED * asked.labelled) * is_new
+    record = np.where(of_page > 0, smoothed + gained, np.minimum(smoothed, 0.0)) + RECORD * of_page
     return sigmoid((1 - asked.records) * written + asked.records * record)
 
 

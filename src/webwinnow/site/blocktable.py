@@ -27,7 +27,7 @@ LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
 """A block counts as the value of a field if it is labelled with this certainty, has at most this many words, and has at
 least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
 COPY = 0.5
-"""A page is a copy of another if they share at least this part of the shorter one's prose."""
+"""A page is a copy of another if they share at least this part of the prose of the shorter one."""
 LABEL_EXCUSES = 0.5
 """The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
@@ -118,14 +118,17 @@ class BlockRows(PageTable):
 class SiteEvidence:
     """Evidence from the other pages of a site about each block of one page.
 
-    `share`: share of the other pages with the same text. `known`: 0 to 1, how well the block's path is known; `mean`:
-    the page model's mean log odds there; `fixed`: the share of its blocks that other pages repeat, times `known`;
-    `field`: 0 to 1, how far each page has one block there, with a text of its own.
+    `share`: share of the other pages with the same text. `certain`: 0 to 1, how certain a text that they have is the
+    site's own: many have it, or it is in a path whose other texts are repeated too. `known`: 0 to 1, how well the
+    block's path is known, by the number of pages that have it; `mean`: the page model's mean log odds there; `fixed`:
+    the share of its blocks that other pages repeat, times `known`; `field`: 0 to 1, how far each page has one block
+    there, with a text of its own.
     `labelled`: 0 to 1, how far the block is what follows a label: one value per page that differs between pages.
     `records`: the probability that the site is one of records (`cleaning.combined`).
     """
 
     share: NDArray[np.float64]
+    certain: NDArray[np.float64]
     known: NDArray[np.float64]
     mean: NDArray[np.float64]
     fixed: NDArray[np.float64]
@@ -134,8 +137,8 @@ class SiteEvidence:
     records: float = 0.0
 
 
-KNOWN_AT, ENOUGH = 3.0, 20.0
-"""Number of blocks at which a path is half known, and above which more do not count."""
+KNOWN_AT = 3.0
+"""Number of pages at which a path is half known, and a text half certain to be the site's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -209,16 +212,17 @@ class BlockTable(ArrayTable):
         }
         blocks = np.maximum(found["blocks"] - mine, 0).astype(np.float64)
         on_pages = np.maximum(found["pages"] - own, 0).astype(np.float64)
-        counted = np.minimum(blocks, ENOUGH)
-        known = counted / (counted + KNOWN_AT)
+        known = _known(on_pages)
         mean = np.where(blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
-        fixed = known * np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
+        repeated = np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
+        fixed = known * repeated
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
         field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
         after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
         labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
         return SiteEvidence(
             share=np.minimum(elsewhere / others, 1.0),
+            certain=np.maximum(_known(elsewhere), repeated),
             known=np.maximum(known, after_known),
             mean=mean + after_known * (after_mean - mean),
             fixed=fixed * (1 - labelled),
@@ -239,8 +243,7 @@ class BlockTable(ArrayTable):
         labelled = _labelled(pages, blocks, found["same"], others)
         mine = np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64) * own
         mean = np.where(blocks > 0, (found["logit"] - mine) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
-        counted = np.minimum(np.maximum(blocks, 0), ENOUGH)
-        return labelled, counted / (counted + KNOWN_AT), mean
+        return labelled, _known(np.maximum(pages, 0)), mean
 
     def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
         """On how many pages each text occurs; 1 for a text that was not found on two."""
@@ -265,7 +268,8 @@ class BlockTable(ArrayTable):
 def copies(rows: BlockRows) -> NDArray[np.bool_]:
     """Which pages are copies of another with a lower key: the same article under another URL, or a part of it.
 
-    Probable prose is compared, without texts of more than two pages that half of the pages have: those are the site's.
+    They share several paragraphs of probable prose (a single one may be a field of two records). Paragraphs that more
+    than two pages and half of the site have are not compared: those are the site's.
     """
     pages = len(rows.page_key)
     prose = (rows.words >= LONG_BLOCK) & (rows.logit > 0)
@@ -273,13 +277,13 @@ def copies(rows: BlockRows) -> NDArray[np.bool_]:
     text, page = np.divmod(np.unique(of_text * pages + rows.page[prose]), max(pages, 1))
     on_pages = np.bincount(text, minlength=len(first))
     words = np.where(on_pages <= max(pages / 2, 2), rows.words[prose][first], 0).astype(np.float32)
-    size, is_shared = np.bincount(page, words[text], pages), on_pages > 1
+    size, is_shared = np.bincount(page, words[text], pages), (on_pages > 1) & (words > 0)
     said = np.zeros((int(is_shared.sum()), pages), np.float32)
     said[(np.cumsum(is_shared) - 1)[text[is_shared[text]]], page[is_shared[text]]] = 1
-    shared = said.T @ (said * words[is_shared, None])
+    shared, paragraphs = said.T @ (said * words[is_shared, None]), said.T @ said
     found = np.zeros(pages, np.bool_)
-    for k in np.flatnonzero(shared.diagonal() > 0).tolist():
-        alike = shared[k, :k] >= COPY * np.maximum(np.minimum(size[:k], size[k]), 1)
+    for k in np.flatnonzero(paragraphs.diagonal() > 1).tolist():
+        alike = (paragraphs[k, :k] > 1) & (shared[k, :k] >= COPY * np.minimum(size[:k], size[k]))
         found[k] = bool((alike & ~found[:k]).any())
     return found
 
@@ -288,6 +292,12 @@ def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, page
     """On how many pages each item occurs."""
     pairs = np.unique(item * max(pages, 1) + page)
     return np.bincount(pairs // max(pages, 1), minlength=items)
+
+
+def _known(pages: NDArray[Any]) -> NDArray[np.float64]:
+    """How well something is known that so many pages have."""
+    found: NDArray[np.float64] = pages / (pages + KNOWN_AT)
+    return found
 
 
 def _summed(item: NDArray[np.int64], value: NDArray[np.int64], items: int) -> NDArray[np.int64]:
@@ -341,8 +351,7 @@ def _labelled(
     on_pages: NDArray[np.int64], blocks: NDArray[np.int64], same: NDArray[np.int64], pages: int
 ) -> NDArray[np.float64]:
     """How far a path after a label has one value per page that differs between pages. `same`: equal pairs of blocks."""
-    counted = np.clip(blocks, 0, ENOUGH)
-    known = counted / (counted + KNOWN_AT)
+    known = _known(np.maximum(on_pages, 0))
     varied = 1 - np.clip(same / np.maximum(blocks * (blocks + 1.0), 1), 0, 1)
     spread = np.minimum(on_pages / (LABELLED_SHARE * max(pages, 1)), 1)
     found: NDArray[np.float64] = known * varied * spread / np.maximum(blocks / np.maximum(on_pages, 1), 1)
