@@ -29,8 +29,16 @@ from pkgutil import iter_modules
 from typing import IO, Any
 
 HASH_SEEDS = ("1", "2")
-EXTRAS = ("pyarrow.parquet", "rdflib", "scipy.sparse", "sklearn.cluster", "sklearn.metrics", "sklearn.svm")
-"""Modules of optional extras that some commands import."""
+NEEDED_LATER = (
+    "typer._adapters",
+    "pyarrow.parquet",
+    "rdflib",
+    "scipy.sparse",
+    "sklearn.cluster",
+    "sklearn.metrics",
+    "sklearn.svm",
+)
+"""Modules that commands import when they need them."""
 READ_AT_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MKL_")
 """Variables that an interpreter or its libraries read when they start: another value needs another interpreter."""
 COLD = [sys.executable, "-m", "webwinnow"]
@@ -246,7 +254,7 @@ if __name__ == "__main__":
     import webwinnow.cli
 
     commands = [f"webwinnow.cli.{module.name}" for module in iter_modules(webwinnow.cli.__path__)]
-    for name in (*commands, *EXTRAS):
+    for name in (*commands, *NEEDED_LATER):
         with contextlib.suppress(ImportError):
             import_module(name)
     gc.freeze()

@@ -1,0 +1,63 @@
+"""Processes in which a module of webwinnow is changed after its import, to hold a run or to make a page hang."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SITECUSTOMIZE = """
+import importlib.abc, importlib.util, sys
+
+class Changing(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name != {module!r}:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            exec({code!r}, vars(module))
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+sys.meta_path.insert(0, Changing())
+"""
+
+HOLD = """
+import functools, os, pathlib
+
+def _holding(original):
+    @functools.wraps(original)
+    def held(*given, **options):
+        for item in original(*given, **options):
+            mine = pathlib.Path({folder!r}, str(os.getpid()))
+            mine.write_text(str(os.getpid()))
+            try:
+                os.link(mine, mine.with_name("held"))
+                mine.with_name("gate").read_bytes()  # a FIFO: waits until the test opens it
+            except FileExistsError:
+                pass  # another process was held before
+            yield item
+    return held
+
+{name} = _holding({name})
+"""
+
+
+def changed(folder: Path, module: str, code: str) -> dict[str, str]:
+    """Variables with which every new Python process runs `code` in a module when it has imported it."""
+    (folder / "sitecustomize.py").write_text(SITECUSTOMIZE.format(module=module, code=code), encoding="utf-8")
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def holding(folder: Path, generator: str) -> dict[str, str]:
+    """Variables with which the first process in which a generator has an item writes its pid to `held` and waits.
+
+    It waits until the FIFO `gate` is opened.
+    """
+    os.mkfifo(folder / "gate")
+    module, _, name = generator.rpartition(".")
+    return changed(folder, module, HOLD.format(folder=str(folder), name=name))
