@@ -310,9 +310,9 @@ def test_time_is_linear_in_the_number_of_headings():
     def seconds(count: int, body: str) -> float:
         page = PageContext(parse(f"<title>t</title><body>{body * count}</body>"))
         _ = page.evidence
-        begin = time.perf_counter()
+        begin = time.process_time()
         _ = page.sections, page.headlines
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     for body in ("<h2>a</h2><p>b", "<div><h3>a</h3></div>", "<p>a:<ul><li>b</ul>", "<h1>t"):
         assert seconds(100_000, body) < 100 * max(seconds(10_000, body), 0.01)

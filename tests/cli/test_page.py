@@ -289,7 +289,7 @@ def test_a_reader_that_disconnects_is_not_reported(tmp_path: Path, length: int, 
     assert running.stdout is not None
     running.stdout.read(read_first)
     running.stdout.close()
-    _, message = running.communicate(timeout=60)
+    _, message = running.communicate(timeout=240)
     assert message == b""
     assert running.returncode != BAD_USAGE
 

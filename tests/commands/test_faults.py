@@ -160,7 +160,7 @@ def test_worker_killed_from_outside_loses_and_doubles_nothing(held_run, records,
         process.release()
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=240) == 0
     found = records(out)
     assert [record["page_id"] for record in found] == [f"a.example/{n}" for n in range(1000)]
     assert {record["outcome"] for record in found} == {"kept"}
@@ -215,7 +215,7 @@ def test_two_runs_with_one_output_do_not_mix(held_run, webwinnow, write_crawl, m
         assert done.returncode == 2
         assert "another run" in done.stderr
         process.release()
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=240) == 0
 
 
 def test_full_disk_at_the_output_leaves_nothing_half_written(webwinnow, write_crawl, make_pages):
@@ -275,7 +275,7 @@ def test_interrupted_run_says_how_to_continue(held_run, write_crawl, make_pages,
     crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
     with held_run("clean", crawl, "-o", out, after=("add_page", 10), stderr=subprocess.PIPE) as process:
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=240)
     assert process.returncode == 130
     assert "--resume" in said
     assert not out.exists()

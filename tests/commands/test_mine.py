@@ -36,7 +36,7 @@ from webwinnow.sitemining.topics import SiteTopics
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 MINE = ["sites", "mine"]
-PATIENCE = 120.0
+PATIENCE = 240.0
 TOPICS = ("glfw", "sqlite")
 
 

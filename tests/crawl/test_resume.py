@@ -20,7 +20,7 @@ from webwinnow.crawl.crawling import stored_crawl
 from webwinnow.errors import InputError, SettingsError
 
 PAGES = 60
-PATIENCE = 60.0
+PATIENCE = 240.0
 COMMAND = [sys.executable, "-m", "webwinnow", "crawl"]
 
 

@@ -208,12 +208,12 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
     file = tmp_path / "pages.parquet"
     pq.write_table(pa.table({"url": ["u"], "html": ["x"]}), file)
     ran = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PYARROW, str(file)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", WITHOUT_PYARROW, str(file)], capture_output=True, text=True, check=True, timeout=240
     )
     assert ran.stdout.splitlines() == ["Parquet needs the extra 'parquet': pip install 'webwinnow[parquet]'"] * 2
 
 
 def test_pyarrow_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys, webwinnow.io; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert ran.stdout.strip() == "False False"

@@ -19,8 +19,8 @@ import pytest
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 
-START_SECONDS = 90
-JOB_SECONDS = 180
+START_SECONDS = 240
+JOB_SECONDS = 480
 WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
 
 
@@ -54,7 +54,7 @@ class Server:
         self.base = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.client = httpx.Client(base_url=self.base, timeout=60, headers=headers)
+        self.client = httpx.Client(base_url=self.base, timeout=240, headers=headers)
         self.log = folder.with_name(folder.name + ".log")
 
     def start(self) -> Server:
@@ -82,7 +82,7 @@ class Server:
         self.client.close()
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(START_SECONDS)
 
     def hand_in(self, body: bytes, name: str = "crawl.jsonl", where: str = "/jobs", **options: Any) -> dict[str, Any]:
         asked = {"name": name, **options}

@@ -25,7 +25,7 @@ from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobState, JobStore, QueueFull
 from webwinnow.service.settings import ServiceSettings
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 240.0
 Answer = TypeVar("Answer")
 
 

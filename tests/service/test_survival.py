@@ -71,7 +71,7 @@ def test_a_stopped_server_leaves_no_process_behind(
     job = server.hand_in(make_crawl(300))["id"]
     server.wait(job, lambda state: state["step"] is not None)
     server.process.terminate()
-    server.process.wait(30)
+    server.process.wait(240)
     lock = server.folder / "jobs" / job / "lock"
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)  # the job's process gives up: otherwise this would wait forever
@@ -81,7 +81,7 @@ def test_a_stopped_server_leaves_no_process_behind(
 
 def served(*options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "webwinnow", "serve", *map(str, options)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
 def test_a_port_in_use_is_reported_in_a_sentence_and_nothing_is_announced(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_port_that_the_system_chose_is_announced(tmp_path: Path) -> None:
     with subprocess.Popen([*command], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         port = int(process.stderr.readline().split("http://127.0.0.1:")[1].split("/")[0])
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
+        with socket.create_connection(("127.0.0.1", port), timeout=240) as wire:
             wire.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             assert wire.recv(12) == b"HTTP/1.1 200"
         process.terminate()
