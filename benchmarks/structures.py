@@ -48,6 +48,7 @@ COLUMNS = ("what", "before", "after")
 WHENS = ("before", "after")
 HALF = 0.5
 """A text is repeated if this share of the site's pages have it."""
+_WORD = re.compile(r"\w+")
 _PAIR = re.compile(r":\s*\S")
 LABEL_WORDS, LABEL_DISTANCE = 8, 4
 """A label has at most so many words, and its value is at most so many blocks behind it."""
@@ -350,6 +351,16 @@ def excused_blocks(
     return excused | np.isin(cell_of, sorted(of_tables)), excused | np.isin(cell_of, sorted(all_cells))
 
 
+def _named(page: HeldOutPage) -> Mask:
+    """Blocks that are the page's title or a part of it: names, which have no label where they are the headline."""
+    blocks, said = page.context.blocks, page.context.evidence.said
+    title, *texts = (
+        " ".join(["", *_WORD.findall(text.lower()), ""])
+        for text in (page.context.tree.head.title, *map(blocks.text, said.tolist()))
+    )
+    return np.array([bool(text.strip()) and text in title for text in texts], np.bool_)
+
+
 class ShopScores(NamedTuple):
     """Measures of one site: see `shops`."""
 
@@ -375,6 +386,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
                 "grids": grids_of(tree),
                 "values": values_of(page),
                 "labels": labels_of(page, often),
+                "named": _named(page),
             }
         often, grids, values, labels = (known[name] for name in ("often", "grids", "values", "labels"))
         counts = counts.plus(count_tables(grids, tree, clean))
@@ -383,7 +395,9 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
         excused, in_tables = excused_blocks(page, grids, often, mask, labels)
         spelled = [any(mask[list(s)].all() for s in found) for found in values if found]
         with_label = [
-            [bool(mask[labels[s[0]]]) for s in found if mask[list(s)].all() and labels[s[0]] >= 0] for found in values
+            [bool(mask[labels[s[0]]]) for s in found if mask[list(s)].all() and labels[s[0]] >= 0]
+            for found in values
+            if not any(mask[list(s)].all() and known["named"][s[0]] for s in found)
         ]
         rows.append(
             ShopScores(

@@ -32,6 +32,7 @@ def pool_tables(
     tables: NDArray[np.int32],
     cells: NDArray[np.int32],
     probability: NDArray[np.float64],
+    text: NDArray[np.uint64],
     counted: NDArray[np.bool_],
     lower: float,
     few: float,

@@ -410,12 +410,13 @@ cdef inline double logit(double p) noexcept:
 
 
 def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t[:, ::1] tables,
-                const int32_t[:, ::1] cells, const double[::1] probability, counted, double lower,
-                double few):
+                const int32_t[:, ::1] cells, const double[::1] probability, const uint64_t[::1] text, counted,
+                double lower, double few):
     """Give each block of a table the probability of its table, or of its row or column if that is `lower` in log odds.
 
     `cell` and `table` are those of each block, or -1. Blocks that are not `counted`, because the site repeats them, count
-    only in rows and columns that have no other. If the counted ones have less than `few` of all, the site repeats
+    only in rows that have no other, and in columns that have no other and one `text` (its key) only: figures such as 0, 1
+    and 2 are on every page, but their column is not the site's. If the counted ones have less than `few` of all, the site repeats
     the table, and each row and column has its own probability. What the site repeats in a cell of several blocks may go.
     """
     cdef Scratch scratch = Scratch()
@@ -426,7 +427,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     cdef double[::1] found = np.array(probability)
     cdef double whole, high, group, section
     cdef bint alone
-    check_columns(cell.shape[0] == table.shape[0] == counts.shape[0] == size)
+    check_columns(cell.shape[0] == table.shape[0] == counts.shape[0] == text.shape[0] == size)
     for t in range(tables_count):
         base[t] = lines
         lines += tables[1, t] + tables[2, t]
@@ -436,6 +437,9 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
     cdef double* totals = <double*>scratch.room(4 * tables_count + 4, sizeof(double))
     cdef double* line = <double*>scratch.room(lines + 1, sizeof(double))
     cdef uint8_t* heads = <uint8_t*>scratch.room(lines + 1, 1)
+    cdef Scratch texts = Scratch()
+    cdef uint8_t* differs = <uint8_t*>texts.room(lines + 1, 1)
+    cdef uint64_t* said = <uint64_t*>texts.room(lines + 1, sizeof(uint64_t))
     cdef uint8_t* only_heads = <uint8_t*>scratch.room(tables_count, 1)
     cdef double* top = <double*>scratch.room(tables_count, sizeof(double))
     cdef double* rest = <double*>scratch.room(4 * tables_count, sizeof(double))
@@ -457,6 +461,8 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
         _add(sums + 4 * r, probability[i], 1.0, counts[i])
         if cells[5, c] & GROUP_HEADER:
             continue
+        differs[k] |= sums[4 * k + 3] > 0 and said[k] != text[i]
+        said[k] = text[i]
         _add(sums + 4 * k, probability[i], 1.0, counts[i])
         _add(totals + 4 * t, probability[i], 1.0, counts[i])
     for t in range(tables_count):
@@ -472,7 +478,7 @@ def pool_tables(const int32_t[::1] cell, const int32_t[::1] table, const int32_t
         alone = totals[4 * t + 1] < few * totals[4 * t + 3]
         for k in range(base[t], base[t + 1]):
             line[k] = -1
-            if sums[4 * k + 3]:
+            if sums[4 * k + 3] and (alone or sums[4 * k + 1] or not differs[k]):
                 high = _mean(sums + 4 * k)
                 if alone or logit(high) < logit(top[t]) - lower:
                     line[k] = high

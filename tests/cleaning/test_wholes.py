@@ -85,6 +85,15 @@ def test_what_the_site_repeats_in_a_table_of_the_page_is_no_evidence_against_it(
     assert set(by_text(page, pooled(page, given_of(page, own), asked)).values()) == {0.9}
 
 
+def test_a_column_of_figures_that_all_pages_have_stays_and_one_with_a_single_text_goes() -> None:
+    rows = "".join(f"<tr><td>Game {k}<td>{80 + k}.{k}<td>{k % 3}<td>No injury" for k in range(6))
+    page = context(f"<table><tr><th>Date<th>Points<th>Fouls<th>Injury{rows}</table>")
+    repeated = {"Date", "Points", "Fouls", "Injury", "0", "1", "2", "No injury"}
+    own = dict.fromkeys(texts_of(page), 0.9) | dict.fromkeys(repeated, 0.01)
+    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated)))
+    assert {text for text, p in found.items() if p < 0.5} == {"Injury", "No injury"}
+
+
 def test_a_table_that_the_site_repeats_is_removed_completely() -> None:
     page = context(STATISTICS)
     repeated = set(texts_of(page))

@@ -87,6 +87,7 @@ def pooled(
             structures.tables,
             structures.cells,
             probability,
+            page.evidence.text,
             counted,
             LOWER,
             FEW,
