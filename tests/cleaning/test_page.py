@@ -95,6 +95,13 @@ def test_doubtful_page_keeps_its_best_part_with_low_confidence():
     assert clean.record()["confidence"] <= 0.1
 
 
+def test_doubtful_hidden_text_is_kept_where_there_is_no_other():
+    model = PageModel.load()
+    doubtful = replace(model, calibration=model.calibration * np.array([[1.0], [0.4]]))
+    page = STORY[STORY.index("<main>") : STORY.index("<footer")].replace("<main>", "<main hidden>")
+    assert "waited for the rain" in Cleaner.of("page").clean_in(PageContext(parse(page), model=doubtful)).text
+
+
 def test_long_text_is_no_login_or_error_page():
     doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
     page = STORY.replace("Late harvest", "Error 404: late harvest").replace("<main>", "<main><input type=password>")

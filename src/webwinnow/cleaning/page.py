@@ -116,6 +116,8 @@ def verdict_of(
         label = labels(page, asked)
         probability = completed(page, np.where(goes, 0.0, np.where(stays, 1.0, probability)), asked, label)
     keep = (probability >= lowest) & (shown | (probability >= HIDDEN_ABOVE))
+    if not empty and not keep.any():
+        keep = probability >= lowest  # all that might be content is hidden
     keep = (keep & (not empty) & ~goes) | stays
 
     def over_runs(of_said: NDArray[Any]) -> NDArray[Any]:
