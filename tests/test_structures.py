@@ -297,6 +297,11 @@ def test_longest_part_of_the_title_is_the_headline_among_other_text_too():
     assert headline(body, "<title>News | The Pope: your tributes</title>") == "The Pope: your tributes"
 
 
+def test_last_item_of_the_path_is_not_the_headline():
+    body = "<ul><li>Home<li>Dog bites man</ul><h1>A dog story</h1><p>It happened at noon.</p>"
+    assert headline(body, "<title>Dog bites man - Planet</title>") == "A dog story"
+
+
 def test_without_confirmation_the_first_level_heading_is_the_headline():
     assert headline("<h2>Other</h2><h1>Dog</h1><p>It happened.</p>", "<title>Planet</title>") == "Dog"
 

@@ -157,6 +157,7 @@ WHOLE_TITLE, TITLE_PART, SIMILAR_TITLE, WRITTEN_TITLE, FIRST_LEVEL = range(5)
 """How good candidates for the headline are; up to `WRITTEN_TITLE` the title confirms them."""
 LONGEST = 1_000
 """Characters of a longest headline."""
+_BESIDE = frozenset(TAG_CODE[name] for name in "li option select form nav footer".split())
 _LEVEL, _LISTS, _CODE, _FIGURE, _PICTURE, _BOUND = 7, 8, 16, 32, 64, 128
 _OUTLINE_ROLES = {
     _LISTS: "ul ol dl menu dir table pre listing xmp plaintext",
@@ -266,16 +267,27 @@ def _parts(title: str) -> Iterator[str]:
 
 
 def _written(blocks: Blocks, part: str, start: NDArray[np.int32], stop: NDArray[np.int32]) -> list[int]:
-    """Blocks whose text is a part of a title, of two words or more."""
+    """Blocks whose text is a part of a title, of two words or more, in no list."""
     text, found, at = blocks.tree.text, [], -1
     for _ in range(MAX_FOUND if " " in part else 0):
         at = text.find(part, at + 1)
         if at < 0:
             break
         k = int(start.searchsorted(at, side="right")) - 1
-        if k >= 0 and stop[k] - start[k] <= LONGEST and squeezed(text[start[k] : stop[k]]) == squeezed(part):
+        is_short = k >= 0 and stop[k] - start[k] <= LONGEST
+        if is_short and squeezed(text[start[k] : stop[k]]) == squeezed(part) and not _is_beside(blocks.tree, at):
             found.append(k)
     return found
+
+
+def _is_beside(tree: PageTree, at: int) -> bool:
+    """Whether a character of the text is in a list, form, `nav` or `footer`: a path, a menu."""
+    node = int(tree.run_owner[int(tree.run_start.searchsorted(at, side="right")) - 1])
+    while node > 0:
+        if tree.tag[node] in _BESIDE:
+            return True
+        node = int(tree.parent[node])
+    return False
 
 
 # The product that a page is about

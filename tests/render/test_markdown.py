@@ -193,6 +193,11 @@ def test_images_have_their_description_and_absolute_url() -> None:
     assert markdown('<img src="i.png" alt="a [b]">') == "![a \\[b\\]](http://site.org/folder/i.png)\n"
 
 
+def test_a_heading_that_is_only_an_image_is_no_heading() -> None:
+    assert markdown('<h2><a href="/"><img src="/i.png" alt="p"></a> </h2>').startswith("[![p]")
+    assert markdown('<h2><img src="/i.png" alt="p"> Boats</h2>').startswith("## ![p]")
+
+
 def test_an_image_that_scripts_would_load_is_found() -> None:
     expected = "![](http://site.org/real.png)\n"
     assert markdown('<img src="data:image/gif;base64,R0" data-src="/real.png">') == expected

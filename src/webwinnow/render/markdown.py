@@ -110,7 +110,8 @@ def _body(passage: Passage) -> str:
     if passage.kind == "table":
         return _table(passage.rows)
     body = _inline(passage.pieces)
-    if passage.kind == "heading" and body:
+    is_heading = passage.kind == "heading" and any(p.image is None and p.text.strip() for p in passage.pieces)
+    if is_heading:  # a picture alone is none
         return "#" * passage.level + " " + _CLOSING_HASHES.sub(_BACKSLASHED, body.replace(_HARD_BREAK, " "))
     return body
 
