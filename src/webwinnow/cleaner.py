@@ -5,12 +5,15 @@ It returns a `CleanPage`: a page and the verdict on it, and what follows: text, 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from webwinnow._words import count_words
-from webwinnow.blocks import Blocks
+import numpy as np
+
+from webwinnow._words import blank_runs, count_words
+from webwinnow.blocks import Blocks, runs_of_nodes
 from webwinnow.cleaning import REASONS, Verdict
 from webwinnow.cleaning.explanations import Cause
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, with_kinds
@@ -108,12 +111,18 @@ class CleanPage:
         return Dropped(f"no main content: {self.verdict.note}" if without else "nothing left to read")
 
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
-        """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer."""
+        """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer.
+
+        If kinds were recognised, `explain` also adds what was removed that has no text.
+        """
         page = PageContext(self.tree, blocks=self.blocks)
         explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
         causes = {} if explained is None else explained(page, self.model)
         blocks, structures = page.blocks, page.structures if explain else None
-        for b, text in enumerate(blocks.texts()):
+        text_free = deque(self._removed_without_text() if explain else ())
+        for b, text in enumerate([*blocks.texts(), ""]):
+            while text_free and (b == len(blocks.owner) or (text and text_free[0] < blocks.owner[b])):
+                yield self._without_text(text_free.popleft())
             if text:
                 runs = slice(int(blocks.first_run[b]), int(blocks.first_run[b + 1]))
                 kept = bool(self.verdict.keep_runs[runs].any())
@@ -130,6 +139,26 @@ class CleanPage:
                     causes.get(b, ()),
                     "" if structures is None else structures.says(int(blocks.owner[b])),
                 )
+
+    def _removed_without_text(self) -> list[int]:
+        """The largest removed elements without text that were given a kind."""
+        tree, sure = self.tree, self.verdict.kind_score
+        if sure is None:
+            return []
+        says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
+        first, last = runs_of_nodes(tree)
+        given = (sure > 0) & ~self.verdict.keep
+        free = given & (says[first] == says[last])
+        found: list[int] = np.flatnonzero(free & ~given[np.maximum(tree.parent, 0)]).tolist()
+        return found
+
+    def _without_text(self, node: int) -> Decision:
+        """The decision on an element without text: its tag, and the label or URL of what it shows."""
+        tree = self.tree
+        shown = [tree.attributes(i) for i in range(node, int(tree.end[node]))]
+        labels = [found.get(name) for name in ("alt", "aria-label", "title", "src", "id", "class") for found in shown]
+        text = " ".join(f"<{tree.tag_name(node)}> {next(filter(None, labels), '')}".split())
+        return Decision(False, REASONS[int(self.verdict.reason[node])], tree.xpath(node), text, kind=self._kind(node))
 
     def _kind(self, node: int) -> str | None:
         kind, sure = int(self.verdict.kind[node]), self.verdict.kind_score

@@ -12,6 +12,7 @@ import numpy as np
 
 from webwinnow._words import blank_runs
 from webwinnow.cleaning.kinds import KINDS, recognise
+from webwinnow.cleaning.linktargets import LinkTargets
 from webwinnow.cleaning.tasks import Task, for_task
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.pagemodel import PageContext
@@ -25,9 +26,12 @@ LONGEST_ANCHOR = 1000
 """Characters of an anchor's text that are kept."""
 
 
+_NEVER_CONTENT = ("advertisement", "share")
+
+
 class Edge(NamedTuple):
-    """A link: canonical URLs of the page and of its target, its text, the kind of its region (None where unknown, for
-    example an image by itself), the probability of the kind, and whether the task keeps it.
+    """A link: canonical URLs of the page and of its target, its text, the kind of its region (None where unknown), the
+    probability of the kind (None for what is kept and for links that share the page), and whether the task keeps it.
     """
 
     source: str
@@ -41,7 +45,9 @@ class Edge(NamedTuple):
 def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page to other pages, in page order, each text to each URL once.
 
-    The kind of a link is that of its text's region, or of its element where it has no text.
+    The kind of a link is that of its text's region, or of its element where it has no text. A link that passes the
+    page's URL on to another host is for sharing, wherever it is, and one without text in an advertisement is never
+    content.
     """
     tree = page.tree
     links = tree.links()
@@ -50,11 +56,11 @@ def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSit
         return []
     found = recognise(page, verdict, site)
     wanted = for_task(page, verdict, task, site, found=found)
-    region, (node_kind, _) = found.regions.of_run(), found.on_nodes()
+    region, (node_kind, node_score) = found.regions.of_run(), found.on_nodes()
     with_text = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
     first_run = np.searchsorted(tree.run_start[:-1], tree.text_start[nodes])
     last_run = np.searchsorted(tree.run_start[:-1], tree.text_end[nodes])
-    source = canonical(tree.url)
+    source, lead = canonical(tree.url), LinkTargets(tree.url)
     edges: dict[tuple[str, str, str | None, bool], Edge] = {}
     for k, url in enumerate(links.targets()):
         target = source if url is None else canonical(url)
@@ -63,14 +69,18 @@ def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSit
         node = int(nodes[k])
         at = int(np.searchsorted(with_text, first_run[k]))
         run = int(with_text[at]) if at < len(with_text) and with_text[at] < last_run[k] else -1
-        score = None
-        if run >= 0 and region[run] >= 0:
-            kind, score = KINDS[found.kind[region[run]]].name, round(float(found.score[region[run]]), 6)
-        elif verdict.keep[node]:
-            kind = "content"
-        else:
-            kind = KINDS[node_kind[node]].name if node_kind[node] else None
+        kind, score = KINDS[node_kind[node]].name, round(float(node_score[node]), 6) or None
         kept = bool(wanted.keep[node] and (run < 0 or wanted.keep_runs[run]))
+        if lead.of(links.href[k], url).shares:
+            kind, score, kept = "share", score if kind == "share" else None, "share" in task.keeps
+        elif run >= 0 and region[run] >= 0:
+            kind, score = KINDS[found.kind[region[run]]].name, round(float(found.score[region[run]]), 6)
+        elif verdict.keep[node] and (run >= 0 or kind not in _NEVER_CONTENT):
+            kind, score = "content", None
+        elif score is None:
+            kind = None
+        elif run < 0:
+            kept = kind in task.keeps and bool(tree.visible[node])
         anchor = " ".join(tree[node].text.split())[:LONGEST_ANCHOR] or _described(tree, node)
         edges.setdefault((target, anchor, kind, kept), Edge(source, target, anchor, kind, score, kept))
     return list(edges.values())

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, SHIPPED, KindModel, recognise, with_kinds
+from webwinnow.cleaning.linktargets import LinkTargets
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
@@ -56,6 +57,38 @@ def test_a_verdict_has_the_kind_of_every_removed_node_and_content_for_kept_ones(
     assert (labelled.kind[nav : int(tree.end[nav])] == KIND_CODE["hierarchic-directory"]).all()
     assert 0 < labelled.kind_score[nav] <= 1
     assert labelled.keep_runs is verdict.keep_runs
+
+
+def test_what_has_no_text_is_a_region_outside_of_those_with_text() -> None:
+    page, verdict = judged("""<body><div id="top-ad"><iframe src="/ad"></iframe></div><div></div><hr>
+<div class="menu"><a href="/a">Removed</a><img src="/in-the-menu.png"></div>
+<main><p>KEPT</p><img src="/kept.png"></main>""")
+    tree = page.tree
+    verdict = replace(verdict, keep=tree.tagged("main", "p") | (np.arange(len(tree)) == len(tree) - 1))
+    found = recognise(page, verdict)
+    regions = found.regions
+    assert regions.texts() == ["Removed", "", ""]
+    assert [tree.xpath(int(node)) for node in regions.node[1:]] == ["/html/body/div[1]", "/html/body/main[1]/img[1]"]
+    labelled = with_kinds(page, verdict)
+    assert labelled.kind_score is not None
+    assert labelled.kind_score[regions.node[1]] == found.score[1] > 0
+    assert labelled.kind[regions.node[2]] == KIND_CODE["content"]
+    assert labelled.kind_score[regions.node[2]] == 0
+
+
+@pytest.mark.parametrize(
+    ("href", "shares"),
+    [
+        ("https://share.example/?u=https%3A%2F%2Fwww.mill.example%2Fgrain%2Frye%2Fsowing.html&t=Rye", True),
+        ("https://share.example/post?url=http://mill.example/grain/rye/sowing.html", True),
+        ("https://share.example/?u=https%3A%2F%2Fwww.mill.example%2Fgrain%2Fbarley.html", False),
+        ("https://archive.example/web/2024/https://www.mill.example/grain/rye/sowing.html", False),
+        ("https://shop.example/?utm_source=mill.example", False),
+        ("/grain/rye/sowing.html?u=https://www.mill.example/grain/rye/sowing.html", False),
+    ],
+)
+def test_a_link_shares_the_page_if_it_passes_its_url_to_another_host(href: str, shares: bool) -> None:
+    assert LinkTargets(URL).of(href, parse("<p>", url=URL).resolve(href)).shares is shares
 
 
 def test_kinds_are_computed_only_on_request() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webwinnow.cleaning.kinds import KIND_CODE
-from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
+from webwinnow.cleaning.kinds import KIND_CODE, recognise
+from webwinnow.cleaning.tasks import LIKELY_ADVERTISEMENT, TASKS, Task, for_task, task_of
 from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
@@ -45,6 +45,24 @@ def test_a_kind_that_the_task_wants_comes_back_with_its_reason() -> None:
     assert (adjusted.run_reason[back] == TASK_REASON).all()
     assert (adjusted.run_reason[~back] == verdict.run_reason[~back]).all()
     assert set(adjusted.kind[adjusted.kind_score > 0].tolist()) >= {KIND_CODE["hierarchic-directory"]}
+
+
+@pytest.mark.parametrize(
+    ("advertises", "keeps", "restored"),
+    [
+        (LIKELY_ADVERTISEMENT, ("hierarchic-directory",), False),
+        (LIKELY_ADVERTISEMENT - 0.01, ("hierarchic-directory",), True),
+        (LIKELY_ADVERTISEMENT, ("hierarchic-directory", "advertisement"), True),
+    ],
+)
+def test_what_may_be_an_advertisement_is_kept_only_for_a_task_with_advertisements(
+    advertises: float, keeps: tuple[str, ...], restored: bool
+) -> None:
+    tree, verdict, _ = judged(TASKS["content"])
+    found = recognise(PageContext(tree), verdict)
+    found = replace(found, advertises=np.full(len(found.kind), advertises, np.float32))
+    adjusted = for_task(PageContext(tree), verdict, Task("paths", keeps), found=found)
+    assert ("Grain" in to_text(tree, adjusted.keep, adjusted.keep_runs)) is restored
 
 
 def test_an_archive_has_no_consent_banner() -> None:

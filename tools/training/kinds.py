@@ -24,7 +24,7 @@ from training.boosting import fit_forest
 from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KIND_CODE, WEIGHT_SCALE, KindModel, token_weights
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
-from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
+from webwinnow.cleaning.removedregions import SPAN, RemovedRegions, removed_regions
 from webwinnow.pagemodel.reading import read
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
@@ -35,7 +35,8 @@ from webwinnow.urls import SiteKey
 __all__ = ["MEASURED", "TRAINING", "ReadPage", "fit_kinds", "folds_of", "held_out", "label_rows", "load_pages"]
 
 MEASURED, TRAINING = "noise-blocks.jsonl", "noise-training.jsonl"
-SINGLE, DOCS = "pages-wcxb", "sites-docs"
+SINGLE, DOCS = ("pages-wcxb", "pages-more"), "sites-docs"
+"""Files of pages that are cleaned alone, and the one whose sites share a domain."""
 LEARNED = 40
 """Pages of a site from which its model is learned, as when the regions were sampled."""
 LATENT, SVD_ROUNDS, SVD_ROWS = 64, 3, 25_000
@@ -55,7 +56,6 @@ FOREST: dict[str, Any] = {
 FOREST_SHARE = 0.55
 BALANCE = 0.35
 """Weight of a region: (share of its kind)^-0.35. Rare kinds weigh more per region, but less in total."""
-SPANS = ("node", "first_node", "last_node", "first_run", "last_run")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,12 +83,12 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
         by_site = defaultdict(list)
         sites = {row["site"] for labelled in pages.values() for row in labelled}
         for page in pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"]).to_pylist():
-            if page["page_id"] in pages or (file != SINGLE and page["site"] in sites):
-                by_site[page["site"] if file != SINGLE else page["page_id"]].append(page)
+            if page["page_id"] in pages or (file not in SINGLE and page["site"] in sites):
+                by_site[page["site"] if file not in SINGLE else page["page_id"]].append(page)
         for site in sorted(by_site):
             own = sorted(by_site[site], key=lambda page: str(page["page_id"]))
             model = None
-            if file != SINGLE:
+            if file not in SINGLE:
                 order = np.random.default_rng(0).permutation(len(own)).tolist()[:LEARNED]
                 trees = [parse(own[k]["html"], url=own[k]["url"]) for k in order]
                 model = learn(trees, site, frozenset({BLOCKS}))
@@ -97,8 +97,8 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
                     tree = parse(page["html"], url=page["url"])
                     verdict = clean_page(tree, "combined", model).verdict
                     cut = _with_labelled(removed_regions(tree, verdict), pages[page["page_id"]])
-                    at = {first: r for r, first in enumerate(cut.first_run.tolist())}
-                    labels = {at[r["first_run"]]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
+                    at = {span: r for r, span in enumerate(zip(*(getattr(cut, n).tolist() for n in SPAN), strict=True))}
+                    labels = {at[_span(r)]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
                     url = page["url"] if "://" in page["url"] else f"http://{page['url']}"
                     group = page["site"] if file == DOCS else domain.of(PageRecord(url=url, body=b""))
                     found.append(ReadPage(group, read_regions(cut, read(tree), verdict, model), labels))
@@ -106,12 +106,19 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
 
 
 def _with_labelled(cut: RemovedRegions, rows: Sequence[dict[str, Any]]) -> RemovedRegions:
-    """The regions of a page with the labelled ones among them, even if the rule of regions has changed since."""
-    spans = list(zip(*(getattr(cut, name).tolist() for name in SPANS), strict=True))
-    labelled = [tuple(row[name] for name in SPANS) for row in rows]
+    """The regions of a page with the labelled ones among them, even if the rule of regions has changed since.
+
+    Of regions without text only labelled ones are added.
+    """
+    spans = list(zip(*(getattr(cut, name).tolist() for name in SPAN), strict=True))
+    labelled = [_span(row) for row in rows]
     kept = [s for s in spans if not any(s[3] < other[4] and other[3] < s[4] for other in labelled)]
-    columns = np.array(sorted([*kept, *labelled], key=lambda span: span[3]), np.int32).reshape(-1, 5).T
-    return RemovedRegions(tree=cut.tree, **dict(zip(SPANS, columns, strict=True)))
+    ordered = sorted([*kept, *labelled], key=lambda span: (span[3] == span[4], span[3], span[1]))
+    return RemovedRegions(tree=cut.tree, **dict(zip(SPAN, np.array(ordered, np.int32).reshape(-1, 5).T, strict=True)))
+
+
+def _span(row: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(row[name] for name in SPAN)
 
 
 def folds_of(pages: Sequence[ReadPage], folds: int, seed: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.regionfeatures import FEATURES, PART_STARTS, TOKENS, RegionReading, read_regions
-from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions, text_free_regions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
@@ -213,16 +213,19 @@ def _shipped() -> KindModel:
     return KindModel.load(SHIPPED)
 
 
-_POSTS = KIND_CODE["posts"]
+_POSTS, _ADVERTISEMENT = KIND_CODE["posts"], KIND_CODE["advertisement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RegionKinds:
-    """The removed regions of a page, the kind of each (a code of `KINDS`) and its probability."""
+    """The removed regions of a page, the kind of each (a code of `KINDS`) and its probability; how probably each is an
+    advertisement. Regions without text are last, also those that are kept.
+    """
 
     regions: RemovedRegions
     kind: NDArray[np.uint8]
     score: NDArray[np.float32]
+    advertises: NDArray[np.float32]
 
     def of_runs(self) -> NDArray[np.uint8]:
         """The kind of each run's region; content for what is kept."""
@@ -243,15 +246,18 @@ def recognise(
     page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> RegionKinds:
     """Divide what was removed into regions and recognise the kind of each; `site` shows how fixed a text is there."""
-    regions = removed_regions(page.tree, verdict)
+    with_text = removed_regions(page.tree, verdict)
+    regions = with_text.followed_by(text_free_regions(page.tree, with_text))
     if not len(regions):
-        return RegionKinds(regions=regions, kind=np.zeros(0, np.uint8), score=np.zeros(0, np.float32))
+        none = np.zeros(0, np.float32)
+        return RegionKinds(regions=regions, kind=np.zeros(0, np.uint8), score=none, advertises=none)
     found = (model or KindModel.load()).probabilities(read_regions(regions, page.reading, verdict, site))
     kind = found.argmax(axis=1)
     score = found[np.arange(len(kind)), kind].astype(np.float32)
     posts = verdict.kind[regions.node] == _POSTS
     kind[posts], score[posts] = _POSTS, np.maximum(score[posts], POST_ABOVE)
-    return RegionKinds(regions=regions, kind=kind.astype(np.uint8), score=score)
+    advertises = found[:, _ADVERTISEMENT].astype(np.float32)
+    return RegionKinds(regions=regions, kind=kind.astype(np.uint8), score=score, advertises=advertises)
 
 
 def with_kinds(
@@ -259,15 +265,17 @@ def with_kinds(
 ) -> Verdict:
     """The verdict with the kind of every removed node, and its probability. What is kept is content."""
     kind, score = kinds_of_nodes(recognise(page, verdict, site, model), verdict)
-    other = verdict.keep & (kind != _POSTS)
-    kind[other], score[other] = KIND_CODE["content"], 0.0
     return replace(verdict, kind=kind, kind_score=score)
 
 
 def kinds_of_nodes(found: RegionKinds, verdict: Verdict) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-    """Kind and score of each node; what the method found to be posts is posts, whatever the kind of its region."""
+    """Kind and score of each node: posts for what the method found to be posts, whatever the kind of its region, and
+    content for what it keeps.
+    """
     kind, score = found.on_nodes()
     posts = verdict.kind == _POSTS
     score[posts] = np.where(kind[posts] == _POSTS, np.maximum(score[posts], POST_ABOVE), POST_ABOVE)
     kind[posts] = _POSTS
+    kept = verdict.keep & (kind != _POSTS)
+    kind[kept], score[kept] = KIND_CODE["content"], 0.0
     return kind, score

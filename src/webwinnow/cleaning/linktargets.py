@@ -19,6 +19,8 @@ in the same first folder; `inside`: on the same host; `relative_site`: another h
 
 LONGEST = 400
 """Characters of a URL that are read."""
+LONGEST_SHARED = 2000
+"""Characters of a query in which the page's URL is looked for."""
 LONGEST_SUFFIX = 3
 """Longest label before the last in names such as `co.uk`, in characters."""
 MOST_WORDS = 12
@@ -29,8 +31,9 @@ _WEB = ("http", "https", "")
 
 
 class Target(NamedTuple):
-    """One link: which of `TARGETS` it is, the depth of its path, whether it is `carrying` or `numbered`, and the words
-    of its URL, each with the part that it is in (`h` host, `p` path, `q` query).
+    """One link: which of `TARGETS` it is, the depth of its path, whether it is `carrying` or `numbered`, the words of
+    its URL, each with the part that it is in (`h` host, `p` path, `q` query), its host and folder, and whether it
+    `shares` the page: its query passes the page's whole URL on to another host.
     """
 
     what: str
@@ -38,6 +41,9 @@ class Target(NamedTuple):
     carrying: bool = False
     numbered: bool = False
     words: tuple[str, ...] = ()
+    host: str = ""
+    folder: str = ""
+    shares: bool = False
 
 
 class LinkTargets:
@@ -50,6 +56,8 @@ class LinkTargets:
         self.folder = self.path[: self.path.rfind("/") + 1]
         self.section = _first_folder(self.path)
         self.query = parts.query
+        self.depth = _depth(self.path)
+        self.own = f"/{self.host}{self.path.rstrip('/')}", f"/www.{self.host}{self.path.rstrip('/')}"
         self.plain = _NUMBERS.sub("#", f"{self.path}?{self.query}")
         self.known: dict[str, Target] = {}
 
@@ -71,15 +79,18 @@ class LinkTargets:
             return Target(what, words=_words("h", parts.scheme))
         host, path = _host(parts.netloc), parts.path or "/"
         words = _words("p", path) + _words("q", parts.query)
-        depth = path.count("/") - path.endswith("/")
+        depth, folder = _depth(path), path[: path.rfind("/") + 1]
         if host != self.host:
             near = _same_name(host, self.host)
             carrying = not near and bool(self.host) and (self.host in resolved[len(parts.netloc) + 8 :])
-            return Target("relative_site" if near else "outside", depth, carrying, False, words + _words("h", host))
+            passed = unquote(resolved.partition("?")[2][:LONGEST_SHARED], errors="replace") if carrying else ""
+            shares = any(own in passed for own in self.own)
+            what = "relative_site" if near else "outside"
+            return Target(what, depth, carrying, False, words + _words("h", host), host, folder, shares)
         if path == self.path and parts.query == self.query:
-            return Target("fragment" if parts.fragment else "here", depth, False, False, words)
+            return Target("fragment" if parts.fragment else "here", depth, False, False, words, host, folder)
         numbered = _NUMBERS.sub("#", f"{path}?{parts.query}") == self.plain
-        return Target(self._place(path), depth, False, numbered, words)
+        return Target(self._place(path), depth, False, numbered, words, host, folder)
 
     def _place(self, path: str) -> str:
         if path == "/" or path.startswith("/index."):
@@ -111,6 +122,10 @@ def _same_name(one: str, other: str) -> bool:
         return True
     last, same = one.split(".")[-2:], other.split(".")[-2:]
     return last == same and len(last[0]) > LONGEST_SUFFIX
+
+
+def _depth(path: str) -> int:
+    return path.count("/") - path.endswith("/")
 
 
 def _first_folder(path: str) -> str:

@@ -2,12 +2,15 @@
 
 Numbers: amount and form of the text, targets of the links, controls and pictures, the elements around, the place on the
 page and the distance to what is kept, and, with a model of the site, how fixed the text is there. Tokens: words, names
-of the elements in and around the region, words of URLs and labels, words before and after.
+of the elements in and around the region, words of URLs and labels, words before and after. A region without text is
+described by the URLs of its pictures and frames too.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.blocks import runs_of_nodes
-from webwinnow.cleaning.linktargets import TARGETS, LinkTargets
+from webwinnow.cleaning.linktargets import TARGETS, LinkTargets, Target
 from webwinnow.cleaning.removedregions import CONTROLS, RemovedRegions
 from webwinnow.cleaning.verdict import Verdict
 from webwinnow.fingerprints import page_fingerprint
@@ -34,6 +37,8 @@ NAMED_NODES, LABELLED_NODES = 40, 120
 """Elements in a region whose names, and whose labels, become tokens."""
 READ_LINKS, READ_PICTURES = 60, 20
 """Links whose URLs become tokens, and pictures whose sizes are read."""
+READ_TEXT = 4000
+"""Characters in which signs, years and clock times are counted."""
 NEAR_STEPS = 2
 """Elements around a region that count as near."""
 KEPT_STEPS = 4
@@ -57,6 +62,7 @@ _INSIDE = tuple("li p img svg iframe table h1 h2 h3 h4 h5 h6 time form br strong
 _MARKS = tuple(name for name in SHOWN_MARKS if name != "link")
 _SIGNS = tuple("©|›>»/·•:@&?!+<‹«#$€£…")
 _LABELS = tuple("alt title value aria-label".split())
+_YEAR, _CLOCK_TIME = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)"), re.compile(r"(?<!\d)\d?\d:\d\d(?!\d)")
 
 FEATURES: tuple[str, ...] = (
     *"words chars blocks words_per_block word_length link_share strong_share digit_share capital_share".split(),
@@ -66,7 +72,7 @@ FEATURES: tuple[str, ...] = (
     *"links words_per_link links_per_word distinct_targets numbered_links rising depth_rise pictures_in_links".split(),
     *(f"to_{name}" for name in TARGETS),
     *(f"first_to_{name}" for name in TARGETS),
-    *"numeric_links one_word_links long_links".split(),
+    *"numeric_links one_word_links long_links folders common_folder hosts same_depth years clock_times".split(),
     *(f"input_{name}" for name in _INPUTS),
     *(f"control_{name}" for name in _CONTROLS),
     *(f"has_{name}" for name in _INSIDE),
@@ -151,7 +157,8 @@ class _Page:
         self.node_depth = np.arange(len(tree)) - np.cumsum(np.bincount(tree.end, minlength=len(tree) + 1))[:-1]
         self._read_links()
         self.tag_sums = {tag: _sums(tree.tag == TAG_CODE[tag]) for tag in (*_CONTROLS, *_INSIDE)}
-        self.pictures = np.flatnonzero(tree.tag == TAG_CODE["img"])
+        self.pictures = np.flatnonzero(tree.tagged("img", "iframe"))
+        self.with_text = int((regions.last_run > regions.first_run).sum())
         self.inputs = self._input_sums()
         self.controls = _sums(tree.tagged(*CONTROLS))
         self.labels = self._labels()
@@ -176,6 +183,7 @@ class _Page:
         """The links of the page, in page order: node, target, words of the anchor."""
         tree = self.tree
         links, targets = tree.links(), LinkTargets(tree.url)
+        self.targets = targets
         self.link_node = links.node.astype(np.int64)
         self.link = [targets.of(href, tree.resolve(href)) for href in links.href]
         self.link_words = [tree[i].text.split() for i in self.link_node.tolist()]
@@ -211,7 +219,7 @@ class _Page:
         """The links of a region; the one around it, if it is inline text of a link."""
         a, b = np.searchsorted(self.link_node, self._nodes(r)).tolist()
         if a == b:
-            around = int(self.tree.run_owner[self.regions.first_run[r]])
+            around = self._owner(r)
             for _ in range(NEAR_STEPS + 1):
                 if around <= 0:
                     break
@@ -220,6 +228,10 @@ class _Page:
                     return range(k, k + 1)
                 around = int(self.tree.parent[around])
         return range(a, b)
+
+    def _owner(self, r: int) -> int:
+        """The element of a region's first run; of a region without text itself."""
+        return int(self.tree.run_owner[self.regions.first_run[r]] if r < self.with_text else self.regions.node[r])
 
     def numbers(self, r: int) -> list[float]:
         return list(
@@ -237,14 +249,16 @@ class _Page:
     def _word_count(self, r: int) -> int:
         return max(int(self.words[self.last[r]] - self.words[self.first[r]]), 1)
 
+    def _text(self, r: int) -> str:
+        start, end = self.tree.run_start[[self.regions.first_run[r], self.regions.last_run[r]]].tolist()
+        return self.tree.text[start : min(end, start + READ_TEXT)]
+
     def _text_numbers(self, r: int) -> list[float]:
         blocks = self.last[r] - self.first[r]
         total = (self.counts[self.last[r]] - self.counts[self.first[r]]).tolist()
         count = dict(zip(COUNTS, total, strict=True))
         words, chars = max(count["words"], 1), max(count["chars"], 1)
-        first_run, last_run = int(self.regions.first_run[r]), int(self.regions.last_run[r])
-        start, end = int(self.tree.run_start[first_run]), int(self.tree.run_start[last_run])
-        text = self.tree.text[start : min(end, start + 4000)]
+        text = self._text(r)
         return [
             _log(count["words"]),
             _log(chars),
@@ -259,7 +273,7 @@ class _Page:
             *(count[name] / words for name in ("short", "long", "in_title")),
             _log(count["in_title"]),
             count["in_summary"] / words,
-            float(not self.tree.visible[self.tree.run_owner[first_run]]),
+            float(not self.tree.visible[self._owner(r)]),
             *(_log(text.count(sign)) for sign in _SIGNS),
         ]
 
@@ -289,6 +303,9 @@ class _Page:
             sum(len(w) == 1 and w[0].isdecimal() for w in words) / n,
             sum(len(w) == 1 for w in words) / n,
             sum(len(w) >= 6 for w in words) / n,
+            *_spread(links),
+            sum(t.depth == self.targets.depth for t in links) / n,
+            *(_log(len(sign.findall(self._text(r)))) for sign in (_YEAR, _CLOCK_TIME)),
         ]
 
     def _element_numbers(self, r: int) -> list[float]:
@@ -339,8 +356,8 @@ class _Page:
             _log(after),
             _log(all_words),
             _log(len(self.link)),
-            _log(len(regions)),
-            r / max(len(regions), 1),
+            _log(self.with_text),
+            min(r / max(self.with_text, 1), 1.0),
             kept[first] / kept_all,
             (kept[-1] - kept[last]) / kept_all,
             kept_all / all_words,
@@ -369,7 +386,7 @@ class _Page:
         return [1.0, float(share.mean()), float(share.min()), float(share[0] - share[-1])]
 
     def _neighbour_numbers(self, r: int, other: int) -> list[float]:
-        if not 0 <= other < len(self.regions):
+        if not 0 <= other < self.with_text or r >= self.with_text:
             return [-1.0, -1.0, -1.0, 0.0]
         words = self._word_count(other)
         linked = self.counts[self.last[other]] - self.counts[self.first[other]]
@@ -409,13 +426,28 @@ class _Page:
             ids[max(start - WORDS_NEAR, 0) : start].astype(np.uint64),
             ids[end : end + WORDS_NEAR].astype(np.uint64),
             _keys(label_words[:40]),
-            _keys([word for k in self._links_in(r)[:READ_LINKS] for word in self.link[k].words]),
+            _keys([word for k in self._links_in(r)[:READ_LINKS] for word in self.link[k].words] + self._shown(r)),
             headed.astype(np.uint64),
         ]
+
+    def _shown(self, r: int) -> list[str]:
+        """The words of the URLs of a text-free region's pictures and frames."""
+        start, end = np.searchsorted(self.pictures, self._nodes(r)).tolist() if r >= self.with_text else (0, 0)
+        urls = [self.tree.attribute(i, "src") or "" for i in self.pictures[start : min(end, start + READ_PICTURES)]]
+        return [f"s{word}" for url in urls if url for word in self.targets.of(url, self.tree.resolve(url)).words]
 
     def _names(self, nodes: list[int] | range) -> NDArray[np.uint64]:
         ids, offsets = self.reading.node_ids, self.reading.node_offsets
         return np.concatenate([ids[:0], *(ids[offsets[i] : offsets[i + 1]] for i in nodes)]).astype(np.uint64)
+
+
+def _spread(links: list[Target]) -> list[float]:
+    """Distinct folders and hosts of the links, and the share of the most frequent folder: a menu of the site leads to
+    many folders, that of a section to one.
+    """
+    n = max(len(links), 1)
+    folders = Counter(t.folder for t in links)
+    return [len(folders) / n, max(folders.values(), default=0) / n, len({t.host for t in links}) / n]
 
 
 def _keys(words: list[str]) -> NDArray[np.uint64]:

@@ -13,6 +13,9 @@ them; a sequence of removed parts is one region if it
 
 Otherwise it is split: similar neighbours stay together, a title goes with what follows it, and the rule is applied to
 each other part.
+
+What has no text (a banner, the frame of an advertisement, a logo, share buttons that are icons) is a region of its own
+if it is not inside one of these: `text_free_regions`.
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import nearest
+from webwinnow._nodes import nearest, topmost
 from webwinnow._words import blank_runs
 from webwinnow.blocks import are_split, runs_of_nodes, splitting_nodes
 from webwinnow.cleaning.verdict import Verdict
-from webwinnow.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagetree import PageTree
 
 FEW_WORDS = 10
@@ -48,6 +51,7 @@ TITLE_WORDS = 4
 SPEAKING_WORDS = 4
 """The share of links in a part of fewer words is no evidence."""
 
+SPAN = ("node", "first_node", "last_node", "first_run", "last_run")
 CONTROLS = ("input", "select", "textarea", "button")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6", "legend", "caption", "dt", "summary")
 _WHOLE = frozenset(TAG_CODE[tag] for tag in "ul ol dl menu dir nav p select address pre figure blockquote".split())
@@ -56,6 +60,10 @@ _TABLES = frozenset(TAG_CODE[tag] for tag in ("table", "tbody", "thead", "tfoot"
 _LAID_OUT = ("table", "ul", "ol", "dl", "div", "form", "section", "h1", "h2", "h3")
 """Elements that are in the cells of a layout table, and not in those of a plain one."""
 _FORM = TAG_CODE["form"]
+_SHOWN = ("img", "svg", "iframe", "object", "embed", "video", "canvas", "ins")
+"""Elements that show something without text, or that a script fills."""
+_BOXES = ("div", "aside", "section", "center", "td")
+"""Elements that a script may fill if they have a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,7 +71,8 @@ class RemovedRegions:
     """The removed regions of a page, in page order; no two share a node or a run.
 
     Region r has nodes `first_node[r]:last_node[r]` and runs `first_run[r]:last_run[r]`; `node[r]` is the largest
-    element without other text, or the smallest around it where the region is a part of an element.
+    element without other text, or the smallest around it where the region is a part of an element. Regions without
+    text have no runs, and are after all others.
     """
 
     tree: PageTree
@@ -75,6 +84,11 @@ class RemovedRegions:
 
     def __len__(self) -> int:
         return len(self.node)
+
+    def followed_by(self, others: RemovedRegions) -> RemovedRegions:
+        """These regions, and others of the same page after them."""
+        columns = {name: np.concatenate((getattr(self, name), getattr(others, name))) for name in SPAN}
+        return RemovedRegions(tree=self.tree, **columns)
 
     def texts(self) -> list[str]:
         """The text of every region, white space folded, a blank where a block ends."""
@@ -115,8 +129,27 @@ def removed_regions(tree: PageTree, verdict: Verdict) -> RemovedRegions:
                     found.append(page.spanned(node, group))
     found.sort(key=lambda span: span[3])
     columns = np.array(found, np.int32).reshape(-1, 5).T
-    names = ("node", "first_node", "last_node", "first_run", "last_run")
-    return RemovedRegions(tree=tree, **dict(zip(names, columns, strict=True)))
+    return RemovedRegions(tree=tree, **dict(zip(SPAN, columns, strict=True)))
+
+
+def text_free_regions(tree: PageTree, cut: RemovedRegions) -> RemovedRegions:
+    """The largest elements without text that show something or are boxes with a name, outside of the regions `cut`.
+
+    Kept ones are included: a banner in the middle of an article is kept with the text around it.
+    """
+    first, last = runs_of_nodes(tree)
+    says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
+    free = (says[first] == says[last]) & (tree.parent > 0)
+    for a, b in zip(cut.first_node.tolist(), cut.last_node.tolist(), strict=True):
+        free[a:b] = False
+    top = np.flatnonzero(topmost(tree.parent, free) == np.arange(len(tree)))
+    shown = np.concatenate(([0], np.cumsum(tree.tagged(*_SHOWN))))
+    named = np.zeros(len(tree), np.bool_)
+    named[tree.attr_node[np.isin(tree.attr_name, [ATTRIBUTE_CODE["class"], ATTRIBUTE_CODE["id"]])]] = True
+    node = top[(shown[tree.end[top]] > shown[top]) | (named & tree.tagged(*_BOXES))[top]].astype(np.int32)
+    return RemovedRegions(
+        tree=tree, node=node, first_node=node, last_node=tree.end[node], first_run=first[node], last_run=first[node]
+    )
 
 
 _KEPT, _MIXED, _REMOVED = range(3)

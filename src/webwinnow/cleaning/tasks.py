@@ -27,6 +27,9 @@ DEFAULT_TASK = "content"
 LARGEST_FILE = 100_000
 """Bytes of a task's file."""
 _FILES = (".toml", ".json")
+LIKELY_ADVERTISEMENT = 0.2
+"""A region is not kept for a task without advertisements if it is one with at least this probability, even if another
+kind is more probable. Chosen on held-out training regions (docs/noise.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,10 @@ def for_task(
     found = found or recognise(page, verdict, site)
     wanted = np.zeros(len(KINDS), np.bool_)
     wanted[[KIND_CODE[name] for name in task.keeps]] = True
-    back = (found.regions.of_run() >= 0) & wanted[found.of_runs()] & tree.visible[tree.run_owner]
+    restored = wanted[found.kind]
+    if "advertisement" not in task.keeps:
+        restored &= found.advertises < LIKELY_ADVERTISEMENT
+    back = np.append(restored, False)[found.regions.of_run()] & tree.visible[tree.run_owner]
     keep_runs = verdict.keep_runs | back
     nodes = keep_around(tree, keep_runs)
     kind, score = kinds_of_nodes(found, verdict)
