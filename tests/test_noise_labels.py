@@ -54,6 +54,13 @@ def test_what_is_learned_from_is_of_other_pages_than_what_is_measured() -> None:
     assert not {(row["file"], row["page_id"]) for row in TRAINING} & measured
 
 
+def test_single_pages_that_are_learned_from_are_of_other_sites() -> None:
+    single = ("pages-wcxb", "pages-more")
+    assert {row["file"] for row in TRAINING} >= set(single)
+    measured = {row["site"] for row in ROWS if row["file"] in single}
+    assert not {row["site"] for row in TRAINING if row["file"] in single} & measured
+
+
 @pytest.mark.skipif(not DATA.is_dir(), reason="WEBWINNOW_DATA names no folder with pages")
 def test_the_labelled_regions_still_read_as_they_did() -> None:
     by_file = defaultdict(list)

@@ -113,13 +113,13 @@ class CleanPage:
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
         """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer.
 
-        If kinds were recognised, `explain` also adds what was removed that has no text.
+        If kinds were recognised, `explain` also adds what has no text and is not content, kept or not.
         """
         page = PageContext(self.tree, blocks=self.blocks)
         explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
         causes = {} if explained is None else explained(page, self.model)
         blocks, structures = page.blocks, page.structures if explain else None
-        text_free = deque(self._removed_without_text() if explain else ())
+        text_free = deque(self._with_kind_only() if explain else ())
         for b, text in enumerate([*blocks.texts(), ""]):
             while text_free and (b == len(blocks.owner) or (text and text_free[0] < blocks.owner[b])):
                 yield self._without_text(text_free.popleft())
@@ -140,16 +140,15 @@ class CleanPage:
                     "" if structures is None else structures.says(int(blocks.owner[b])),
                 )
 
-    def _removed_without_text(self) -> list[int]:
-        """The largest removed elements without text that were given a kind."""
+    def _with_kind_only(self) -> list[int]:
+        """The largest elements without text that were given a kind."""
         tree, sure = self.tree, self.verdict.kind_score
         if sure is None:
             return []
         says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
         first, last = runs_of_nodes(tree)
-        given = (sure > 0) & ~self.verdict.keep
-        free = given & (says[first] == says[last])
-        found: list[int] = np.flatnonzero(free & ~given[np.maximum(tree.parent, 0)]).tolist()
+        given = sure > 0
+        found: list[int] = np.flatnonzero(given & (says[first] == says[last]) & ~given[tree.parent]).tolist()
         return found
 
     def _without_text(self, node: int) -> Decision:
@@ -158,7 +157,8 @@ class CleanPage:
         shown = [tree.attributes(i) for i in range(node, int(tree.end[node]))]
         labels = [found.get(name) for name in ("alt", "aria-label", "title", "src", "id", "class") for found in shown]
         text = " ".join(f"<{tree.tag_name(node)}> {next(filter(None, labels), '')}".split())
-        return Decision(False, REASONS[int(self.verdict.reason[node])], tree.xpath(node), text, kind=self._kind(node))
+        kept, reason = bool(self.verdict.keep[node]), REASONS[int(self.verdict.reason[node])]
+        return Decision(kept, reason, tree.xpath(node), text, kind=self._kind(node))
 
     def _kind(self, node: int) -> str | None:
         kind, sure = int(self.verdict.kind[node]), self.verdict.kind_score

@@ -56,3 +56,18 @@ def test_words_of_a_url_have_their_position() -> None:
 
 def test_an_overlong_url_is_cut() -> None:
     assert len(target("/" + "a/" * 5000 + "?" + "b=c&" * 5000).words) < 50
+
+
+@pytest.mark.parametrize(
+    ("href", "shares"),
+    [
+        ("https://share.example/?u=https%3A%2F%2Fwww.mill.example%2Fgrain%2Frye%2Fsowing.html&t=Rye", True),
+        ("https://share.example/post?url=http://mill.example/grain/rye/sowing.html", True),
+        ("https://share.example/?u=https%3A%2F%2Fwww.mill.example%2Fgrain%2Fbarley.html", False),
+        ("https://archive.example/web/2024/https://www.mill.example/grain/rye/sowing.html", False),
+        ("https://shop.example/?utm_source=mill.example", False),
+        ("/grain/rye/sowing.html?u=https://www.mill.example/grain/rye/sowing.html", False),
+    ],
+)
+def test_a_link_shares_the_page_if_it_passes_its_url_to_another_host(href: str, shares: bool) -> None:
+    assert target(href, "https://www.mill.example/grain/rye/sowing.html").shares is shares

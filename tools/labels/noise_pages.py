@@ -102,7 +102,7 @@ def context(tree: PageTree, region: dict[str, Any]) -> str:
     ]
     inside = range(first, max(last, first))
     links = [i for i in inside if tree.tag_name(i) == "a" and tree.attribute(i, "href") is not None]
-    around = int(tree.run_owner[region["first_run"]])
+    owner = around = int(tree.run_owner[region["first_run"]]) if region["last_run"] > region["first_run"] else first
     while not links and around > 0:
         links = [around] if tree.tag_name(around) == "a" and tree.attribute(around, "href") is not None else []
         around = int(tree.parent[around])
@@ -121,7 +121,7 @@ def context(tree: PageTree, region: dict[str, Any]) -> str:
     ]
     if pictures:
         lines.append(f"pictures: ({len(pictures)}) " + "; ".join(pictures[:4]))
-    if not tree.visible[tree.run_owner[region["first_run"]]]:
+    if not tree.visible[owner]:
         lines.append("hidden until a script shows it")
     return "\n".join(line.replace("\n", " ") for line in lines)
 

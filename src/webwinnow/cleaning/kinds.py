@@ -69,9 +69,9 @@ KINDS: tuple[Kind, ...] = (
 KIND_CODE: dict[str, int] = {kind.name: code for code, kind in enumerate(KINDS)}
 
 
-FORMAT = ModelFormat("model of noise kinds", 2, "install webwinnow again or run `make train`")
+FORMAT = ModelFormat("model of noise kinds", 3, "install webwinnow again or run `make train`")
 SHIPPED = Path(__file__).with_name("kinds.npz")
-WEIGHT_SCALE = 1024.0
+WEIGHT_SCALE = 256.0
 """Weights of tokens are integers over this."""
 _ARRAYS = ("classes", "idf", "basis", "basis_scale", "token_weight", "number_weight", "bias", "middle", "spread")
 _FOREST = ("feature", "border", "leaves", "bias")
@@ -232,6 +232,13 @@ class RegionKinds:
         region = self.regions.of_run()
         return np.append(self.kind, np.uint8(KIND_CODE["content"]))[region]
 
+    def without_text(self) -> NDArray[np.bool_]:
+        """Which nodes are in a region without text."""
+        found = np.zeros(len(self.regions.tree), np.bool_)
+        for r in np.flatnonzero(self.regions.first_run == self.regions.last_run).tolist():
+            found[self.regions.first_node[r] : self.regions.last_node[r]] = True
+        return found
+
     def on_nodes(self) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """The kind of each node in a region, and its score; content and 0 for all others."""
         kind = np.zeros(len(self.regions.tree), np.uint8)
@@ -263,19 +270,19 @@ def recognise(
 def with_kinds(
     page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> Verdict:
-    """The verdict with the kind of every removed node, and its probability. What is kept is content."""
+    """The verdict with the kind of every removed node, and its probability. What is kept is content, if it has text."""
     kind, score = kinds_of_nodes(recognise(page, verdict, site, model), verdict)
     return replace(verdict, kind=kind, kind_score=score)
 
 
 def kinds_of_nodes(found: RegionKinds, verdict: Verdict) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
     """Kind and score of each node: posts for what the method found to be posts, whatever the kind of its region, and
-    content for what it keeps.
+    content for what it keeps, unless that has no text: the box of an advertisement is kept with the text around it.
     """
     kind, score = found.on_nodes()
     posts = verdict.kind == _POSTS
     score[posts] = np.where(kind[posts] == _POSTS, np.maximum(score[posts], POST_ABOVE), POST_ABOVE)
     kind[posts] = _POSTS
-    kept = verdict.keep & (kind != _POSTS)
+    kept = verdict.keep & (kind != _POSTS) & ~(found.without_text() & (kind != KIND_CODE["content"]))
     kind[kept], score[kept] = KIND_CODE["content"], 0.0
     return kind, score
