@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webwinnow.cleaning.kinds import KIND_CODE, recognise
-from webwinnow.cleaning.tasks import LIKELY_ADVERTISEMENT, TASKS, Task, for_task, task_of
+from webwinnow.cleaning.kinds import KIND_CODE, LIKELY_ADVERTISEMENT, recognise
+from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
 from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext

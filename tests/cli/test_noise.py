@@ -16,6 +16,7 @@ BANNER = """<div class="ad-banner banner-ads"><a href="https://ads.example.net/c
 src="https://ads.example.net/ads/banner-728x90.gif" alt="Advertisement"></a></div>"""
 PAGE = f"""<!doctype html><title>Sowing rye - The Mill</title><body>
 <header><a class="site-logo" href="/"><img class="logo" src="/img/logo.svg" alt="The Mill logo"></a></header>
+{BANNER.replace("id=7", "id=8").replace('alt="Advertisement"', 'alt="Sponsored"')}
 <main><article><h1>Sowing rye</h1>
 <p class="byline">By <a rel="author" href="/authors/ada">Ada Miller</a>, 3 May 2024</p>
 <p>Rye is sown late, when the barley is in and the nights grow cold, and it asks for little: a plain bed, a light
@@ -56,6 +57,7 @@ def test_explain_gives_banners_empty_boxes_and_logos_without_text_a_kind(page: P
     }
     assert found == {
         "<header> The Mill logo": "decoration",
+        "<div> Sponsored": "advertisement",
         "<div> advert ad-container": "advertisement",
         "<div> Advertisement": "advertisement",
     }

@@ -214,6 +214,9 @@ def _shipped() -> KindModel:
 
 
 _POSTS, _ADVERTISEMENT = KIND_CODE["posts"], KIND_CODE["advertisement"]
+LIKELY_ADVERTISEMENT = 0.2
+"""What is an advertisement with at least this probability is one if it has no text. If it has some, it is not kept for
+tasks without advertisements, even if another kind is more probable. Chosen on held-out regions (docs/noise.md)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -260,6 +263,7 @@ def recognise(
         return RegionKinds(regions=regions, kind=np.zeros(0, np.uint8), score=none, advertises=none)
     found = (model or KindModel.load()).probabilities(read_regions(regions, page.reading, verdict, site))
     kind = found.argmax(axis=1)
+    kind[(found[:, _ADVERTISEMENT] >= LIKELY_ADVERTISEMENT) & (regions.first_run == regions.last_run)] = _ADVERTISEMENT
     score = found[np.arange(len(kind)), kind].astype(np.float32)
     posts = verdict.kind[regions.node] == _POSTS
     kind[posts], score[posts] = _POSTS, np.maximum(score[posts], POST_ABOVE)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS, RegionKinds, kinds_of_nodes, recognise
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, LIKELY_ADVERTISEMENT, RegionKinds, kinds_of_nodes, recognise
 from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
@@ -27,9 +27,6 @@ DEFAULT_TASK = "content"
 LARGEST_FILE = 100_000
 """Bytes of a task's file."""
 _FILES = (".toml", ".json")
-LIKELY_ADVERTISEMENT = 0.2
-"""A region is not kept for a task without advertisements if it is one with at least this probability, even if another
-kind is more probable. Chosen on held-out training regions (docs/noise.md)."""
 
 
 @dataclass(frozen=True, slots=True)
