@@ -211,7 +211,12 @@ def test_a_repeated_text_counts_by_how_certain_it_is_the_sites():
     assert of_the_site == pytest.approx(9 / (9 + np.exp(4.0)), abs=1e-6)
 
 
-def test_a_label_is_evidence_on_a_site_of_records_only():
+def test_a_label_is_evidence_on_sites_and_pages_of_records_only():
     evidence, asked = evidence_and_site(0.2, labelled=1.0, field=1.0)
-    assert joined(evidence, asked)[0] == pytest.approx(0.2, abs=1e-6)
-    assert joined(evidence, replace(asked, records=1.0))[0] > 0.9
+    article, product = (
+        replace(evidence, genre_probability=(np.array(webwinnow.pagemodel.GENRES) == genre).astype(float))
+        for genre in ("article", "product")
+    )
+    assert joined(article, asked)[0] == pytest.approx(0.2, abs=1e-6)
+    assert joined(product, asked)[0] == pytest.approx(1 / (1 + 4 * np.exp(-2.5)), abs=1e-6)
+    assert joined(article, replace(asked, records=1.0))[0] > 0.9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,18 @@ def test_a_text_is_certain_to_be_the_sites_by_its_place_or_by_the_number_of_page
     assert asked.share.tolist() == pytest.approx([1.0, 1.0, 2 / 3, 0.0])
     assert asked.certain.tolist() == pytest.approx([1.0, 1.0, 2 / 5, 2 / 12])
     assert asked.known.tolist() == pytest.approx([1 / 2] * 4)
+
+
+@pytest.mark.parametrize(("paragraphs", "counted"), [(1, 6), (2, 5)])
+def test_pages_that_share_several_paragraphs_are_counted_once(paragraphs, counted):
+    """One shared paragraph may be a field of two records."""
+    parts = []
+    for number in range(6):
+        said = [f"text {k} of page {max(number, 1)} " + "with many words " * 10 for k in range(paragraphs)]
+        tree = parse(f"<h1>Car {number}</h1>" + "".join(f"<p>{text}</p>" for text in said))
+        rows = BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree))
+        parts.append(replace(rows, logit=np.full_like(rows.logit, 2_000)))
+    assert BlockTable.of(BlockRows.merge(parts)).pages == counted
 
 
 def test_no_rows_make_an_empty_table():

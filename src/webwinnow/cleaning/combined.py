@@ -5,7 +5,8 @@ the site answers where the page model is unsure: a block moves towards the page 
 more confident the page model is. A text that other pages have too, and a place whose text is repeated, count against
 it. On a site of records (products, players, restaurants) a text is boilerplate only if half of the pages have it, and
 all other text is probably the record, most of all in a place that each page fills with other text and after a label
-("Height", then 6-9). Which of the two a site is, is estimated from the site as a whole.
+("Height", then 6-9); so it is on pages that are no articles, threads or documentation, as far as the page model
+thinks so. Which of the two a site is, is estimated from the site as a whole.
 
 All site evidence counts the more the more pages support it; copies of a page do not count (`site.blocktable`). With one
 page only the page model decides. `benchmarks/run.py sites` compares with `page` on sites that no model was trained on.
@@ -34,7 +35,7 @@ REPEATED, REPEATED_AT = 4.0, 0.1
 FIXED = 2.0
 """Log odds that a block loses in a place whose text is always repeated."""
 FIELD, LABELLED = 1.0, 1.5
-"""Log odds that a block of a record gains in a place that each page fills once and differently; and after a label."""
+"""Log odds that a block gains, on records, in a place that each page fills once and differently; and after a label."""
 SMOOTHED = 0.5
 """How far the log odds of a block of a record move towards the mean of its place."""
 RECORD, RECORD_STEP, RECORD_AT = 4.0, 30.0, 0.49
@@ -78,12 +79,13 @@ def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
     alone, probability = evidence.logit, evidence.probability
     unsure = 4 * probability * (1 - probability)
     towards_mean = asked.known * (asked.mean - alone)
-    repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain
-    written = alone + unsure * towards_mean - REPEATED * repeated - FIXED * asked.fixed
-    smoothed = alone + SMOOTHED * towards_mean
     is_new = (1 - np.minimum(share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
-    of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)
     gained = (FIELD * asked.field + LABELLED * asked.labelled) * is_new
+    of_items = 1 - float(evidence.genre_probability[_WRITTEN].sum())
+    repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain
+    written = alone + unsure * towards_mean + of_items * gained - REPEATED * repeated - FIXED * asked.fixed
+    smoothed = alone + SMOOTHED * towards_mean
+    of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)
     record = np.where(of_page > 0, smoothed + gained, np.minimum(smoothed, 0.0)) + RECORD * of_page
     return sigmoid((1 - asked.records) * written + asked.records * record)
 
