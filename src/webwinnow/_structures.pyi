@@ -24,8 +24,20 @@ class DataTables:
     def cells(self, table: int, absent: NDArray[np.bool_]) -> NDArray[np.int32]: ...
 
 def find_structures(
-    found: DataTables, run_start: NDArray[np.int32], run_owner: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+    found: DataTables,
+    run_start: NDArray[np.int32],
+    run_owner: NDArray[np.int32],
+    run_before: NDArray[np.int32],
+    bits: NDArray[np.uint8],
+    limits: tuple[int, int, int, int],
+) -> tuple[
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+]: ...
 def pool_tables(
     cell: NDArray[np.int32],
     table: NDArray[np.int32],

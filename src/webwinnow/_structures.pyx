@@ -8,7 +8,7 @@ import numpy as np
 
 from webwinnow._hashing cimport GOLDEN, mixed
 from webwinnow._memory cimport (
-    Buffer, Scratch, added, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push,
+    Buffer, Column, Scratch, added, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push,
 )
 from webwinnow._unicode cimport (
     Py_UNICODE_ISALPHA, Py_UNICODE_ISDECIMAL, Py_UNICODE_ISSPACE, PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND,
@@ -22,6 +22,22 @@ cdef enum:
     ROLE = 31
     NO_DATA = 32
     MOST_HEADER_ROWS = 3
+    # bits of a tag (structures.py): it splits text into blocks; it is no record
+    SPLITS = 1
+    NO_RECORD = 2
+    # what siblings of one style are
+    RECORDS = 1
+    ITEMS = 2
+
+
+cdef struct Siblings:
+    int32_t node        # the element around them
+    int32_t count
+    int32_t blocks
+    int32_t several     # of them, those of several blocks
+    int64_t marks       # characters, without white space at the start of a run
+    int32_t number      # among the groups of records, or among the lists
+    int32_t what        # RECORDS, ITEMS or 0
 
 
 cdef inline int role_of(const uint8_t[::1] roles, uint16_t tag) noexcept:
@@ -198,8 +214,13 @@ cdef class DataTables:
         return number
 
 
-def find_structures(DataTables found, const int32_t[::1] run_start, const int32_t[::1] run_owner):
-    """Arrays of `Structures`: of nodes (table, cell, list, item), of tables, of cells and of lists."""
+def find_structures(DataTables found, const int32_t[::1] run_start, const int32_t[::1] run_owner,
+                    const int32_t[::1] run_before, const uint8_t[::1] bits, tuple limits):
+    """Arrays of `Structures`: of nodes (table, cell, list, item, record, field), tables, cells, lists, records, groups.
+
+    `bits` are SPLITS and NO_RECORD of each tag code, the last for all codes beyond; `limits` are LEAST_RECORDS,
+    MOST_FIELDS, LONGEST_RECORD and LONGEST_ITEM.
+    """
     cdef Scratch scratch = Scratch()
     cdef const uint16_t[::1] tag = found.tag
     cdef const int32_t[::1] parent = found.parent
@@ -209,7 +230,7 @@ def find_structures(DataTables found, const int32_t[::1] run_start, const int32_
     cdef int role, kind = PyUnicode_KIND(found.text)
     cdef void* data = PyUnicode_DATA(found.text)
     check_runs(run_start, runs, PyUnicode_GET_LENGTH(found.text))
-    node_arrays = np.full((4, size), -1, np.int32)
+    node_arrays = np.full((6, size), -1, np.int32)
     cdef int32_t[::1] table_of = node_arrays[0], cell_of = node_arrays[1], list_of = node_arrays[2]
     cdef int32_t[::1] item_of = node_arrays[3]
     cdef Buffer tables = Buffer(), cells = Buffer()
@@ -238,7 +259,21 @@ def find_structures(DataTables found, const int32_t[::1] run_start, const int32_
         table[0], table[1], table[2], table[3] = <int32_t>i, found.rows, found.columns, cells_count
         tables_count += 1
         cells_count += <int32_t>placed
-    # lists
+    # lists, and siblings of one style
+    cdef Buffer siblings = Buffer()
+    cdef int32_t* kin = <int32_t*>scratch.room(size, sizeof(int32_t))
+    cdef uint8_t* owns = <uint8_t*>scratch.room(size, 1)
+    _group_siblings(found, run_start, run_owner, run_before, bits, table_of, limits, kin, owns, &siblings.column)
+    cdef Siblings* group = <Siblings*>siblings.column.data
+    cdef Py_ssize_t groups = siblings.column.used // sizeof(Siblings), record_groups = 0, records = 0, g
+    for g in range(groups):
+        if group[g].what == RECORDS:
+            group[g].number = <int32_t>record_groups
+            record_groups += 1
+            records += group[g].count
+        elif group[g].what == ITEMS:
+            group[g].number = <int32_t>all_lists
+            all_lists += 1
     list_arrays = np.zeros((4, all_lists), np.int32)
     cdef int32_t[::1] list_node = list_arrays[0], list_items = list_arrays[1], list_marks = list_arrays[2]
     cdef int32_t[::1] list_links = list_arrays[3]
@@ -250,19 +285,22 @@ def find_structures(DataTables found, const int32_t[::1] run_start, const int32_
             role = role_of(roles, tag[i]) & ROLE
             up = parent[i]
             linked[i] = linked[up] or role == LINK
+            g = kin[i]
             if number_of[up]:
                 list_of[i] = number_of[up] - 1
-                item_of[i] = <int32_t>i
-                list_items[number_of[up] - 1] += 1
+            elif g >= 0 and group[g].what == ITEMS:
+                list_of[i] = group[g].number
+                list_node[list_of[i]] = up
             else:
                 list_of[i], item_of[i] = list_of[up], item_of[up]
+            if number_of[up] or g >= 0 and group[g].what == ITEMS:
+                item_of[i] = <int32_t>i
+                list_items[list_of[i]] += 1
             if role == LIST:
                 list_node[lists] = <int32_t>i
                 lists += 1
                 number_of[i] = <int32_t>lists
         for r in range(runs):
-            if not 0 <= run_owner[r] < size:
-                raise ValueError(f"run {r} is outside the tree")
             at = list_of[run_owner[r]]
             if at < 0:
                 continue
@@ -272,12 +310,146 @@ def find_structures(DataTables found, const int32_t[::1] run_start, const int32_
             list_marks[at] += marks
             if linked[run_owner[r]]:
                 list_links[at] += marks
+    record_arrays = np.zeros((3, records), np.int32)
+    group_arrays = np.zeros((3, record_groups), np.int32)
+    if records:
+        _align_fields(parent, found.style, kin, owns, group, node_arrays[4], node_arrays[5], record_arrays[0],
+                      record_arrays[1], record_arrays[2], group_arrays[0], group_arrays[1], group_arrays[2])
     return (
         node_arrays,
         filled(np.empty(4 * tables_count, np.int32), &tables.column).reshape(-1, 4).T,
         filled(np.empty(6 * cells_count, np.int32), &cells.column).reshape(-1, 6).T,
         list_arrays,
+        record_arrays,
+        group_arrays,
     )
+
+
+cdef int _group_siblings(DataTables page, const int32_t[::1] run_start, const int32_t[::1] run_owner,
+                         const int32_t[::1] run_before, const uint8_t[::1] bits, const int32_t[::1] table_of,
+                         tuple limits, int32_t* kin, uint8_t* owns, Column* found) except -1:
+    """Group the children of each element that have blocks and follow each other in the same style.
+
+    `kin` gets the group of each node, -1 for none; `owns` which nodes are the nearest around a block with text. Items
+    of a list and rows of a table have the same style if they have the same tag.
+    """
+    cdef Scratch scratch = Scratch()
+    cdef const uint16_t[::1] tag = page.tag
+    cdef const int32_t[::1] parent = page.parent
+    cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], i, r, k
+    cdef int kind = PyUnicode_KIND(page.text)
+    cdef void* data = PyUnicode_DATA(page.text)
+    cdef int32_t* around = <int32_t*>scratch.room(size, sizeof(int32_t))
+    cdef int32_t* opened = <int32_t*>scratch.room(size + 1, sizeof(int32_t))
+    cdef int32_t* blocks = <int32_t*>scratch.room(size, sizeof(int32_t))
+    cdef int64_t* marks = <int64_t*>scratch.room(size, sizeof(int64_t))
+    cdef int32_t* last = <int32_t*>scratch.room(size, sizeof(int32_t))
+    cdef int32_t holder = -1, open_now = -1, before, up
+    cdef int64_t least, most_fields, longest_record, longest_item
+    cdef uint8_t own
+    cdef bint is_new = True
+    cdef Siblings* group
+    least, most_fields, longest_record, longest_item = limits
+    check_columns(run_before.shape[0] == runs)
+    for i in range(size):
+        own = bits[min(tag[i], bits.shape[0] - 1)]
+        around[i] = <int32_t>i if own & SPLITS else around[parent[i]] if i else 0
+        opened[i + 1] = opened[i] + (own & SPLITS != 0)
+        kin[i] = -1
+    for r in range(runs):
+        if not (0 <= run_owner[r] < size and 0 <= run_before[r] <= size):
+            raise ValueError(f"run {r} is outside the tree")
+        if holder != around[run_owner[r]] or opened[run_before[r]] != open_now:
+            is_new = True
+        holder, open_now = around[run_owner[r]], opened[run_before[r]]
+        for k in range(run_start[r], run_start[r + 1]):
+            if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
+                blocks[holder] += is_new
+                marks[holder] += run_start[r + 1] - k
+                owns[holder] = 1
+                is_new = False
+                break
+    for i in range(size - 1, 0, -1):
+        blocks[parent[i]] += blocks[i]
+        marks[parent[i]] += marks[i]
+    for i in range(1, size):
+        if not blocks[i]:
+            continue
+        up = parent[i]
+        before = last[up] - 1
+        last[up] = <int32_t>(i + 1)
+        if table_of[i] >= 0 or bits[min(tag[i], bits.shape[0] - 1)] & NO_RECORD:
+            continue
+        if before >= 0 and kin[before] >= 0 and tag[i] == tag[before] and (
+            page.style[i] == page.style[before] or role_of(page.roles, tag[i]) & ROLE == ROW
+            or role_of(page.roles, tag[up]) & ROLE == LIST
+        ):
+            kin[i] = kin[before]
+        else:
+            kin[i] = <int32_t>(found.used // sizeof(Siblings))
+            group = <Siblings*>added(found, sizeof(Siblings))
+            group[0] = Siblings(up, 0, 0, 0, 0, -1, 0)
+        group = <Siblings*>found.data + kin[i]
+        group.count += 1
+        group.blocks += blocks[i]
+        group.several += blocks[i] > 1
+        group.marks += marks[i]
+    group = <Siblings*>found.data
+    for k in range(<Py_ssize_t>(found.used // sizeof(Siblings))):
+        if group[k].count < least:
+            continue
+        if 2 * group[k].several >= group[k].count:
+            if group[k].blocks <= most_fields * group[k].count and group[k].marks <= longest_record * group[k].count:
+                group[k].what = RECORDS
+        elif group[k].marks <= longest_item * group[k].count and role_of(page.roles, tag[group[k].node]) & ROLE != LIST:
+            group[k].what = ITEMS
+    return 0
+
+
+cdef int _align_fields(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t* kin, const uint8_t* owns,
+                       const Siblings* group, int32_t[::1] record_of, int32_t[::1] field_of,
+                       int32_t[::1] record_node, int32_t[::1] record_group, int32_t[::1] record_number,
+                       int32_t[::1] group_node, int32_t[::1] group_records, int32_t[::1] group_fields) except -1:
+    """Number the records, the innermost around each node, and in each group the fields, which have the same styles
+    from the record down to the element of the block."""
+    cdef Scratch scratch = Scratch()
+    cdef Py_ssize_t size = parent.shape[0], i, room = 16, records = 0, owners = 0, at
+    cdef int32_t g, up
+    cdef uint64_t* path = <uint64_t*>scratch.room(size, sizeof(uint64_t))
+    cdef uint64_t wanted
+    for i in range(size):
+        owners += owns[i]
+    while room < 2 * owners:
+        room *= 2
+    cdef uint64_t* keys = <uint64_t*>scratch.room(room, sizeof(uint64_t))
+    cdef int32_t* fields = <int32_t*>scratch.room(room, sizeof(int32_t))
+    for i in range(1, size):
+        up, g = parent[i], kin[i]
+        if g >= 0 and group[g].what == RECORDS:
+            record_of[i] = <int32_t>records
+            record_node[records], record_group[records] = <int32_t>i, group[g].number
+            g = group[g].number
+            record_number[records] = group_records[g]
+            group_node[g] = up
+            group_records[g] += 1
+            records += 1
+            path[i] = mixed(<uint64_t>g + 1)
+        elif record_of[up] >= 0:
+            record_of[i] = record_of[up]
+            path[i] = mixed(path[up] * GOLDEN + style[i])
+        if not owns[i] or record_of[i] < 0:
+            continue
+        wanted = path[i] | 1
+        at = <Py_ssize_t>((wanted >> 1) & <uint64_t>(room - 1))
+        while keys[at] and keys[at] != wanted:
+            at = (at + 1) & (room - 1)
+        if not keys[at]:
+            keys[at] = wanted
+            g = record_group[record_of[i]]
+            fields[at] = group_fields[g]
+            group_fields[g] += 1
+        field_of[i] = fields[at]
+    return 0
 
 
 cdef bint _ends_with_colon(int kind, void* data, int32_t start, int32_t stop) noexcept:

@@ -1,11 +1,15 @@
 """The logical segmentation of a page (thesis 6.1b), computed once per page as arrays.
 
-`Structures`, over its nodes: data tables, rows, lists and items. `Sections`, over its blocks with text: headings and
+`Structures`, over its nodes: data tables, lists, repeated records. `Sections`, over its blocks with text: headings and
 what they head, sentences that introduce a list, code, figures; and the headline.
 
 A data table is a `<table>` of at least two columns with short cells that contain text only; a table around other
 structures (tables, lists, headings, forms) is there for the layout. A `<dl>` of terms and values is one, too: terms are
 its first column, values its second.
+
+Records are at least three elements of the same style that follow each other in one element, with several short blocks
+in at least half of them (products, search results, rows of a layout table). The blocks of records with the same styles
+between them and the record are one field. Siblings of one short block each are the items of a list.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from numpy.typing import NDArray
 
 from webwinnow._sections import outline
 from webwinnow._structures import DataTables, find_structures, neighbours
-from webwinnow.blocks import Blocks
+from webwinnow.blocks import SPLITTING_TAGS, Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemeta.hints import Hints, shared_words, squeezed, title_parts
 from webwinnow.pagetree import Head, PageTree
@@ -31,6 +35,10 @@ MOST_SPAN = 50
 """Columns or rows that one cell may cover: a page can write `colspan=1000` in every cell."""
 MOST_ADDED_CELLS = 100_000
 """Cells that the spans of one page may cover beyond their own; after that, spans are ignored."""
+LEAST_RECORDS = 3
+"""Siblings of the same style that are records or the items of a list, at least (ours)."""
+MOST_FIELDS, LONGEST_RECORD, LONGEST_ITEM = 12, 400, 100
+"""Blocks and characters of a record, and characters of an item, on average: longer ones are sections or paragraphs."""
 COLUMN_HEADER, ROW_HEADER, GROUP_HEADER = 1, 2, 4
 """What a cell heads: its columns, its row, or the rows that follow a row of its own."""
 LABEL_WORDS, LABEL_CHARS = 6, 60
@@ -39,6 +47,11 @@ CLOSE, COLON, NO_LINK = 1, 2, 8
 """What `pair_bits` says of a short block: it is close to the next one, ends with a colon, is no link."""
 FOREIGN_TO_DATA = tuple("table ul ol dl h1 h2 h3 h4 h5 h6 article section form pre blockquote hr select".split())
 """Elements that no data table contains."""
+NO_RECORDS = tuple(
+    "body p h1 h2 h3 h4 h5 h6 td th dt dd caption thead tfoot pre listing xmp plaintext blockquote option optgroup "
+    "select textarea legend summary nav footer aside form fieldset".split()
+)
+"""Elements that are no record: paragraphs, headings, columns of a layout, parts of a form."""
 _ROLES = {
     1: "table",
     2: "tr",
@@ -57,6 +70,10 @@ ROLES = np.zeros(CUSTOM_TAG + 1, np.uint8)
 for _role, _names in _ROLES.items():
     ROLES[[TAG_CODE[_name] for _name in _names.split()]] = _role
 ROLES[[TAG_CODE[_name] for _name in FOREIGN_TO_DATA]] |= _NO_DATA
+_SPLITS, _NO_RECORD = 1, 2
+_BITS = np.zeros(CUSTOM_TAG + 1, np.uint8)
+_BITS[:CUSTOM_TAG][SPLITTING_TAGS] = _SPLITS
+_BITS[[TAG_CODE[_name] for _name in NO_RECORDS]] |= _NO_RECORD
 
 
 def data_tables(tree: PageTree) -> DataTables:
@@ -81,40 +98,54 @@ def data_tables(tree: PageTree) -> DataTables:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Structures:
-    """For each node the data table, the cell, the list and the list item around it (-1 for none); and those themselves.
+    """For each node the data table, cell, list, item, record and field around it (-1 for none); and those themselves.
 
-    Each column of `tables`, `cells` and `lists` is one of these. A cell is an element with its first row and column,
-    the rows and columns it covers, and what it heads. The characters of a list are without white space.
+    Each column of `tables`, `cells`, `lists`, `records` and `groups` is one of these. A cell is an element with its
+    first row and column, the rows and columns it covers, and what it heads. The characters of a list are without white
+    space. The record of a node is the innermost; elements of blocks have a field, numbered in the group.
     """
 
     table_of: NDArray[np.int32]
     cell_of: NDArray[np.int32]
     list_of: NDArray[np.int32]
     item_of: NDArray[np.int32]
+    record_of: NDArray[np.int32]
+    field_of: NDArray[np.int32]
     tables: NDArray[np.int32]
     """Rows: node, rows, columns, first cell."""
     cells: NDArray[np.int32]
     """Rows: node, row, column, rows, columns, header bits."""
     lists: NDArray[np.int32]
-    """Rows: node, items, characters, characters in links."""
+    """Rows: node (the one around the siblings if they are no `ul` or `ol`), items, characters, characters in links."""
+    records: NDArray[np.int32]
+    """Rows: node, group, number in the group."""
+    groups: NDArray[np.int32]
+    """Rows: node around the records, records, fields."""
 
     @classmethod
     def of(cls, tree: PageTree) -> Structures:
         """Find the structures of a page."""
-        nodes, tables, cells, lists = find_structures(data_tables(tree), tree.run_start, tree.run_owner)
+        runs = tree.run_start, tree.run_owner, tree.run_before
+        limits = LEAST_RECORDS, MOST_FIELDS, LONGEST_RECORD, LONGEST_ITEM
+        nodes, tables, cells, lists, records, groups = find_structures(data_tables(tree), *runs, _BITS, limits)
         return cls(
             table_of=nodes[0],
             cell_of=nodes[1],
             list_of=nodes[2],
             item_of=nodes[3],
+            record_of=nodes[4],
+            field_of=nodes[5],
             tables=np.ascontiguousarray(tables),
             cells=np.ascontiguousarray(cells),
             lists=lists,
+            records=records,
+            groups=groups,
         )
 
     def says(self, node: int) -> str:
-        """Where in a table or list a node is, in words; empty for other nodes."""
+        """Where in a table, record or list the element of a block is, in words; empty for other nodes."""
         table, cell, listed = int(self.table_of[node]), int(self.cell_of[node]), int(self.list_of[node])
+        record = int(self.record_of[node])
         if cell >= 0:
             _, row, column, rows, columns, header = self.cells[:, cell].tolist()
             heads = " and ".join(name for bit, name in _HEADS.items() if header & bit)
@@ -122,6 +153,9 @@ class Structures:
             return place + (f", header of {heads}" if heads else "")
         if table >= 0:
             return f"caption of table {table + 1}"
+        if record >= 0 and self.records[0, record] >= self.item_of[node]:
+            _, group, number = self.records[:, record].tolist()
+            return f"record {number + 1} of {int(self.groups[1, group])}, field {int(self.field_of[node]) + 1}"
         if listed >= 0:
             return f"list {listed + 1}, of {int(self.lists[1, listed])} items"
         return ""

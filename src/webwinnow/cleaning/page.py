@@ -194,15 +194,17 @@ def _whole_reasons(
 ) -> NDArray[np.uint8]:
     """The reasons of blocks whose wholes decided: they would be kept alone and are not, or the other way; 0 for others.
 
-    `alone` and `pooled_in` are the blocks that would be kept by their own probability, and by that of their table or
-    list.
+    `alone` and `pooled_in` are the blocks that would be kept by their own probability, and by that of their table,
+    records or list.
     """
     structures, owner = page.structures, page.blocks.owner[page.evidence.said]
-    table, listed = structures.table_of[owner] >= 0, structures.list_of[owner] >= 0
+    table, record, listed = (of[owner] >= 0 for of in (structures.table_of, structures.record_of, structures.list_of))
     heads = page.sections.level > 0
     kept = np.where(heads, reasons.HEADING_REASON, np.where(label, reasons.LABEL_REASON, reasons.WHOLE_REASON))
-    kept[pooled_in | table] = np.where(table, reasons.OF_TABLE_REASON, reasons.OF_LIST_REASON)[pooled_in | table]
-    gone = np.where(table, reasons.WITH_TABLE_REASON, np.where(listed, reasons.WITH_LIST_REASON, 0))
+    kept = np.where(pooled_in, np.where(record, reasons.OF_RECORD_REASON, reasons.OF_LIST_REASON), kept)
+    kept[table] = reasons.OF_TABLE_REASON
+    gone = np.where(record, reasons.WITH_RECORDS_REASON, np.where(listed, reasons.WITH_LIST_REASON, 0))
+    gone[table] = reasons.WITH_TABLE_REASON
     gone[pooled_in & label] = reasons.LABELS_NOTHING_REASON
     gone[pooled_in & heads] = reasons.HEADS_NOTHING_REASON
     return np.where(keep & ~alone, kept, np.where(alone & ~keep, gone, 0)).astype(np.uint8)

@@ -50,6 +50,8 @@ REASONS: tuple[str, ...] = (
     "picture: the text beside it is removed",
     "picture: a logo, an icon, a spacer, an avatar or a button",
     "removed with what it belongs to",
+    "kept: part of a record that is kept",
+    "removed with its records",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -90,6 +92,8 @@ REASONS: tuple[str, ...] = (
     PICTURE_BESIDE_REASON,
     DECORATION_REASON,
     WITHOUT_WHOLE_REASON,
+    OF_RECORD_REASON,
+    WITH_RECORDS_REASON,
 ) = range(len(REASONS))
 
 

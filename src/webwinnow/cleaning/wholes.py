@@ -21,6 +21,7 @@ from webwinnow.cleaning.settings import MethodSettings, setting, yes_or_no
 from webwinnow.cleaning.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
 from webwinnow.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import GENRES, PageContext, PageEvidence
+from webwinnow.pagemodel.models import log_odds, sigmoid
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 from webwinnow.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TITLE, offered, pair_bits
 
@@ -43,7 +44,7 @@ LEFT = 0.5
 """The site's evidence empties a section if it leaves less than this share of its probable content."""
 
 LOWER = 2.0
-"""Log odds below its table or list at which a row, a column or an item is foreign to it, and judged alone."""
+"""Log odds below its table, list or group of records at which a row, column, item, record or field is judged alone."""
 FEW = 0.25
 """A table or list is the site's if the share of its parts that the site does not repeat is lower than this."""
 PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
@@ -54,6 +55,10 @@ where they are facets and badges."""
 CAPTION_GAIN = 2.7
 """A caption has at most so many times its own odds where the text around its figure is content: 1 log odds, as lists
 have. Without the limit, 82 of the 97 pages of pages-wcxb that it changes are worse. The picture follows its caption."""
+SURE = 0.5
+"""From this probability on, a field of a record is content whatever the other records are."""
+RECORD_SAID = 0.1
+"""What this share of the site's pages have does not count in a record that has mostly other words."""
 LABEL_SHARE = 0.3
 """The share of the site's pages that have a label, at least; not every page has every field."""
 MOST = 0.5
@@ -110,12 +115,55 @@ def pooled(
             SHORT_ITEM,
             NO_LINKS,
         )
+    if structures.groups.shape[1]:
+        probability = in_records(page, probability, None if asked is None else asked.share)
     return probability
 
 
 def repeated(asked: SiteEvidence) -> NDArray[np.bool_]:
     """Which blocks the site repeats: half of its pages have the text, and it is no value after a label."""
     found: NDArray[np.bool_] = asked.share * (1 - LABEL_EXCUSES * asked.labelled) >= SAID_OFTEN
+    return found
+
+
+def in_records(
+    page: PageContext, probability: NDArray[np.float64], share: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """The probabilities, where all fields of repeated records have that of their group.
+
+    A record or a field (a column of the records) that is `LOWER` is judged alone; a text that is the same in all
+    records, such as that of a button, and what is sure to be content keep their own. What the site repeats (`share` of
+    its pages) counts only in records that it repeats as a whole.
+    """
+    structures, owner = page.structures, page.blocks.owner[page.evidence.said]
+    inside = np.flatnonzero((structures.record_of[owner] >= 0) & (structures.table_of[owner] < 0))
+    if not len(inside):
+        return probability
+    owner, text, own = owner[inside], page.evidence.text[inside], probability[inside]
+    record = structures.record_of[owner]
+    group = structures.records[1, record]
+    field = (np.cumsum(structures.groups[2]) - structures.groups[2])[group] + structures.field_of[owner]
+    counts = words = np.maximum(page.evidence.words[inside], 1).astype(np.float64)
+    if share is not None:
+        new = words * (share[inside] < RECORD_SAID)
+        counts = np.where((2 * np.bincount(record, new) >= np.bincount(record, words))[record], new, words)
+
+    def mean(of: NDArray[np.int32], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each block the log odds of the mean over its part, over all words where none of it counts."""
+        total, sums = np.bincount(of, counts), np.bincount(of, counts * own)
+        every = np.bincount(of, words * own) / np.maximum(np.bincount(of, words), 1)
+        return log_odds(np.where(total > 0, sums / np.maximum(total, 1), every))[of]
+
+    first = np.zeros(int(field.max()) + 1, np.uint64)
+    first[field[::-1]] = text[::-1]
+    same = ((np.bincount(field, text != first[field]) == 0) & (np.bincount(field) > 1))[field]
+    of_group, of_record, of_field = mean(group, counts), mean(record, counts), mean(field, counts)
+    foreign_record, foreign_field = of_record < of_group - LOWER, of_field < of_group - LOWER
+    whole = mean(group, np.where(foreign_record | foreign_field | same, 0.0, counts))
+    whole = np.where(foreign_record, np.minimum(whole, of_record), whole)
+    whole = sigmoid(np.where(foreign_field, np.minimum(whole, of_field), whole))
+    found = probability.copy()
+    found[inside] = np.where(same, own, np.where(own >= SURE, np.maximum(own, whole), whole))
     return found
 
 
