@@ -44,7 +44,7 @@ LEFT = 0.5
 """The site's evidence empties a section if it leaves less than this share of its probable content."""
 
 LOWER = 2.0
-"""Log odds below its table, list or group of records at which a row, column, item, record or field is judged alone."""
+"""Log odds below its table, list or group at which a row, a column, an item or a record is foreign, and judged alone."""
 FEW = 0.25
 """A table or list is the site's if the share of its parts that the site does not repeat is lower than this."""
 PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
@@ -55,6 +55,8 @@ where they are facets and badges."""
 CAPTION_GAIN = 2.7
 """A caption has at most so many times its own odds where the text around its figure is content: 1 log odds, as lists
 have. Without the limit, 82 of the 97 pages of pages-wcxb that it changes are worse. The picture follows its caption."""
+FIELD_LOWER = 1.5
+"""Log odds below its group at which a field of records, such as a byline, is judged alone."""
 SURE = 0.5
 """From this probability on, a field of a record is content whatever the other records are."""
 RECORD_SAID = 0.1
@@ -131,9 +133,9 @@ def in_records(
 ) -> NDArray[np.float64]:
     """The probabilities, where all fields of repeated records have that of their group.
 
-    A record or a field (a column of the records) that is `LOWER` is judged alone; a text that is the same in all
-    records, such as that of a button, and what is sure to be content keep their own. What the site repeats (`share` of
-    its pages) counts only in records that it repeats as a whole.
+    A record that is `LOWER`, or a field (a column of the records) that is `FIELD_LOWER`, is judged alone. A text that
+    is the same in all records, such as that of a button, and what is sure to be content keep their own probability.
+    What the site repeats (`share` of its pages) counts only in records that it repeats as a whole.
     """
     structures, owner = page.structures, page.blocks.owner[page.evidence.said]
     inside = np.flatnonzero((structures.record_of[owner] >= 0) & (structures.table_of[owner] < 0))
@@ -158,7 +160,7 @@ def in_records(
     first[field[::-1]] = text[::-1]
     same = ((np.bincount(field, text != first[field]) == 0) & (np.bincount(field) > 1))[field]
     of_group, of_record, of_field = mean(group, counts), mean(record, counts), mean(field, counts)
-    foreign_record, foreign_field = of_record < of_group - LOWER, of_field < of_group - LOWER
+    foreign_record, foreign_field = of_record < of_group - LOWER, of_field < of_group - FIELD_LOWER
     whole = mean(group, np.where(foreign_record | foreign_field | same, 0.0, counts))
     whole = np.where(foreign_record, np.minimum(whole, of_record), whole)
     whole = sigmoid(np.where(foreign_field, np.minimum(whole, of_field), whole))
