@@ -44,7 +44,7 @@ LEFT = 0.5
 """The site's evidence empties a section if it leaves less than this share of its probable content."""
 
 LOWER = 2.0
-"""Log odds below its table, list or group at which a row, a column, an item or a record is foreign, and judged alone."""
+"""Log odds below its table, list or group at which a row, column, item or record is foreign, and judged alone."""
 FEW = 0.25
 """A table or list is the site's if the share of its parts that the site does not repeat is lower than this."""
 PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
