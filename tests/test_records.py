@@ -44,8 +44,11 @@ def test_siblings_of_several_blocks_are_records_whose_fields_align_by_style() ->
         CARDS.replace("</div><div class=card><h3>Lamp 3", "</div><hr><br><p> </p><div class=card><h3>Lamp 3"),
         "<ul>" + CARDS.replace("div class=card", "li class=x").replace("</div", "</li") + "</ul>",
         "<table>" + CARDS.replace("div class=card", "tr><td").replace("</div", "</td></tr") + "</table>",
+        "<table>"
+        + CARDS.replace("div class=card", "tr><td").replace("</div", "</td></tr").replace("<tr", "<tr class=b", 2)
+        + "</table>",
     ],
-    ids=["separators", "items", "rows of a layout table"],
+    ids=["separators", "items", "rows of a layout table", "striped rows"],
 )
 def test_separators_do_not_split_records_and_items_and_rows_of_a_layout_are_some(html: str) -> None:
     assert records_of(html)[-1] == ("$3", "record 3 of 3, field 2")
@@ -64,6 +67,12 @@ def test_separators_do_not_split_records_and_items_and_rows_of_a_layout_are_some
 )
 def test_what_is_no_record(html: str) -> None:
     assert not records_of(html)
+
+
+@pytest.mark.parametrize(("several", "are_records"), [(2, True), (1, False)])
+def test_half_of_the_records_have_several_blocks(several: int, are_records: bool) -> None:
+    html = "".join(f"<div class=x><p>a {k}</p>{'<p>b</p>' if k < several else ''}</div>" for k in range(4))
+    assert bool(records_of(html)) == are_records
 
 
 def test_the_innermost_of_nested_groups_is_the_record() -> None:

@@ -55,7 +55,7 @@ def test_a_button_that_is_the_same_in_all_records_keeps_its_probability_and_does
 
 def test_a_foreign_field_goes_as_a_column_and_a_foreign_record_as_a_record() -> None:
     page = context(cards("Lamp {}", "${}", "by shop {}", count=9))
-    own = {"Lamp ": 0.45, "$": 0.45, "by shop ": 0.02, "Lamp 8": 0.01, "$8": 0.01}
+    own = {"Lamp ": 0.45, "$": 0.45, "by shop ": 0.02, "Lamp 8": 0.02, "$8": 0.005}
     after = found(page, own)
     assert len({after[f"by shop {k}"] for k in range(8)}) == 1
     assert after["by shop 3"] < 0.05
@@ -80,6 +80,10 @@ def test_records_that_the_site_repeats_as_a_whole_count_as_they_are() -> None:
     own = {"Related story ": 0.02, "May ": 0.02}
     share = {f"{name} {k}": 0.3 for name in ("Related story", "May") for k in range(4)}
     assert set(found(page, own, share).values()) == {0.02}
+    one_new = found(
+        page, own | {"Related story 3": 0.4, "May 3": 0.4}, {k: v for k, v in share.items() if "3" not in k}
+    )
+    assert one_new["Related story 1"] == round((3 * 0.02 + 0.4) / 4, 6)
 
 
 def test_cards_below_an_article_are_not_kept_for_it() -> None:
