@@ -24,6 +24,7 @@ CARDS = "".join(
     f"<div class=card><h3>Lamp {k}</h3><p class=price>${k}</p>{'<p class=old>was $9</p>' if k == 2 else ''}</div>"
     for k in (1, 2, 3)
 )
+ROWS = CARDS.replace("div class=card", "tr><td").replace("</div", "</td></tr")
 
 
 def test_siblings_of_several_blocks_are_records_whose_fields_align_by_style() -> None:
@@ -43,10 +44,8 @@ def test_siblings_of_several_blocks_are_records_whose_fields_align_by_style() ->
     [
         CARDS.replace("</div><div class=card><h3>Lamp 3", "</div><hr><br><p> </p><div class=card><h3>Lamp 3"),
         "<ul>" + CARDS.replace("div class=card", "li class=x").replace("</div", "</li") + "</ul>",
-        "<table>" + CARDS.replace("div class=card", "tr><td").replace("</div", "</td></tr") + "</table>",
-        "<table>"
-        + CARDS.replace("div class=card", "tr><td").replace("</div", "</td></tr").replace("<tr", "<tr class=b", 2)
-        + "</table>",
+        f"<table>{ROWS}</table>",
+        f"<table>{ROWS.replace('<tr', '<tr class=b', 2)}</table>",
     ],
     ids=["separators", "items", "rows of a layout table", "striped rows"],
 )
