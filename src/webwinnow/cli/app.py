@@ -62,9 +62,6 @@ class _LazyGroup(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given | {"commands": _Commands()})
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 (as in `TyperGroup`)
-        return list(self.commands)
-
 
 app = typer.Typer(
     name="webwinnow",
