@@ -9,10 +9,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from changedmodule import holding
 
 pytestmark = [pytest.mark.slow]
 pytest.importorskip("ray")
@@ -65,74 +67,90 @@ def named(pid: int, *words: bytes) -> list[int]:
     return found
 
 
-def wait_for(condition, process, seconds=600.0):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert process.poll() is None, "the run ended before anything could go wrong"
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.02)
-    return found
+PARSING, PARSED = "webwinnow.engines.clusterengine.parse_records", "webwinnow.engines.clusterengine._parse"
+CLEANED = "webwinnow.engines.clusterengine._clean"
+PARSING_LOCALLY = "webwinnow.collection.parsedcollection.parsed_pages"
 
 
-def started(command, *arguments):
-    return subprocess.Popen([*command, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
+@contextmanager
+def held(folder: Path, generator: str, command: list[str], *arguments: object) -> Iterator[tuple[Any, int]]:
+    """Start a run of which one process stops when the generator has its first item; yields the run and that process.
+
+    That process continues after the block, if it is still there.
+    """
+    gate = folder / "gate"
+    gate.mkdir()
+    variables = os.environ | holding(gate, generator)
+    given = [*command, *map(str, arguments)]
+    with subprocess.Popen(given, stderr=subprocess.PIPE, text=True, env=variables) as process:
+        while not (gate / "held").exists():
+            assert process.poll() is None, "the run ended before anything could go wrong"
+            time.sleep(0.02)
+        try:
+            yield process, int((gate / "held").read_text())
+        finally:
+            with suppress(OSError):  # nobody waits any more
+                os.close(os.open(gate / "gate", os.O_WRONLY | os.O_NONBLOCK))
+            process.kill()
 
 
-def files_in(folder: Path, pattern: str) -> int:
-    return len(list(folder.glob(pattern))) if folder.is_dir() else 0
+def kill(*pids: int) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("stage", ["parse", "clean"])
-def test_ray_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path, stage):
-    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
-    watched = ("trees", "*.unfinished") if stage == "parse" else ("parts", "*.counts")
-    with started(command, "clean", pages_file, "-o", out, "--engine", "ray", "--jobs", 2) as process:
-        wait_for(lambda: files_in(working / watched[0], watched[1]), process)
-        victims = wait_for(lambda: named(process.pid, b"ray::", b"MapBatches"), process)
-        for victim in victims:
-            with suppress(ProcessLookupError):
-                os.kill(victim, signal.SIGKILL)
-        _, said = process.communicate(timeout=900)
+def above(pid: int, *words: bytes) -> int:
+    """The nearest ancestor of a process with these words in its command line."""
+    while not all(word in Path(f"/proc/{pid}/cmdline").read_bytes() for word in words):
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        assert pid > 1, words
+    return pid
+
+
+@pytest.mark.parametrize("name", [PARSING, CLEANED])
+def test_ray_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path, name):
+    out = tmp_path / "out.jsonl"
+    given = ("clean", pages_file, "-o", out, "--engine", "ray", "--jobs", 2)
+    with held(tmp_path, name, command, *given) as (process, worker):
+        kill(worker, *named(process.pid, b"ray::", b"MapBatches"))
+        _, said = process.communicate()
     assert process.returncode == 0, said
     assert (out.read_bytes(), messages(said)) == whole
 
 
 def test_a_spark_executor_killed_midway_loses_and_doubles_nothing(command, pages_file, whole, tmp_path):
-    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
-    cluster = "local-cluster[2,1,1024]"
-    with started(command, "clean", pages_file, "-o", out, "--engine", "spark", "--address", cluster) as process:
-        wait_for(lambda: files_in(working / "trees", "*.unfinished"), process)
-        executors = wait_for(lambda: named(process.pid, b"java", b"CoarseGrainedExecutorBackend"), process)
-        os.kill(executors[0], signal.SIGKILL)
-        _, said = process.communicate(timeout=900)
+    out = tmp_path / "out.jsonl"
+    given = ("clean", pages_file, "-o", out, "--engine", "spark", "--address", "local-cluster[2,1,1024]")
+    with held(tmp_path, PARSING, command, *given) as (process, worker):
+        kill(above(worker, b"java", b"CoarseGrainedExecutorBackend"), worker)
+        _, said = process.communicate()
     assert process.returncode == 0, said
     assert (out.read_bytes(), messages(said)) == whole
 
 
 def test_spark_python_workers_killed_midway_lose_and_double_nothing(command, pages_file, whole, tmp_path):
-    out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
-    with started(command, "clean", pages_file, "-o", out, "--engine", "spark", "--jobs", 2) as process:
-        wait_for(lambda: files_in(working / "parts", "*.counts"), process)
-        workers = wait_for(lambda: named(process.pid, b"pyspark.daemon"), process)
-        os.kill(workers[-1], signal.SIGKILL)
-        _, said = process.communicate(timeout=900)
+    out = tmp_path / "out.jsonl"
+    given = ("clean", pages_file, "-o", out, "--engine", "spark", "--jobs", 2)
+    with held(tmp_path, CLEANED, command, *given) as (process, worker):
+        kill(worker)
+        _, said = process.communicate()
     assert process.returncode == 0, said
     assert (out.read_bytes(), messages(said)) == whole
 
 
 @pytest.mark.parametrize(("engine", "other"), [("ray", "ray"), ("spark", "spark"), ("spark", "ray")])
-@pytest.mark.parametrize("stage", ["trees/*.parquet", "parts/*.counts"])
-def test_a_driver_killed_midway_is_resumed(command, webwinnow, pages_file, whole, tmp_path, engine, other, stage):
+@pytest.mark.parametrize(("name", "stage"), [(PARSED, "trees/*.parquet"), (CLEANED, "parts/*.counts")])
+def test_a_driver_killed_midway_is_resumed(command, webwinnow, pages_file, whole, tmp_path, engine, other, name, stage):
     if engine != other and stage.startswith("trees"):
         pytest.skip("the change of engines is tested once")
     out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
-    with started(command, "clean", pages_file, "-o", out, "--engine", engine, "--jobs", 2, "-q") as process:
-        wait_for(lambda: list(working.glob(stage)), process)
+    given = ("clean", pages_file, "-o", out, "--engine", engine, "--jobs", 2, "-q")
+    with held(tmp_path, name, command, *given) as (process, _):
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate()
     assert not out.exists()
-    made = {path: path.stat().st_mtime_ns for path in working.glob(stage)}
-    assert made
+    assert list(working.glob(stage))
     done = webwinnow("clean", pages_file, "-o", out, "--engine", other, "--jobs", 2, "--resume")
     assert done.returncode == 0, done.stderr
     assert (out.read_bytes(), messages(done.stderr)) == whole
@@ -165,10 +183,10 @@ def test_a_full_disk_is_reported_and_the_run_resumed_when_there_is_room(webwinno
 
 def test_a_run_of_workers_is_not_resumed_by_a_cluster(command, webwinnow, pages_file, tmp_path):
     out, working = tmp_path / "out.jsonl", tmp_path / ".out.jsonl.webwinnow-run"
-    with started(command, "clean", pages_file, "-o", out, "-q") as process:
-        wait_for((working / "pages.spool").exists, process)
+    with held(tmp_path, PARSING_LOCALLY, command, "clean", pages_file, "-o", out, "-q") as (process, _):
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate()
+    assert (working / "pages.spool").exists()
     done = webwinnow("clean", pages_file, "-o", out, "--engine", "ray", "--resume")
     assert done.returncode == 2
     assert "engine" in done.stderr
