@@ -70,10 +70,11 @@ def test_search_restores_the_byline_and_no_advertisement(page: Path) -> None:
     assert "GrindMaster" not in search
 
 
-def test_share_buttons_and_banners_are_not_content_in_links(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["combined", "none"])  # `none` keeps the banners
+def test_share_buttons_and_banners_are_not_content_in_links(tmp_path: Path, method: str) -> None:
     given, out = tmp_path / "pages.jsonl", tmp_path / "links.jsonl"
     given.write_text(json.dumps({"url": URL, "html": PAGE}) + "\n", encoding="utf-8")
-    run("links", given, "-o", out, "--all", "--quiet")
+    run("links", given, "-o", out, "--all", "--quiet", "--method", method)
     links = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     found = {row["target"].split("/")[2]: (row["kind"], row["kept"]) for row in links}
     assert found["seeds.example.org"] == ("content", True)
