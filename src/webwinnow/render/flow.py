@@ -309,7 +309,8 @@ class _Walk:
     def absent(self) -> NDArray[np.bool_]:
         """Hidden nodes without anything kept."""
         kept = np.concatenate(([0], np.cumsum(self.mask)))
-        return ((self.tree.flags & HIDDEN) != 0) & (kept[self.tree.end] == kept[:-1])
+        absent: NDArray[np.bool_] = ((self.tree.flags & HIDDEN) != 0) & (kept[self.tree.end] == kept[:-1])
+        return absent
 
     def _write_table(self, table: TableGrid, until: int) -> None:
         within = tuple(self.within)
