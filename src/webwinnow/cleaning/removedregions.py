@@ -147,9 +147,8 @@ def text_free_regions(tree: PageTree, cut: RemovedRegions) -> RemovedRegions:
     named = np.zeros(len(tree), np.bool_)
     named[tree.attr_node[np.isin(tree.attr_name, [ATTRIBUTE_CODE["class"], ATTRIBUTE_CODE["id"]])]] = True
     node = top[(shown[tree.end[top]] > shown[top]) | (named & tree.tagged(*_BOXES))[top]].astype(np.int32)
-    return RemovedRegions(
-        tree=tree, node=node, first_node=node, last_node=tree.end[node], first_run=first[node], last_run=first[node]
-    )
+    run = first[node].astype(np.int32)
+    return RemovedRegions(tree=tree, node=node, first_node=node, last_node=tree.end[node], first_run=run, last_run=run)
 
 
 _KEPT, _MIXED, _REMOVED = range(3)
