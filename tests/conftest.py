@@ -47,6 +47,11 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return "gzip" if isinstance(val, bytes) and b"\x1f\x8b" in val else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Build the wheel first: it takes minutes of one core, which at the end the other worker would wait for."""
+    items.sort(key=lambda item: item.path.name != "test_wheel.py")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden trees anew instead of comparing")
 
