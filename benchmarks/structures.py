@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 import heldout
 import numpy as np
 import pyarrow.parquet as pq
-from heldout import MORE, NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite
+from heldout import MORE, NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite, nested_folds, nested_model, site_of
 from numpy.typing import NDArray
 from site_quality import kept_blocks, news_f1, values_of
 
@@ -273,9 +273,10 @@ def count_tables(grids: list[Grid], tree: PageTree, clean: CleanPage) -> TableCo
             tables = markdown_tables(kept.inside(grid.table, "markdown"))
             counts["ragged"] += any(len(set(table)) > 1 for table in tables)
         if not any("|" in tree[cell].text for row in rows for cell in row if cell >= 0):
-            counts["ragged_text"] += (
-                len({line.count("|") for line in lines if "|" in line or len(lines) == len(rows)}) > 1
-            )
+            titles = [len(set(row) - {-1}) == 1 for row in rows]  # a row that is one cell is a line of its own
+            is_row = [not title for title in titles] if len(lines) == len(rows) else [False] * len(lines)
+            widths_of = {line.count("|") for line, row in zip(lines, is_row, strict=True) if row or "|" in line}
+            counts["ragged_text"] += len(widths_of) > 1
         counts["holed"] += _is_holed(grid, kept)
     return TableCounts(**counts, shown=len(widths), shown_ragged=ragged)
 
@@ -649,7 +650,7 @@ def text(sample: Sample) -> list[Row]:
 
 
 def _more(sample: Sample, cleaners: dict[str, Cleaner]) -> list[Row]:
-    """Scores of `score_more.py`, the shipped page model."""
+    """Scores of `score_more.py`, with page models that have not seen the site."""
     scorer = sample.data.parent / "tools" / "score_more.py"
     sets = ("recipe", "harvest", "product")
     if not scorer.is_file():
@@ -662,14 +663,15 @@ def _more(sample: Sample, cleaners: dict[str, Cleaner]) -> list[Row]:
         table = [row for rows in kept.values() for row in rows[:: max(len(rows) // sample.pages, 1)][: sample.pages]]
     import pyarrow as pa
 
-    lines = {}
+    of_site, lines = nested_folds(sample.data), {}
+    pages = [HeldOutPage.of(row, nested_model(sample.data, of_site.get(site_of(MORE, row), 0))) for row in table]
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(pa.Table.from_pylist(table), f"{folder}/some.parquet")
         for when, cleaner in cleaners.items():
             with Path(f"{folder}/{when}.jsonl").open("w", encoding="utf-8") as out:
-                for row in table:
-                    clean = cleaner.clean(parse(row["html"], url=row["url"] or ""))
-                    fields = {"page_id": row["page_id"], "text": clean.text}
+                for page in pages:
+                    clean = page.cleaned(cleaner)
+                    fields = {"page_id": page.row["page_id"], "text": clean.text}
                     counts = {"kept_words": clean.kept_words, "all_words": clean.all_words}
                     out.write(json.dumps(fields | counts) + "\n")
             command = [sys.executable, str(scorer), f"{folder}/some.parquet", f"{folder}/{when}.jsonl"]

@@ -23,7 +23,6 @@ def raised(
     words: NDArray[np.int32],
     probability: NDArray[np.float64],
     hidden_above: float,
-    caption_gain: float,
 ) -> NDArray[np.float64]: ...
 def beside(
     parent: NDArray[np.int32],

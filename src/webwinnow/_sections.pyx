@@ -133,13 +133,12 @@ cdef inline bint ends_in_colon(int kind, void* data, Py_ssize_t start, Py_ssize_
 
 def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[::1] end, const int32_t[::1] code,
            const int32_t[::1] figure, shown, const int32_t[::1] words, const double[::1] probability,
-           double hidden_above, double caption_gain):
+           double hidden_above):
     """The probabilities, those of parts that depend on others as high as the highest of these.
 
     The blocks of code share their highest, a list is at least as probable as the sentence that introduces it, and that
-    sentence as its list. A caption is as probable as the text around, its odds at most `caption_gain` times its own. A
-    heading is exactly as probable as what it heads, or at least so if it has more words than that: then it is a text
-    with a line below. What has probability 0 keeps it. Text that
+    sentence as its list, a caption as the text around. A heading is exactly as probable as what it heads, or at least
+    so if it has more words than that: then it is a text with a line below. What has probability 0 keeps it. Text that
     is not `shown` counts above `hidden_above` only. A block has 0 `words` if the site repeats it: no heading keeps it.
     """
     cdef Scratch scratch = Scratch()
@@ -177,9 +176,7 @@ def raised(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[:
     while k < n:
         after = same_from(figure, k)
         if figure[k] >= 0:
-            highest = min(found[k - 1] if k else 0.0, found[after] if after < n else 0.0)
-            for first in range(k, after):
-                lift(found, first, first + 1, min(highest, gained(found[first], caption_gain)))
+            lift(found, k, after, min(found[k - 1] if k else 0.0, found[after] if after < n else 0.0))
         k = after
     depth = 0
     for k in range(n + 1):  # sentences
@@ -221,11 +218,6 @@ cdef inline Py_ssize_t same_from(const int32_t[::1] values, Py_ssize_t k) noexce
     while after < values.shape[0] and values[after] == values[k]:
         after += 1
     return after
-
-
-cdef inline double gained(double probability, double times) noexcept:
-    """The probability whose odds are so many times those of another."""
-    return times * probability / (1.0 - probability + times * probability)
 
 
 cdef inline void lift(double[::1] found, Py_ssize_t first, Py_ssize_t after, double least) noexcept:

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def raised(
-    level, heading, end, code, figure, shown, words, probability, hidden_above, caption_gain
-) -> NDArray[np.float64]:
+def raised(level, heading, end, code, figure, shown, words, probability, hidden_above) -> NDArray[np.float64]:
     """The probabilities, those of parts that depend on others as high as the highest of these."""
     found, count = list(map(float, probability)), len(probability)
 
@@ -27,8 +25,7 @@ def raised(
     for start, stop in _same(figure):
         around = min(found[start - 1] if start else 0.0, found[stop] if stop < count else 0.0)
         for k in range(start, stop):
-            odds = caption_gain * found[k]
-            lift(k, min(around, odds / (1.0 - found[k] + odds)))
+            lift(k, around)
     counts = [level[k] == 0 and (shown[k] or found[k] >= hidden_above) for k in range(count)]
     for k in reversed(introduces):
         lift(k, max((found[other] for other in range(k + 1, end[k]) if counts[other]), default=0.0))

@@ -52,9 +52,6 @@ PLAIN, SHORT_ITEM, NO_LINKS = 1.0, 15.0, 0.1
 the page model judges each item alone, and too low. Such lists of 200 pages each of dragnet, cleaneval and L3S were
 content 1.0 to 1.5 log odds more often than the mean of their items says. Not on pages of items (products, listings),
 where they are facets and badges."""
-CAPTION_GAIN = 2.7
-"""A caption has at most so many times its own odds where the text around its figure is content: 1 log odds, as lists
-have. Without the limit, 82 of the 97 pages of pages-wcxb that it changes are worse. The picture follows its caption."""
 FIELD_LOWER = 1.5
 """Log odds below its group at which a field of records, such as a byline, is judged alone."""
 SURE = 0.5
@@ -214,7 +211,7 @@ def sectioned(
     shown = tree.visible[tree.run_owner[blocks.first_run[said]]]
     columns = found.level, found.heading, found.end, found.code, found.figure
     words = page.evidence.words if asked is None else np.where(repeated(asked), 0, page.evidence.words)
-    whole = raised(*columns, shown, words, probability, HIDDEN_ABOVE, CAPTION_GAIN)
+    whole = raised(*columns, shown, words, probability, HIDDEN_ABOVE)
     top, is_confirmed = headline(page, probability, asked)
     if top is None:
         return whole
