@@ -46,7 +46,7 @@ def summary(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str
             f"macro F1 over the {len(often)} kinds with {ENOUGH} examples (target 0.75)",
             f"{np.mean([f1(true == code, given == code) for code in often]):.3f}",
         ),
-        ("macro F1 over the three families (target 0.90)", f"{np.mean(families):.3f}"),
+        ("macro F1 over the three families (target 0.85)", f"{np.mean(families):.3f}"),
         *((f"F1 of family {name}", f"{found:.3f}") for name, found in zip(THREE, families, strict=True)),
     ]
     for name in ("consent", "hierarchic-directory"):

@@ -181,7 +181,7 @@ BENCHMARKS = (
     ),
     Benchmark(
         "noise",
-        "kinds of removed regions, domains not seen: macro F1 0.75 over kinds with ten examples, 0.90 over the three "
+        "kinds of removed regions, domains not seen: macro F1 0.75 over kinds with ten examples, 0.85 over the three "
         "families, recall 0.9 on consent banners and breadcrumbs",
         noise.kinds,
     ),

@@ -9,8 +9,9 @@ import pytest
 
 from webwinnow import parse
 from webwinnow.fingerprints import page_fingerprint
-from webwinnow.pagemodel import PageEvidence
-from webwinnow.site.blocktable import BlockRows, BlockTable
+from webwinnow.pagemodel import GENRES, PageEvidence
+from webwinnow.site import blocktable
+from webwinnow.site.blocktable import BlockRows, BlockTable, copies
 
 
 def rows(number: int) -> BlockRows:
@@ -135,3 +136,27 @@ def test_damaged_rows_are_refused(name, values):
     changed = np.concatenate((array, found[name][1:])) if name == "page" else array
     with pytest.raises(ValueError, match=r"length|genre|pages"):
         BlockRows.of_columns(found | {name: changed})
+
+
+def test_copies_are_the_same_however_many_texts_are_compared_at_a_time(monkeypatch):
+    chance = np.random.default_rng(0)
+    page = np.repeat(np.arange(30), 6)
+    text = chance.integers(0, 60, len(page))
+    text[6:12], text[60:64] = text[:6], text[120:124]
+    site = BlockRows(
+        page_key=np.arange(30, dtype=np.uint64),
+        page_genre=np.zeros(30 * len(GENRES), np.float32),
+        page=page.astype(np.int32),
+        text=text.astype(np.uint64),
+        path=np.zeros(len(page), np.uint64),
+        words=np.full(len(page), 60, np.int32),
+        logit=np.full(len(page), 2.0, np.float32),
+    )
+    found = copies(site)
+    assert found[1]
+    assert not found.all()
+    monkeypatch.setattr(blocktable, "TEXTS_AT_ONCE", 7)
+    np.testing.assert_array_equal(copies(site), found)
+    monkeypatch.setattr(blocktable, "MOST_COMPARED", 10)
+    np.testing.assert_array_equal(copies(site)[:10], found[:10])
+    assert not copies(site)[10:].any()

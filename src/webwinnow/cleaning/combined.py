@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
-from webwinnow.cleaning.wholes import SAID_OFTEN, pooled
+from webwinnow.cleaning.wholes import SAID_OFTEN, WRITTEN, pooled
 from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import sigmoid
@@ -46,7 +46,6 @@ Near the weights of a logistic model over the sites of `benchmarks/run.py sites`
 sites or one publisher predicted that one as well as any rule tried. Steeper, so that few sites stay undecided."""
 PRIOR_PAGES = 20.0
 """Pages beyond the first at which the estimate for the whole site counts half."""
-_WRITTEN = [GENRES.index(genre) for genre in ("article", "documentation", "forum")]
 _PROSE, _VALUES = len(GENRES), len(GENRES) + 1
 """Indexes into `BlockTable.whole`."""
 
@@ -81,7 +80,7 @@ def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
     towards_mean = asked.known * (asked.mean - alone)
     is_new = (1 - np.minimum(share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
     gained = (FIELD * asked.field + LABELLED * asked.labelled) * is_new
-    of_items = 1 - float(evidence.genre_probability[_WRITTEN].sum())
+    of_items = 1 - float(evidence.genre_probability[WRITTEN].sum())
     repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain
     written = alone + unsure * towards_mean + of_items * gained - REPEATED * repeated - FIXED * asked.fixed
     smoothed = alone + SMOOTHED * towards_mean
@@ -97,6 +96,6 @@ def believed_records(whole: NDArray[np.float64], pages: int) -> float:
 
 def record_share(whole: NDArray[np.float64]) -> float:
     """The probability that a site is one of records (`BlockTable.whole`)."""
-    written = WRITTEN_COUNTS * float(whole[_WRITTEN].sum()) + PROSE_COUNTS * float(np.log1p(whole[_PROSE]))
+    written = WRITTEN_COUNTS * float(whole[WRITTEN].sum()) + PROSE_COUNTS * float(np.log1p(whole[_PROSE]))
     values = VALUES_COUNT * float(np.log1p(whole[_VALUES]))
     return float(sigmoid(np.array(SITE_STEP * (SITE_AT - written + values))))

@@ -27,7 +27,7 @@ from webwinnow.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TIT
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
-_WRITTEN, _OF_ITEMS = (
+WRITTEN, _OF_ITEMS = (
     [GENRES.index(genre) for genre in genres.split()]
     for genres in ("article documentation forum", "product collection listing")
 )
@@ -219,7 +219,7 @@ def sectioned(
     whole[lines] = whole[(found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))].max(initial=0.0)
     whole[offered(blocks, said, page.evidence.words, lines.stop)] = whole[top]
     content = whole[:top] * page.evidence.words[:top]
-    is_written = page.evidence.genre_probability[_WRITTEN].sum() >= 0.5 and (asked is None or asked.records < 0.5)
+    is_written = page.evidence.genre_probability[WRITTEN].sum() >= 0.5 and (asked is None or asked.records < 0.5)
     if is_confirmed and is_written and content.sum() <= ABOVE_HEADLINE * float(whole @ page.evidence.words):
         whole[:top] = 0.0  # a date, the path of the page, the name of the site: the text begins with the headline
         return whole

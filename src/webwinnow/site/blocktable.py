@@ -28,6 +28,8 @@ LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
 least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
 COPY = 0.5
 """A page is a copy of another if they share at least this part of the prose of the shorter one."""
+MOST_COMPARED, TEXTS_AT_ONCE = 1_000, 4_096
+"""Pages of a site among which copies are looked for, and texts at a time: time and memory grow with their squares."""
 LABEL_EXCUSES = 0.5
 """The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
@@ -278,14 +280,30 @@ def copies(rows: BlockRows) -> NDArray[np.bool_]:
     on_pages = np.bincount(text, minlength=len(first))
     words = np.where(on_pages <= max(pages / 2, 2), rows.words[prose][first], 0).astype(np.float32)
     size, is_shared = np.bincount(page, words[text], pages), (on_pages > 1) & (words > 0)
-    said = np.zeros((int(is_shared.sum()), pages), np.float32)
-    said[(np.cumsum(is_shared) - 1)[text[is_shared[text]]], page[is_shared[text]]] = 1
-    shared, paragraphs = said.T @ (said * words[is_shared, None]), said.T @ said
+    shared, paragraphs = _common(np.cumsum(is_shared)[text] - 1, page, is_shared[text], words[is_shared], pages)
     found = np.zeros(pages, np.bool_)
     for k in np.flatnonzero(paragraphs.diagonal() > 1).tolist():
         alike = (paragraphs[k, :k] > 1) & (shared[k, :k] >= COPY * np.minimum(size[:k], size[k]))
         found[k] = bool((alike & ~found[:k]).any())
     return found
+
+
+def _common(
+    text: NDArray[np.int64], page: NDArray[np.int64], chosen: NDArray[np.bool_], words: NDArray[np.float32], pages: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The words and the number of the chosen texts that each two pages have in common; `text` is in order."""
+    compared = min(pages, MOST_COMPARED)
+    chosen = chosen & (page < compared)
+    text, page = text[chosen], page[chosen]
+    shared, count = np.zeros((2, compared, compared), np.float32)
+    for start in range(0, len(words), TEXTS_AT_ONCE):
+        weight = words[start : start + TEXTS_AT_ONCE]
+        first, last = text.searchsorted((start, start + len(weight)))
+        said = np.zeros((len(weight), compared), np.float32)
+        said[text[first:last] - start, page[first:last]] = 1
+        shared += said.T @ (said * weight[:, None])
+        count += said.T @ said
+    return shared, count
 
 
 def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
