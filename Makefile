@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+AXE := axe-core@4.14.0
 
 # Pages with truth, for tests and benchmarks that want them; those that do not find them say that they skipped.
 export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
@@ -11,25 +12,40 @@ export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 # Tests start hundreds of interpreters: each would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup browser run test test-all lint types bench sample pictures train train-items wheel clean
+.PHONY: help setup docs browser axe run test test-all test-busy test-sanitized fuzz lock audit lint types bench sample kinds pictures train train-items wheel clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the slow tests too"
+	@echo "make test-busy the tests while every core is busy with something else"
+	@echo "make test-sanitized  the tests of the kernels, built with address and undefined-behaviour sanitizers"
+	@echo "make fuzz      fuzz the readers of pages, archives and models for longer: FUZZ_INPUTS=20000 FUZZ_SEED=1"
+	@echo "make lock      write requirements.lock and requirements-dev.lock: the tested versions of all dependencies, with hashes"
+	@echo "make audit     look for known vulnerabilities of these versions; needs a network"
 	@echo "make wheel     build dist/webwinnow-*.whl; requires a C compiler"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model and the recogniser of kinds again; writes their weights.npz and kinds.npz"
-	@echo "make pictures  take the pictures of docs/inspect.md and docs/serve.md anew"
+	@echo "make pictures  take the pictures of docs/inspect.md, docs/cluster.md and docs/serve.md anew"
 	@echo "make train-items  train the trees of method items again; writes src/webwinnow/cleaning/itemtrees.npz"
+	@echo "make docs      build the documentation site in site/; start with site/index.html"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
+	@echo "make kinds     build samples/kinds.warc.gz again from tools/kinds"
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxd')
+# With the Python that requirements-dev.lock was resolved for, packages are installed by hash; with others, within the bounds of pyproject.toml.
+LOCKED_PYTHON := $(shell sed -n 's/^\# Resolved for Python \([0-9.]*[0-9]\)\.$$/\1/p' requirements-dev.lock)
+
+$(STAMP): pyproject.toml setup.py requirements-dev.lock $(shell find src -name '*.pyx' -o -name '*.pxd')
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus]' --group dev
+	$(BIN)/python -m pip install --quiet --upgrade pip  # older ones have no --group
+	if $(BIN)/python -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(LOCKED_PYTHON)")'; then \
+	  $(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock && \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .; \
+	else \
+	  $(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus]' --group dev; \
+	fi
 	touch $@
 
 # The report of `webwinnow inspect` is tested in a real browser, Debian's chromium. Where it cannot be installed those
@@ -38,6 +54,13 @@ browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null \
 	  || (apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium >/dev/null) \
 	  || echo "no Chromium here and none can be installed: tests in the browser will be skipped" >&2
+
+# Tests check the pages for people with axe-core. Where it cannot be downloaded they say that they skipped.
+axe: build/axe/package/axe.min.js
+
+build/axe/package/axe.min.js:
+	@mkdir -p build/axe && cd build/axe && npm pack --silent $(AXE) >/dev/null 2>&1 && tar xzf axe-core-*.tgz \
+	  || echo "axe-core cannot be downloaded: tests that need it will be skipped" >&2
 
 # Ray, Spark and datatrove are large: only `make test-all` and `make bench` want them. Spark needs Java 17 or later; where
 # there is none and none can be installed, what needs it says so or is skipped.
@@ -57,12 +80,41 @@ run: setup
 	$(BIN)/webwinnow clean samples/docs.warc.gz -o out/docs.jsonl --rejected out/rejected.jsonl
 	@echo; echo "One record of out/docs.jsonl:"; echo
 	@$(BIN)/python tools/show_record.py out/docs.jsonl out/rejected.jsonl
+	@echo; echo "Three things to try next:"; echo
+	@echo "  $(BIN)/webwinnow page samples/pages/sqlite-whentouse.html --format markdown --explain"
+	@echo "  $(BIN)/webwinnow inspect samples/docs.warc.gz -o out/report.html   # then open out/report.html in a browser"
+	@echo "  $(BIN)/webwinnow index out/docs.jsonl -o out/index && $(BIN)/webwinnow search out/index 'prepared statement'"
 
-test: setup browser lint types
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder
+test: setup browser axe lint types
+	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
-test-all: setup browser $(VENV)/.engines lint types
+test-all: setup browser axe $(VENV)/.engines $(VENV)/.bench $(VENV)/.docs lint types test-sanitized
 	$(BIN)/python -m pytest
+
+# Every core has a process that computes as long as the tests run, so that a test that relies on time fails here.
+test-busy: setup browser axe
+	@spinners=(); trap 'kill "$${spinners[@]}" 2>/dev/null' EXIT; \
+	for core in $$(seq $$(nproc)); do nice -n 1 $(BIN)/python -c 'while True: pass' & spinners+=($$!); done; \
+	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+
+# Kernels that check every memory access and every undefined operation; the first run builds them, which takes minutes.
+test-sanitized: setup
+	$(BIN)/python tools/sanitized.py
+
+FUZZ_INPUTS ?= 20000
+FUZZ_SEED ?= 1
+
+fuzz: setup
+	$(BIN)/python tests/fuzz/fuzzing.py --inputs $(FUZZ_INPUTS) --seed $(FUZZ_SEED)
+
+# `make setup`, and so CI, installs requirements-dev.lock, the container requirements.lock: both with --require-hashes.
+lock: setup
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/python tools/lock_requirements.py
+
+audit: setup
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/python -m pip_audit --strict --require-hashes --disable-pip --requirement requirements-dev.lock
 
 lint: setup
 	$(BIN)/ruff check .
@@ -82,7 +134,20 @@ train: $(VENV)/.train
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_page_model.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/train_kinds.py
 
-pictures: setup browser
+$(VENV)/.docs: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
+# Needs no network once .venv has the dependency group docs. The variable silences the notice that support of the theme ends in May 2027.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --clean
+	@echo "built: site/index.html; with search: $(BIN)/python -m http.server --directory site"
+
+$(VENV)/.pictures: $(STAMP)
+	$(BIN)/python -m pip install --quiet --group pictures
+	touch $@
+
+pictures: $(VENV)/.pictures browser
 	$(BIN)/python tools/take_screenshots.py
 	$(BIN)/python tools/take_service_screenshots.py
 
@@ -96,6 +161,9 @@ wheel: setup
 sample: setup
 	$(BIN)/python tools/make_sample.py
 
+kinds: setup
+	$(BIN)/python tools/make_kinds.py
+
 clean:
-	rm -rf $(VENV) out build dist *.egg-info src/*.egg-info
+	rm -rf $(VENV) out build dist site *.egg-info src/*.egg-info
 	find src -name '*.so' -delete

@@ -71,25 +71,29 @@ def _fit(data: Path, use: Callable[[Any], bool], seed: int = 0) -> PageModel:
 @cache
 def site_models(data: Path, trained_on: str) -> dict[int, PageModel]:
     """A page model for each of two folds of sites, trained without the fold's news, or on no news at all; and on no
-    page of pages-more of a site that is measured.
+    page of pages-wcxb or pages-more of a site that is measured: newegg.com and wikipedia.org are sites of both.
     """
     measured = {site_of(source, row) for source in (NEWS, SHOPS) for row in _places(data, source)}
-
-    def is_elsewhere(page: Any) -> bool:
-        return page.source in (SINGLE, NEWS) or page.site not in measured
 
     if trained_on == MODELS[1]:
 
         def is_no_news(page: Any) -> bool:
-            return page.source != NEWS and page.part not in NEWS_SETS and is_elsewhere(page)
+            return page.source != NEWS and page.part not in NEWS_SETS and is_elsewhere(page, measured)
 
         model = kept_model("nonews", lambda: _fit(data, is_no_news))
         return {0: model, 1: model}
 
     def without(fold: int) -> PageModel:
-        return _fit(data, lambda p: is_elsewhere(p) and (p.source != NEWS or fold_of(NEWS, p.site, 0) != fold))
+        return _fit(
+            data, lambda p: is_elsewhere(p, measured) and (p.source != NEWS or fold_of(NEWS, p.site, 0) != fold)
+        )
 
     return {fold: kept_model(f"fold{fold}", lambda fold=fold: without(fold)) for fold in (0, 1)}  # type: ignore[misc]
+
+
+def is_elsewhere(page: Any, measured: set[str]) -> bool:
+    """Whether a training page is of no site that is measured; the folds leave out news by their publisher."""
+    return page.source == NEWS or page.site not in measured
 
 
 def _places(data: Path, source: str) -> list[dict[str, Any]]:
@@ -180,6 +184,17 @@ def held_out_pages(data: Path, source: str, *, pages: int | None = None) -> Iter
     of_site, table = nested_folds(data), pq.read_table(data / f"{source}.parquet").to_pylist()
     for row in table if pages is None else table[:: max(len(table) // pages, 1)][:pages]:
         yield HeldOutPage.of(row, nested_model(data, of_site[site_of(source, row)]))
+
+
+def all_held_out_pages(data: Path) -> Iterator[tuple[str, HeldOutPage]]:
+    """All pages with a truth, each with its file, or its set of pages-more."""
+    for page in held_out_pages(data, SINGLE):
+        yield SINGLE, page
+    for site in held_out_sites(data, NEWS, MODELS[0]):
+        for page in site.pages:
+            yield NEWS, page
+    for page in held_out_pages(data, MORE):
+        yield page.row["set"], page
 
 
 def grouped_sites(data: Path, source: str) -> Iterator[HeldOutSite]:

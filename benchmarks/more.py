@@ -1,7 +1,8 @@
-"""The sets of pages-more, cleaned by page models that saw no page of the site, beside trafilatura.
+"""The sets of pages-more, cleaned by page models that saw no page of the site, beside trafilatura and resiliparse.
 
-`python benchmarks/more.py [--shipped]` prints the table. Scores are those of `score_more.py` beside the data; with
-`--shipped` the page model is the one that ships, which has seen the pages with `use = train`.
+`python benchmarks/more.py [--shipped] [--peers]` prints the table. Scores are those of `score_more.py` beside the data;
+with `--shipped` the page model is the one that ships, which has seen the pages with `use = train`; `--peers` runs the
+other extractors alone.
 """
 
 from __future__ import annotations
@@ -13,51 +14,81 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from heldout import MORE, HeldOutPage, held_out_pages
+from peers import WITHOUT_COMMENTS, Extractor
 
 from webwinnow.cleaner import Cleaner
 
-QUOTED = {
-    "trafilatura": "have 0.953, not 0.897",
-    "recipe": "have 0.893",
-    "fundus": "F 0.957",
-    "harvest": "F 0.728, have 0.697",
-    "product": "have 0.547",
-    "zh": "F 0.940",
-    "readability": "F 0.914",
-    "fixtures": "F 0.864, have 0.809",
-    "chaos": "F 0.957",
-    "l3s": "F 0.903, not 0.786",
-    "dragnet": "F 0.902",
-    "cleaneval": "F 0.839",
-}
-"""trafilatura 2.3.1 on the same pages with the same scorer; from the table beside the data."""
+PEERS = (WITHOUT_COMMENTS, "resiliparse, main content")
+"""The extractors that every set is also scored with. The true texts have no comments, and ours leaves them out too."""
 
 
-def more(data: Path, *, shipped: bool = False, method: str = "page") -> list[tuple[str, str, str]]:
-    """A row for each set."""
-    scorer = data.parent / "tools" / "score_more.py"
+def more(data: Path, *, shipped: bool = False, method: str = "page") -> list[tuple[str, ...]]:
+    """A row for each set: ours, then the peers."""
+    scorer = _scorer(data)
     if not scorer.is_file():
-        return [("all", "skipped: score_more.py is not beside the data", "")]
-    cleaner = Cleaner.of(method)
+        return [("all", f"skipped: {scorer.name} is not beside the data", *("" for _ in PEERS))]
+    ours = _scores(data, _ours(data, Cleaner.of(method), shipped=shipped))
+    theirs = [_scores(data, records) for records in _peers(data)]
+    return [(name, scores, *(found[name] for found in theirs)) for name, scores in ours.items()]
+
+
+def peers(data: Path) -> list[tuple[str, ...]]:
+    """A row for each set: the peers alone."""
+    found = [_scores(data, records) for records in _peers(data)]
+    return [(name, *(scores[name] for scores in found)) for name in found[0]]
+
+
+def _scorer(data: Path) -> Path:
+    return data.parent / "tools" / "score_more.py"
+
+
+def _scores(data: Path, records: Iterator[dict[str, Any]]) -> dict[str, str]:
+    """The scores of each set."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as out:
-        for page in _shipped(data) if shipped else held_out_pages(data, MORE):
-            clean = page.cleaned(cleaner)
-            counts = {"kept_words": clean.kept_words, "all_words": clean.all_words}
-            out.write(json.dumps({"page_id": page.row["page_id"], "text": clean.text, **counts}) + "\n")
+        out.writelines(json.dumps(record) + "\n" for record in records)
         out.flush()
-        command = [sys.executable, str(scorer), str(data / f"{MORE}.parquet"), out.name]
+        command = [sys.executable, str(_scorer(data)), str(data / f"{MORE}.parquet"), out.name]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    return [(name, scores, QUOTED.get(name, "")) for name, scores in (line.split(" ", 1) for line in lines)]
+    return dict(line.split(" ", 1) for line in lines)
+
+
+def _ours(data: Path, cleaner: Cleaner, *, shipped: bool) -> Iterator[dict[str, Any]]:
+    for page in _shipped(data) if shipped else held_out_pages(data, MORE):
+        clean = page.cleaned(cleaner)
+        counts = {"kept_words": clean.kept_words, "all_words": clean.all_words}
+        yield {"page_id": page.row["page_id"], "text": clean.text, **counts}
 
 
 def _shipped(data: Path) -> Iterator[HeldOutPage]:
-    for row in pq.read_table(data / f"{MORE}.parquet").to_pylist():
+    for row in _rows(data):
         yield HeldOutPage.of(row, None)
 
 
+def _peers(data: Path) -> Iterator[Iterator[dict[str, Any]]]:
+    """For each peer, its records; a page that it fails on has no text."""
+    for name in PEERS:
+        yield _extracted(data, name)
+
+
+def _extracted(data: Path, name: str) -> Iterator[dict[str, Any]]:
+    extractor = Extractor(name, max(os.sched_getaffinity(0)))
+    try:
+        for row in _rows(data):
+            yield {"page_id": row["page_id"], "text": extractor(row["html"])[0]}
+    finally:
+        extractor.stop()
+
+
+def _rows(data: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pq.read_table(data / f"{MORE}.parquet").to_pylist()
+    return rows
+
+
 if __name__ == "__main__":
-    for row in more(Path(os.environ["WEBWINNOW_DATA"]), shipped="--shipped" in sys.argv):
+    given = Path(os.environ["WEBWINNOW_DATA"])
+    for row in peers(given) if "--peers" in sys.argv else more(given, shipped="--shipped" in sys.argv):
         print(*row, sep=" | ")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.kinds import FAMILIES, KIND_CODE, KINDS
+from webwinnow.cleaning.kinds import FAMILIES, FAMILY_OF_KIND, KIND_CODE, KINDS, most_probable_kinds
 
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))
@@ -30,16 +30,17 @@ def kinds(data: Path) -> list[tuple[str, str]]:
     pages = load_pages(data, label_rows(TOOLS / "labels", MEASURED, TRAINING))
     predicted = {name: found for name, found in held_out(pages, FOLDS).items() if name.startswith("n")}
     true = np.array([kind for kind, _ in predicted.values()])
-    given = np.array([int(np.argmax(probability)) for _, probability in predicted.values()])
-    sure = np.array([float(probability.max()) for _, probability in predicted.values()])
+    probability = np.array([found for _, found in predicted.values()])
+    given = most_probable_kinds(probability)
+    sure = probability[np.arange(len(given)), given]
     return [*summary(true, given), *by_sureness(true, given, sure), *by_kind(true, given), *confusion(true, given)]
 
 
 def summary(true: NDArray[np.int64], given: NDArray[np.int64]) -> list[tuple[str, str]]:
     """Return the numbers that have a target."""
     often = [code for code in range(len(KINDS)) if (true == code).sum() >= ENOUGH]
-    family = np.array([FAMILIES.index(kind.family) for kind in KINDS])
-    families = [f1(family[true] == FAMILIES.index(name), family[given] == FAMILIES.index(name)) for name in THREE]
+    of_true, of_given = FAMILY_OF_KIND[true], FAMILY_OF_KIND[given]
+    families = [f1(of_true == FAMILIES.index(name), of_given == FAMILIES.index(name)) for name in THREE]
     rows = [
         (f"regions, of which kind right ({FOLDS} folds by domain)", f"{len(true)}, {(true == given).mean():.3f}"),
         (

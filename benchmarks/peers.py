@@ -46,16 +46,25 @@ Extract = Callable[[bytes], str]
 
 
 def _decoded(body: bytes) -> str:
+    """The text of a page; one that is not UTF-8 in the encoding that resiliparse detects (all of pages-wcxb is)."""
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
-        return body.decode("cp1252", "replace")
+        from resiliparse.parse.encoding import bytes_to_str, detect_encoding
+
+        return bytes_to_str(body, detect_encoding(body))
 
 
 def _trafilatura() -> Extract:
     import trafilatura
 
     return lambda body: trafilatura.extract(_decoded(body)) or ""
+
+
+def _trafilatura_without_comments() -> Extract:
+    import trafilatura
+
+    return lambda body: trafilatura.extract(_decoded(body), include_comments=False) or ""
 
 
 def _readability() -> Extract:
@@ -115,6 +124,10 @@ EXTRACTORS: dict[str, Callable[[], Extract]] = {
     **{f"webwinnow, `{method}`{_SEEN.get(method, '')}": _ours(method) for method in PAGE_METHODS},
 }
 
+WITHOUT_COMMENTS = "trafilatura, without comments"
+_FURTHER: dict[str, Callable[[], Extract]] = {WITHOUT_COMMENTS: _trafilatura_without_comments}
+"""Extractors that other sections use."""
+
 
 # Running them
 
@@ -122,7 +135,7 @@ EXTRACTORS: dict[str, Callable[[], Extract]] = {
 def _serve(name: str, core: int, pages: Connection) -> None:
     """Answer each page with its text, the seconds it took, and whether extraction failed."""
     os.sched_setaffinity(0, {core})
-    extract = EXTRACTORS[name]()
+    extract = (EXTRACTORS | _FURTHER)[name]()
     pages.send(None)
     while True:
         body = pages.recv()
@@ -134,7 +147,7 @@ def _serve(name: str, core: int, pages: Connection) -> None:
         pages.send((text, time.perf_counter() - started, failed))
 
 
-class _Extractor:
+class Extractor:
     """An extractor in its own process, restarted when it hangs or dies."""
 
     def __init__(self, name: str, core: int) -> None:
@@ -188,7 +201,7 @@ def compare(data: Path) -> list[tuple[str, ...]]:
     news = pq.read_table(data / "sites-news.parquet", columns=["page_id", "site", "html", "text"]).to_pylist()
     timed = set(range(0, len(pages), len(pages) // TIMED_PAGES)[:TIMED_PAGES])
     core = max(os.sched_getaffinity(0))
-    extractors = [_Extractor(name, core) for name in EXTRACTORS]
+    extractors = [Extractor(name, core) for name in EXTRACTORS]
     scores: dict[str, list[float]] = defaultdict(list)
     seconds: Counter[str] = Counter()
     on_news: dict[str, list[float]] = defaultdict(list)
@@ -220,7 +233,7 @@ def compare(data: Path) -> list[tuple[str, ...]]:
     return [*rows, QUOTED, *_commands(data, news, core)]
 
 
-def _turned(extractors: list[_Extractor], k: int) -> list[_Extractor]:
+def _turned(extractors: list[Extractor], k: int) -> list[Extractor]:
     """Rotate the order for each page: the first extractor finds the page not yet in the CPU cache."""
     at = k % len(extractors)
     return extractors[at:] + extractors[:at]

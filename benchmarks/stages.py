@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 
 ROUNDS = 3
 _STAGES = {
-    "decode": ("webwinnow.parsing.decode", "webwinnow.parsing._check_growth"),
-    "HTML parser": ("turbohtml.parse",),
-    "head read and written back": ("webwinnow.parsing._parsed",),
-    "tree laid out": ("webwinnow.collection.pageworker.parse",),
+    "decode": ("webwinnow.parsing._as_utf8",),
+    "HTML parser": ("webwinnow.parsing.HtmlTree", "webwinnow.parsing._built_with_turbohtml"),
+    "tree laid out": ("webwinnow.parsing.lay_out_tree",),
+    "head read": ("webwinnow.collection.pageworker.parse",),
     "fingerprint": (
         "webwinnow.collection.pageworker.exact_fingerprint",
-        "webwinnow.cleaning.combined.page_fingerprint",
+        "webwinnow.pagemodel.evidence.page_fingerprint",
     ),
     "page model: page read": ("webwinnow.pagemodel.evidence.read", "webwinnow.pagemodel.models.read"),
     "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),

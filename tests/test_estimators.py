@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from webwinnow import PageRecord, SettingsError, parse
 
 sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed: webwinnow[mining]")
 
+from scipy.sparse import csr_matrix  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
@@ -17,6 +21,7 @@ from sklearn.svm import LinearSVC  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
 from sklearn.utils.estimator_checks import estimator_checks_generator  # noqa: E402
 
+from webwinnow.cli.app import app  # noqa: E402
 from webwinnow.estimators import SiteFeatureWeighter, SiteTextCleaner  # noqa: E402
 from webwinnow.site.featureweights import CstWeightSettings  # noqa: E402
 
@@ -80,9 +85,60 @@ def test_pages_that_were_not_learned_get_the_same_columns():
     assert rows[2, kitten] == 1
 
 
-@pytest.mark.parametrize("pages", [[], [b""]])
-def test_nothing_to_weigh_gives_no_columns(pages):
-    assert SiteFeatureWeighter().fit_transform(pages).shape == (len(pages), 0)
+def test_nothing_to_weigh_gives_no_columns():
+    assert SiteFeatureWeighter().fit_transform([b""]).shape == (1, 0)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def test_no_pages_are_refused(estimator):
+    with pytest.raises(SettingsError, match="no pages to learn from"):
+        clone(estimator).fit([])
+
+
+def written(tmp_path, pages, command, *options):
+    """The output of a command over pages."""
+    crawl, out = tmp_path / "crawl.jsonl", tmp_path / f"out.{'npz' if command == 'features' else 'jsonl'}"
+    lines = [{"url": page.url, "page_id": page.url, "html": page.body.decode()} for page in pages]
+    crawl.write_text("\n".join(json.dumps(line) for line in lines))
+    done = CliRunner().invoke(app, [command, str(crawl), "-o", str(out), "--jobs", "1", "-q", *options])
+    assert done.exit_code == 0, done.output
+    return out
+
+
+@pytest.mark.parametrize("weighting", ["cst", "wplus", "tfidf"])
+def test_the_weighter_has_the_numbers_of_the_command(tmp_path, weighting):
+    pages = [*PAGES, page("alone.example", 5)]
+    with np.load(written(tmp_path, pages, "features", "--weighting", weighting)) as file:
+        expected = csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"])).toarray()
+        ids, names = file["page_ids"].tolist(), file["vocabulary"].tolist()
+    weighter = SiteFeatureWeighter(weighting=weighting)
+    rows = weighter.fit_transform(pages).toarray()
+    assert weighter.get_feature_names_out().tolist() == names
+    order = [ids.index(page.url) for page in pages]
+    assert np.array_equal(rows, expected[order])
+
+
+def test_a_new_site_is_weighted_from_its_own_pages_as_by_the_command(tmp_path):
+    new = [page("new.example", number) for number in range(6)]
+    with np.load(written(tmp_path, new, "features")) as file:
+        expected = csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"])).toarray()
+        ids, names = file["page_ids"].tolist(), file["vocabulary"].tolist()
+    weighter = SiteFeatureWeighter().fit([*PAGES, *new])
+    fitted = weighter.get_feature_names_out().tolist()
+    other = SiteFeatureWeighter().fit(PAGES)
+    known = other.get_feature_names_out().tolist()
+    rows = other.transform(new).toarray()
+    assert "home" not in fitted
+    for name in set(names) & set(known):
+        column = [expected[ids.index(page.url), names.index(name)] for page in new]
+        assert rows[:, known.index(name)].tolist() == column
+
+
+def test_the_cleaner_has_the_texts_of_the_command(tmp_path):
+    out = written(tmp_path, PAGES, "clean")
+    texts = {line["url"]: line["text"] for line in map(json.loads, out.read_text().splitlines())}
+    assert SiteTextCleaner().fit_transform(PAGES).tolist() == [texts[page.url] for page in PAGES]
+    assert SiteTextCleaner().fit(PAGES[8:]).transform(PAGES[:8]).tolist() == [texts[page.url] for page in PAGES[:8]]
 
 
 def test_weighter_in_a_pipeline_predicts_classes_of_another_site():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from webwinnow import _layout as compiled
 from webwinnow import markup
 from webwinnow.errors import PageRefused
-from webwinnow.parsing import DEFAULT_LIMITS, _parsed, decode
+from webwinnow.parsing import DEFAULT_LIMITS, _parsed, decode, parse
 
 MAX_NODES, MAX_DEPTH, MAX_ATTRIBUTES = (
     DEFAULT_LIMITS.max_nodes,
@@ -221,3 +221,13 @@ def test_twins_hide_and_style_equally(written: str, tag: str, more: str):
 )
 def test_twins_count_tags_equally(markup: bytes):
     assert compiled.tag_counts(markup) == plain.tag_counts(markup)
+
+
+def test_styles_and_shapes_of_a_page_with_many_of_them_are_those_of_the_vocabulary():
+    tags = [f'<div class="c{k} d" role=r{k % 300}>' for k in range(2_000)] + [f"<x-{k} role=r>" for k in range(300)]
+    tree = parse("<body>" + "".join(f"{tag}a</{tag[1:].split()[0]}>" for tag in tags * 2))
+    classes = [{"class": f"c{k} d", "role": f"r{k % 300}"} for k in range(2_000)] + [{"role": "r"}] * 300
+    names = ["div"] * 2_000 + [f"x-{k}" for k in range(300)]
+    given_ = list(zip(names, classes, strict=True)) * 2
+    assert tree.style[2:].tolist() == [markup.style_hash(name, tuple(values.items())) for name, values in given_]
+    assert tree.shape[2:].tolist() == [markup.shape_hash(name, values["role"]) for name, values in given_]

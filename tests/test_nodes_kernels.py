@@ -68,11 +68,9 @@ def test_near_keys_forget_what_stands_far_above_and_whole_keys_do_not():
 def test_kept_around_twins_agree(data):
     size, runs = data.draw(st.integers(1, 12)), data.draw(st.integers(0, 10))
     parent = np.array([-1, *(data.draw(st.integers(0, i - 1)) for i in range(1, size))], np.int32)
-    places = st.integers(0, 20)
-    text_start, text_end = (np.array([data.draw(places) for _ in range(size)], np.int32) for _ in range(2))
-    run_start = np.array(sorted(data.draw(places) for _ in range(runs + 1)), np.int32)
+    run_owner = np.array([data.draw(st.integers(0, size - 1)) for _ in range(runs)], np.int32)
     masks = [np.array([data.draw(st.booleans()) for _ in range(n)], np.bool_) for n in (runs, runs, size)]
-    fast, slow = (twin.kept_around(parent, text_start, text_end, run_start, *masks) for twin in (compiled, plain))
+    fast, slow = (twin.kept_around(parent, run_owner, *masks) for twin in (compiled, plain))
     assert fast.dtype == slow.dtype
     np.testing.assert_array_equal(fast, slow)
 
@@ -81,4 +79,11 @@ def test_kept_around_refuses_a_parent_behind_its_child():
     one, none = np.array([1, -1], np.int32), np.zeros(0, np.bool_)
     for twin in (compiled, plain):
         with pytest.raises(ValueError, match="has the parent 1"):
-            twin.kept_around(one, one, one, np.zeros(1, np.int32), none, none, np.zeros(2, np.bool_))
+            twin.kept_around(one, np.zeros(0, np.int32), none, none, np.zeros(2, np.bool_))
+
+
+def test_kept_around_refuses_a_run_of_a_node_that_does_not_exist():
+    yes = np.ones(1, np.bool_)
+    for twin in (compiled, plain):
+        with pytest.raises(ValueError, match="run 0 is outside the tree"):
+            twin.kept_around(np.array([-1], np.int32), np.ones(1, np.int32), yes, yes, yes)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,8 +16,12 @@ import pytest
 from xxhash import xxh3_64_hexdigest
 
 from webwinnow.cleaning.kinds import FAMILIES, KIND_CODE, KINDS
-from webwinnow.cleaning.removedregions import RemovedRegions
+from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
+from webwinnow.cleaning.verdict import keep_visible
 from webwinnow.parsing import parse
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+from training.regionlabels import located
 
 LABELS = Path(__file__).parents[1] / "tools/labels/noise-blocks.jsonl"
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
@@ -61,10 +68,50 @@ def test_single_pages_that_are_learned_from_are_of_other_sites() -> None:
     assert not {row["site"] for row in TRAINING if row["file"] in single} & measured
 
 
+def test_what_is_learned_from_is_not_labelled_twice() -> None:
+    spans = Counter((row["file"], row["page_id"], row["first_node"], row["first_run"]) for row in TRAINING)
+    assert max(spans.values()) == 1
+
+
+MENU = '<div class="menu"><a href="/a">One</a> <a href="/b">Two</a></div>'
+
+
+def cut(page: str, kept: str = "KEPT") -> RemovedRegions:
+    tree = parse(page, url="http://mill.example/rye.html")
+    keep = np.array([kept in tree.run(r) for r in range(tree.run_count)], np.bool_)
+    return removed_regions(tree, replace(keep_visible(tree), keep_runs=keep))
+
+
+def label(regions: RemovedRegions, r: int) -> dict[str, Any]:
+    span = {name: int(getattr(regions, name)[r]) for name in SPAN}
+    digest = xxh3_64_hexdigest(regions.texts()[r].encode())[:10]
+    return {"id": f"t{r}", "xpath": regions.tree.xpath(span["node"]), "hash": digest, "kind": "content"} | span
+
+
+def test_a_labelled_region_is_found_whatever_the_cleaner_removes() -> None:
+    regions = cut(f"<body>{MENU}<p>KEPT</p>")
+    row = label(regions, 0)
+    other_cleaner = cut(f"<body>{MENU}<p>KEPT</p>", kept="One")
+    assert other_cleaner.texts() != regions.texts()
+    assert located(other_cleaner, [row]) == {"t0": tuple(row[name] for name in SPAN)}
+
+
+def test_a_labelled_region_that_has_moved_is_found_by_its_text() -> None:
+    row = label(cut(f"<body>{MENU}<p>KEPT</p>"), 0)
+    moved = cut(f"<body><p>KEPT</p><hr>{MENU}")
+    assert located(moved, [row]) == {"t0": tuple(label(moved, 0)[name] for name in SPAN)}
+
+
+def test_a_labelled_region_whose_text_is_gone_is_lost() -> None:
+    row = label(cut(f"<body>{MENU}<p>KEPT</p>"), 0)
+    assert located(cut("<body><div>Three</div><p>KEPT</p>"), [row]) == {}
+    assert located(cut("<p>KEPT"), [row]) == {}
+
+
 @pytest.mark.skipif(not DATA.is_dir(), reason="WEBWINNOW_DATA names no folder with pages")
 def test_the_labelled_regions_still_read_as_they_did() -> None:
     by_file = defaultdict(list)
-    for row in ROWS:
+    for row in [*ROWS, *TRAINING[::10]]:
         by_file[row["file"]].append(row)
     for file, own in by_file.items():
         wanted = [("page_id", "in", [row["page_id"] for row in own])]

@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
 import turbohtml
+from growth import growth
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
@@ -58,6 +59,8 @@ ARRAYS = (
 
 
 def invisible(element: turbohtml.Element) -> bool:
+    if (element.attr("role") or "").strip().lower() == "tabpanel":
+        return False
     style = dict.fromkeys(("display",), "")
     for declaration in (element.attr("style") or "").lower().split(";"):
         name, _, value = declaration.partition(":")
@@ -322,6 +325,14 @@ def test_xpath_leads_the_parser_to_the_same_element(page: str):
 
 def within_svg(element: turbohtml.Element) -> bool:
     return any(isinstance(above, turbohtml.Element) and above.tag == "svg" for above in element.ancestors)
+
+
+def test_time_of_xpaths_grows_with_the_number_of_siblings_not_with_its_square():
+    def all_xpaths(siblings: int) -> Callable[[], object]:
+        tree = parse("<p>a</p><b>b</b>" * (siblings // 2))
+        return lambda: [node.xpath for node in replace(tree)]  # a copy: no positions are kept from earlier calls
+
+    assert growth(all_xpaths, 1_000, 10_000, 30) < 30
 
 
 def test_xpath_counts_siblings_of_the_same_tag():

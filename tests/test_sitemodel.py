@@ -78,7 +78,7 @@ def test_a_model_without_the_part_that_a_method_wants_says_so():
 
 def test_a_part_that_there_is_not_is_refused():
     with pytest.raises(ModelError, match="no part trees"):
-        webwinnow.learn([], parts=frozenset({"trees"}))
+        webwinnow.learn(["<p>a"], parts=frozenset({"trees"}))
 
 
 def test_a_threshold_chosen_by_hand_is_kept():
@@ -88,10 +88,9 @@ def test_a_threshold_chosen_by_hand_is_kept():
         model.with_threshold(1.5)
 
 
-def test_no_pages_make_a_model_that_knows_nothing():
-    model = webwinnow.learn([])
-    assert model.pages == 0
-    assert webwinnow.SiteModel.from_bytes(model.to_bytes()).clean("<p>x").text == "x\n"
+def test_no_pages_are_refused():
+    with pytest.raises(SettingsError, match="no pages to learn from"):
+        webwinnow.learn([])
 
 
 def test_one_page_is_not_taken_for_a_list_of_pages():

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import SettingsError
 from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey, _resolve_anything, canonical, is_safe_link, is_web_link, resolve
+from webwinnow.urls import (
+    SiteKey,
+    _resolve_anything,
+    canonical,
+    is_safe_link,
+    is_web_link,
+    resolve,
+    resolve_all_web,
+    resolve_web,
+)
 
 URL_PIECES = st.sampled_from(
     [
@@ -81,6 +90,15 @@ def test_canonical_drops_tracking_and_keeps_the_order_of_the_rest() -> None:
     url = "http://a.com/?z=1&utm_source=mail&FBCLID=x&a=2&utm%5Fmedium=y&gclid=3&z=0"
     assert canonical(url) == "http://a.com/?z=1&a=2&z=0"
     assert canonical("http://a.com/?utm_source=mail") == "http://a.com/"
+
+
+@pytest.mark.parametrize(
+    ("fragment", "kept"),
+    [("#/two", "#/two"), ("#!/two ü", "#!/two%20%C3%BC"), ("#!two", "#!two"), ("#top", ""), ("#!", ""), ("#/", "")],
+)
+def test_canonical_keeps_the_routes_of_applications_when_asked(fragment: str, kept: str) -> None:
+    assert canonical(f"http://A.test{fragment}", routes=True) == f"http://a.test/{kept}"
+    assert canonical(f"http://A.test{fragment}") == "http://a.test/"
 
 
 def test_canonical_keeps_tracking_when_asked() -> None:
@@ -206,6 +224,14 @@ def test_resolve_works_on_file_urls() -> None:
 @example("http://a/b\x01/c", "/x")
 def test_resolve_gives_the_same_by_its_fast_paths(base: str, href: str) -> None:
     assert resolve(base, href) == _resolve_anything(base, href)
+
+
+@given(st.sampled_from(["http://a.example/b/c?d", "ftp://a.example/b", "file:///b/c", "b/c", ""]), st.lists(URLISH))
+@example(
+    "https://a.example/b/c", ["/d", "d?e", "//b.example", "http://b.example/", "h", "/../d", "#d", "mailto:d", " /d"]
+)
+def test_links_are_resolved_together_as_one_by_one(base: str, hrefs: list[str]) -> None:
+    assert list(resolve_all_web(base, hrefs)) == [url for href in hrefs if (url := resolve_web(base, href)) is not None]
 
 
 @pytest.mark.parametrize("url", ["http://a", "HTTPS://a", " https://a", "ht\ntp://a", "\x01http://a"])

@@ -7,6 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from webwinnow.counted import counted
+
 SHOWN_LINES = 12
 LEAST_KEPT = 100
 SHOWN_REMOVED = 6
@@ -26,12 +28,12 @@ def main() -> None:
         print(f"    | {line[:100]}")
     gone = [json.loads(line) for line in rejected.read_text(encoding="utf-8").splitlines()]
     mine = [found for found in gone if found["url"] == record["url"] and "xpath" in found]
-    print(f"\nRemoved from this page ({len(mine)} blocks):\n")
+    print(f"\nRemoved from this page ({counted(len(mine), 'block')}):\n")
     for found in mine[:SHOWN_REMOVED]:
         print(f"    - {found['text'][:60]!r}\n      {found['xpath']}: {found['reason']}")
     print("\nRemoved from all pages, by reason:")
     for reason, count in Counter(found["reason"] for found in gone).most_common():
-        print(f"    {count:6} blocks  {reason}")
+        print(f"    {count:6,} {'block' if count == 1 else 'blocks':6}  {reason}")
 
 
 if __name__ == "__main__":

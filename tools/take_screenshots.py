@@ -1,8 +1,9 @@
-"""Retake the screenshots of docs/inspect.md: a report on the sample crawl in the system's Chromium.
+"""Retake the screenshots of docs/inspect.md and docs/cluster.md: reports on the sample crawls in the system's Chromium.
 
     python tools/take_screenshots.py [FOLDER]
 
-Needs the extra `render` and Debian's `chromium`; the screenshots are written to docs/ by default.
+Needs the extras `render` and `mining`, the dependency groups `dev` and `pictures`, and Debian's `chromium` (`make
+pictures` installs them); the screenshots are written to docs/ by default.
 """
 
 from __future__ import annotations
@@ -10,19 +11,31 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from fastwarc.warc import ArchiveIterator, WarcRecordType
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from webwinnow.report import ReportSettings, write_report
+from webwinnow import open_pages
+from webwinnow.browser import PageToRender, Renderer, RenderSettings
+from webwinnow.collection import CollectionSettings
+from webwinnow.commands.cluster import cluster_collection
+from webwinnow.mining import ClusterSettings
+from webwinnow.parsing import parse
+from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
+from webwinnow.report.clusterreport import write_cluster_html
+from webwinnow.sitemodel import learn
+from webwinnow.vectors import VectorSettings
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-SAMPLE = "samples/docs.warc.gz"
+SAMPLE, KINDS = "samples/docs.warc.gz", "samples/kinds.warc.gz"
 PAGE = "/locrsf.html"
+SEEN_PAGES = 8
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 COLOURS = 128
 """Size of the palette: the screenshots have few colours, and a small palette makes small files."""
@@ -43,8 +56,6 @@ def main() -> None:
         ):
             tab = browser.new_page(viewport=size, color_scheme=scheme, reduced_motion="reduce")
             _open_page(tab, report)
-            if size is PHONE:
-                tab.evaluate("scrollTo(0, document.querySelector('.sides').offsetTop - 70)")
             _save(tab, folder / f"{name}.png")
             tab.close()
         tab = browser.new_page(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")
@@ -52,7 +63,51 @@ def main() -> None:
         tab.click("#show-tree")
         tab.wait_for_selector(".tree-item")
         _save(tab, folder / "inspect-tree.png")
+        _seen_report(report)
+        tab = browser.new_page(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")
+        _open_page(tab, report)
+        tab.click("#show-seen")
+        tab.wait_for_function("document.querySelector('#seen img').complete")
+        for part in ("section", "list"):
+            button = tab.locator(f"#seen-parts [data-part={part}]")
+            if button.count():
+                button.click()
+        _save(tab, folder / "inspect-seen.png")
+        take_clusters(browser, Path(scratch), folder / "cluster.png")
         browser.close()
+
+
+def take_clusters(browser: Browser, scratch: Path, path: Path) -> None:
+    """Take the report of the command in docs/guides/cluster.md."""
+    clusters = CollectionSettings(), VectorSettings(weighting="cst"), ClusterSettings(k=5)
+    write_cluster_html(cluster_collection([KINDS], *clusters), scratch / "clusters.html")
+    tab = browser.new_page(viewport=DESKTOP, color_scheme="light", reduced_motion="reduce")
+    tab.goto((scratch / "clusters.html").as_uri())
+    _save(tab, path)
+
+
+def _seen_report(path: Path) -> None:
+    """Write a report on rendered pages of the sample, with screenshots. Nothing is requested: the style sheet of the
+    pages, which the sample has, is put into them.
+    """
+    css = next(body for url, body in _responses() if url.endswith("/sqlite.css"))
+    trees = []
+    pages = [page for page in open_pages([SAMPLE], on_problem=print) if "sqlite" in page.url][:SEEN_PAGES]
+    wanted = [page for page in open_pages([SAMPLE], on_problem=print) if page.url.endswith(PAGE)]
+    with Renderer(RenderSettings(max_requests=0)) as renderer:
+        for page in {page.url: page for page in wanted + pages}.values():
+            body = page.body.replace(b"</head>", b"<style>" + css + b"</style></head>")
+            seen = renderer.render(PageToRender(url=page.url, body=body, screenshot=True))
+            trees.append(parse(seen.html, page.url, layout=seen.layout.to_bytes()))
+    methods = ("combined", "visual")
+    report = SiteReport.of(learn(trees, "sqlite.docs.example"), trees, methods)
+    path.write_text(report_html([report], methods), encoding="utf-8")
+
+
+def _responses() -> Iterator[tuple[str, bytes]]:
+    with Path(SAMPLE).open("rb") as file:
+        for record in ArchiveIterator(file, record_types=WarcRecordType.response):
+            yield record.headers["WARC-Target-URI"], record.reader.read()
 
 
 def _open_page(tab: Page, report: Path) -> None:
@@ -63,7 +118,7 @@ def _open_page(tab: Page, report: Path) -> None:
         "#site", label=next(text for text in tab.locator("#site option").all_text_contents() if "sqlite" in text)
     )
     tab.locator(".entry", has_text=PAGE).first.dispatch_event("click")
-    tab.locator("#page-url", has_text=PAGE).wait_for()
+    tab.locator("#page-url", has_text=PAGE).wait_for(state="attached")  # not shown on a phone
     tab.locator("h1").first.click()
     tab.keyboard.press("d")
     tab.wait_for_timeout(200)

@@ -2,8 +2,8 @@
 
     python tools/take_service_screenshots.py [FOLDER]
 
-Needs the extras `serve`, `render`, `search`, `mining`, `parquet` and Debian's `chromium`; the screenshots are
-written to docs/ by default.
+Needs the extras `serve`, `render`, `search`, `mining`, `parquet`, the dependency groups `dev` and `pictures`, and
+Debian's `chromium` (`make pictures` installs them); the screenshots are written to docs/ by default.
 """
 
 from __future__ import annotations
@@ -44,10 +44,15 @@ def main() -> None:
         tab.wait_for_timeout(500)
         _save(tab, folder / "serve-inspect.png")
         tab.goto(f"{job}/search?q=database+index")
+        tab.get_by_role("combobox", name="Words").press("End")
+        tab.get_by_role("combobox", name="Words").press_sequentially(" pag")
+        tab.get_by_role("option").first.wait_for()
         _save(tab, folder / "serve-search.png")
         tab.goto(f"{job}/clusters")
         tab.wait_for_timeout(500)
         _save(tab, folder / "serve-clusters.png")
+        tab.goto(f"http://127.0.0.1:{port}/docs")
+        _save(tab, folder / "serve-docs.png")
         phone = browser.new_page(viewport=PHONE, color_scheme="dark", reduced_motion="reduce")
         phone.goto(job)
         _save(phone, folder / "serve-phone.png")

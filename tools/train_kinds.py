@@ -29,8 +29,9 @@ def main() -> None:
         sys.exit("train: set WEBWINNOW_DATA to the folder with pages-wcxb.parquet and the files of whole sites")
     rows = label_rows(LABELS, MEASURED, TRAINING)
     pages = load_pages(data, rows)
-    print(f"{len(rows):,} labelled regions of {len(pages):,} pages read", flush=True)
-    model = fit_kinds(pages, seed=chosen.seed, about={"regions": len(rows), "pages": len(pages), "seed": chosen.seed})
+    count = sum(len(page.labels) for page in pages)
+    print(f"{count:,} labelled regions of {len(pages):,} pages read, {len(rows) - count} lost", flush=True)
+    model = fit_kinds(pages, seed=chosen.seed, about={"regions": count, "pages": len(pages), "seed": chosen.seed})
     chosen.out.write_bytes(model.to_bytes())
     print(f"{chosen.out}: {chosen.out.stat().st_size:,} bytes")
 

@@ -29,7 +29,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--without-news", action="store_true", help="train on the single pages only")
     options.add_argument(
-        "--by-reading", action="store_true", help="also train on the pages of tools/labels/pages.jsonl"
+        "--without-reading", action="store_true", help="do not train on the pages of tools/labels/pages.jsonl"
     )
     options.add_argument("--posts-only", action="store_true", help="do not train the page model")
     options.add_argument("--out", type=Path, default=SHIPPED, help="output folder")
@@ -38,7 +38,7 @@ def main() -> None:
     data = os.environ.get("WEBWINNOW_DATA", "")
     if not (Path(data) / "pages-wcxb.parquet").is_file():
         sys.exit("train: set WEBWINNOW_DATA to the folder with pages-wcxb, sites-news and pages-more")
-    pages = load(Path(data), news=not chosen.without_news, by_reading=READ_LABELS if chosen.by_reading else None)
+    pages = load(Path(data), news=not chosen.without_news, by_reading=None if chosen.without_reading else READ_LABELS)
     print(f"{len(pages):,} pages read", flush=True)
     about = {"pages": len(pages), "news": not chosen.without_news, "seed": chosen.seed}
     if chosen.posts_only:

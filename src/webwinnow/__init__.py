@@ -5,42 +5,39 @@ r"""Site-aware web page cleaning for web mining.
 'Grain\n'
 
 This module is the public API: what can be imported from `webwinnow` itself. Everything else is internal and may change
-in any release, unless the documentation names it.
+in any release, unless the documentation names it. Each name is imported on first use.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-try:
-    import_module("webwinnow._nodes")
-except ModuleNotFoundError as error:
-    if error.name != "webwinnow._nodes":
-        raise
-    raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler") from None
 from webwinnow._version import __version__
-from webwinnow.cleaner import Cleaner, CleanPage, Decision, clean_page
-from webwinnow.cleaning import Verdict
-from webwinnow.cleaning.page import PageSettings
-from webwinnow.docview import DocView, ViewSettings
-from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
-from webwinnow.fingerprints import Fingerprint, fingerprint
-from webwinnow.methods import DEFAULT_METHOD, CleaningSettings
-from webwinnow.pagemeta import Metadata, metadata
-from webwinnow.pagetree import Head, Node, PageTree
-from webwinnow.parsing import ParseLimits, parse
-from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
-from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
-from webwinnow.urls import SiteKey
-from webwinnow.words import StopList
+from webwinnow.lazy import lazy_names
 
+if find_spec("webwinnow._nodes") is None:
+    raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler")
 if TYPE_CHECKING:
+    from webwinnow.cleaner import Cleaner, CleanPage, Decision, clean_page, extract
+    from webwinnow.cleaning import Verdict
+    from webwinnow.cleaning.page import PageSettings
     from webwinnow.collection.settings import RunSettings
     from webwinnow.commands.clean import run
+    from webwinnow.docview import DocView, ViewSettings
+    from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
     from webwinnow.estimators import SiteFeatureWeighter as SiteFeatureWeighter
     from webwinnow.estimators import SiteTextCleaner as SiteTextCleaner
+    from webwinnow.fingerprints import Fingerprint, fingerprint
     from webwinnow.io import open_pages
+    from webwinnow.methods import CleaningSettings
+    from webwinnow.pagemeta import Metadata, metadata
+    from webwinnow.pagetree import Head, Node, PageTree
+    from webwinnow.parsing import ParseLimits, parse
+    from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
+    from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
+    from webwinnow.urls import SiteKey
+    from webwinnow.words import StopList
 
 __all__ = [
     "CleanPage",
@@ -84,37 +81,31 @@ __all__ = [
     "run",
 ]
 
-_LAZY = {
-    "RunSettings": "webwinnow.collection.settings",
-    "SiteFeatureWeighter": "webwinnow.estimators",
-    "SiteTextCleaner": "webwinnow.estimators",
-    "open_pages": "webwinnow.io",
-    "run": "webwinnow.commands",
+_HOMES = {
+    "cleaner": "Cleaner CleanPage Decision clean_page extract",
+    "cleaning": "Verdict",
+    "cleaning.page": "PageSettings",
+    "collection.settings": "RunSettings",
+    "commands": "run",
+    "docview": "DocView ViewSettings",
+    "errors": "InputError MissingExtra ModelError PageRefused SettingsError WebwinnowError",
+    "estimators": "SiteFeatureWeighter SiteTextCleaner",
+    "fingerprints": "Fingerprint fingerprint",
+    "io": "open_pages",
+    "methods": "CleaningSettings",
+    "pagemeta": "Metadata metadata",
+    "pagetree": "Head Node PageTree",
+    "parsing": "ParseLimits parse",
+    "records": "Dropped Failed Kept Outcome PageRecord",
+    "sitemodel": "SiteCleaner SiteModel learn",
+    "urls": "SiteKey",
+    "words": "StopList",
 }
-"""Names imported on first use, so that `import webwinnow` stays light. The estimators need the extra `mining`, so
-`from webwinnow import *` leaves them out."""
-
-
-def extract(
-    html: bytes | str,
-    url: str | None = None,
-    output: str = "text",
-    *,
-    method: str = DEFAULT_METHOD,
-    settings: CleaningSettings | None = None,
-) -> str:
-    """Return the main content of one page as text, Markdown or sanitised HTML (`output="text"|"markdown"|"html"`).
-
-    Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.
-    """
-    return clean_page(parse(html, url), method, settings=settings).render(output)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"webwinnow has no {name}")
+"""The modules of the public names. The estimators need the extra `mining`, so `from webwinnow import *` leaves them
+out."""
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_LAZY, *(name for name in globals() if name.startswith("__"))})
+    names = (name for names in _HOMES.values() for name in names.split())
+    return sorted({*__all__, *names, *(name for name in globals() if name.startswith("__"))})

@@ -1,21 +1,23 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The columns of a PageTree from serialised HTML. tests/oracles/plain_layout.py is the slow version."""
+"""The columns of a PageTree from an HTML tree or from serialised HTML. tests/oracles/plain_layout.py is the slow version."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memchr, memcmp, memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from webwinnow import markup as vocabulary
-from webwinnow._memory cimport Buffer, Column, filled, push, push32, push64
+from webwinnow._hashing cimport GOLDEN, mixed
+from webwinnow._htmltree cimport TEXT_NODE, Attribute, Builder, Dom, HtmlTree
+from webwinnow._memory cimport Buffer, Column, make_room, push, push32, push64
 from webwinnow._unicode cimport is_blank, lower
 from webwinnow.errors import PageRefused
+
+cdef object read_only = np.frombuffer
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
@@ -123,13 +125,16 @@ _fill_tables()
 cdef enum:
     # the columns of a Layout: those of ARRAYS in order, and others
     TAG, PARENT, END, STYLE, SHAPE, FLAGS, TEXT_START, TEXT_END, RUN_START, RUN_OWNER, RUN_BEFORE, ATTR_NODE, \
-        ATTR_NAME, ATTR_START, TEXT, ATTR_TEXT, OPENED, FOUND, KEY, COLUMNS
+        ATTR_NAME, ATTR_START, TEXT, ATTR_TEXT, OPENED, FOUND, KEY, SLOT, KNOWN_KEY, COLUMNS
 
-cdef dict ARRAYS = {
-    "tag": np.uint16, "parent": np.int32, "end": np.int32, "style": np.uint64, "shape": np.uint64, "flags": np.uint8,
-    "text_start": np.int32, "text_end": np.int32, "run_start": np.int32, "run_owner": np.int32, "run_before": np.int32,
-    "attr_node": np.int32, "attr_name": np.uint8, "attr_start": np.int32,
-}
+cdef tuple ARRAYS = tuple(
+    (name, np.dtype(dtype))
+    for name, dtype in {
+        "tag": np.uint16, "parent": np.int32, "end": np.int32, "style": np.uint64, "shape": np.uint64,
+        "flags": np.uint8, "text_start": np.int32, "text_end": np.int32, "run_start": np.int32, "run_owner": np.int32,
+        "run_before": np.int32, "attr_node": np.int32, "attr_name": np.uint8, "attr_start": np.int32,
+    }.items()
+)
 
 
 cdef enum:
@@ -375,19 +380,11 @@ cdef Py_ssize_t write_folded(const unsigned char* source, Py_ssize_t size, char*
     return total
 
 
-cdef struct Attribute:
-    const char* name
-    Py_ssize_t name_size
-    const char* value
-    Py_ssize_t value_size
-    uint32_t info
-
-
 cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
-    """Whether a value is ASCII without an escape."""
+    """Whether a value is ASCII."""
     cdef Py_ssize_t k
     for k in range(size):
-        if <uint8_t>value[k] >= 128 or value[k] == 38:
+        if <uint8_t>value[k] >= 128:
             return False
     return True
 
@@ -413,22 +410,25 @@ cdef inline Py_ssize_t escape_at(const char* data, Py_ssize_t left, uint8_t* cod
 
 
 cdef Py_ssize_t unescaped(const char* value, Py_ssize_t size, char* out) noexcept:
-    """Write ASCII without its escapes into `out`; return its size, or -1 if it is not ASCII."""
+    """Write text without its escapes into `out`, which has room for all of it; return its size."""
     cdef Py_ssize_t k = 0, total = 0
     cdef uint8_t code
     while k < size:
-        code = <uint8_t>value[k]
-        k += escape_at(value + k, size - k, &code) if code == 38 else 1
-        if code >= 128:
-            return -1
-        out[total] = code
+        if value[k] != 38:
+            out[total] = value[k]
+            k += 1
+        else:
+            k += escape_at(value + k, size - k, &code)
+            if code == 160:
+                out[total] = <char>0xC2
+                total += 1
+            out[total] = <char>code
         total += 1
     return total
 
 
 cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute* attributes, Py_ssize_t count):
     """markup.canonical_style, encoded; None for other scripts and long values, which are left to Python."""
-    cdef char plain[MAX_CLASS]
     cdef const unsigned char* value
     cdef Py_ssize_t size
     cdef char parts[MAX_PARTS][MAX_CLASS + MAX_TOKENS + LONGEST_NAME + 1]
@@ -446,10 +446,7 @@ cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute
             return None
         value, size = <const unsigned char*>attributes[k].value, attributes[k].value_size
         if not is_plain(attributes[k].value, size):
-            size = unescaped(attributes[k].value, size, plain)
-            if size < 0:
-                return None
-            value = <const unsigned char*>plain
+            return None
         n = attributes[k].name_size
         memcpy(parts[used], attributes[k].name, n)
         parts[used][n] = 61  # '='
@@ -479,32 +476,36 @@ cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute
     return PyBytes_FromStringAndSize(joined, total)
 
 
+cdef enum:
+    FIRST_SLOTS = 256
+    MOST_PROBES = 16  # a page can be written so that its keys collide: then some are not remembered
+
+cdef struct KnownHash:
+    # a key that was hashed before: its place in KNOWN_KEY, and the hash of the style or shape
+    uint64_t place
+    uint64_t value
+    Py_ssize_t start
+    Py_ssize_t size
+
+
+cdef inline uint64_t place_of(const char* key, Py_ssize_t size) noexcept:
+    """Where in the table of known hashes a key belongs."""
+    cdef uint64_t found = <uint64_t>size, part = 0
+    while size >= 8:
+        memcpy(&part, key, 8)
+        found = (found ^ part) * GOLDEN
+        found ^= found >> 29
+        key += 8
+        size -= 8
+    part = 0
+    memcpy(&part, key, size)
+    return mixed(found ^ part)
+
+
 cdef struct Open:
     const char* name
     Py_ssize_t size
     int32_t node
-
-
-cdef Py_ssize_t push_text(Column* out, const char* data, Py_ssize_t size) except -1:
-    """Append UTF-8 text without its escapes; return the number of code points."""
-    cdef Py_ssize_t points = 0, k = 0, start
-    cdef const char* found
-    cdef uint8_t code
-    while k < size:
-        found = <const char*>memchr(data + k, 38, size - k)  # '&'
-        start = k
-        k = size if found == NULL else found - data
-        push(out, data + start, k - start)
-        points += code_points(data + start, k - start)
-        if k == size:
-            break
-        points += 1
-        k += escape_at(data + k, size - k, &code)
-        if code == 160:
-            push(out, b"\xc2\xa0", 2)
-        else:
-            push(out, &code, 1)
-    return points
 
 
 cdef inline Py_ssize_t code_points(const char* data, Py_ssize_t size) noexcept:
@@ -524,22 +525,14 @@ cdef bint says_none(const char* value, Py_ssize_t size) noexcept:
     return False
 
 
-cdef object text_of(const char* data, Py_ssize_t size):
-    """A slice of the markup as a string, without escapes."""
-    cdef Buffer text
-    if memchr(data, 38, size) == NULL:
-        return PyUnicode_DecodeUTF8(data, size, NULL)
-    text = Buffer()
-    push_text(&text.column, data, size)
-    return PyUnicode_DecodeUTF8(text.column.data, text.column.used, NULL)
-
-
 cdef class Layout:
     """The growing columns of one page."""
 
     cdef Py_ssize_t max_nodes, max_depth, max_attributes
     cdef Column column[COLUMNS]
-    cdef dict custom, style_memo, shape_memo
+    cdef dict custom
+    cdef Py_ssize_t known
+    cdef bint is_known
     cdef int32_t count, current, length, attr_length, last_owner, last_before
     cdef Py_ssize_t depth, skip
     cdef bint in_body, frameset, clipped_depth, clipped_attributes
@@ -549,8 +542,8 @@ cdef class Layout:
         self.max_depth = max_depth
         self.max_attributes = max_attributes
         self.custom = {}
-        self.style_memo = {}
-        self.shape_memo = {}
+        self.known = 0
+        self.widen(FIRST_SLOTS)
         self.current = -1
         self.last_owner = -1
         push32(&self.column[ATTR_START], 0)
@@ -584,14 +577,12 @@ cdef class Layout:
         self.depth += 1
         return 0
 
-    cdef int open(self, const char* name, Py_ssize_t size) except -1:
-        """Process a start tag, with its attributes in `found`."""
+    cdef int open(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except -1:
+        """Process a start tag."""
         cdef uint32_t info = look_up(TAG_TABLE, name, size)
         cdef bint unclosed = (info & UNCLOSED) != 0, shadow_root = False
         cdef int32_t node
         cdef Py_ssize_t k
-        cdef Attribute* attributes = <Attribute*>self.column[FOUND].data
-        cdef Py_ssize_t count = self.column[FOUND].used // sizeof(Attribute)
         if self.skip:
             if not unclosed:
                 self.push_open(name, size, -1)
@@ -603,6 +594,8 @@ cdef class Layout:
             if not (size == 4 and memcmp(name, b"body", 4) == 0):
                 return 0
             self.in_body = True
+        for k in range(count):
+            attributes[k].info = look_up(ATTRIBUTE_TABLE, attributes[k].name, attributes[k].name_size)
         if info & DROP:
             if info & TEMPLATE:
                 shadow_root = vocabulary.is_shadow_root("template", self.pairs(attributes, count, False))
@@ -659,7 +652,8 @@ cdef class Layout:
             push32(&self.column[RUN_BEFORE], self.count)
             self.last_owner = self.current
             self.last_before = self.count
-        self.length += <int32_t>push_text(&self.column[TEXT], data, size)
+        push(&self.column[TEXT], data, size)
+        self.length += <int32_t>code_points(data, size)
         return 0
 
     cdef int32_t add(self, const char* name, Py_ssize_t size, uint32_t info, Attribute* attributes,
@@ -717,10 +711,10 @@ cdef class Layout:
         for k in range(count):
             if attributes[k].info & MAY_BE_HIDING:
                 if says_none(attributes[k].value, attributes[k].value_size):
-                    if not is_plain(attributes[k].value, attributes[k].value_size):
+                    if not is_plain(attributes[k].value, attributes[k].value_size) or displays_none(
+                        attributes[k].value, attributes[k].value_size
+                    ):
                         return self.is_hidden_by_rule(name, size, attributes, count)
-                    if displays_none(attributes[k].value, attributes[k].value_size):
-                        return True
             elif is_input and attributes[k].name_size == 4 and memcmp(attributes[k].name, b"type", 4) == 0:
                 if not is_plain(attributes[k].value, attributes[k].value_size):
                     return self.is_hidden_by_rule(name, size, attributes, count)
@@ -740,9 +734,10 @@ cdef class Layout:
         push32(&self.column[ATTR_NODE], node)
         push(&self.column[ATTR_NAME], &code, 1)
         if attribute.value_size <= LONGEST:
-            self.attr_length += <int32_t>push_text(&self.column[ATTR_TEXT], attribute.value, attribute.value_size)
+            push(&self.column[ATTR_TEXT], attribute.value, attribute.value_size)
+            self.attr_length += <int32_t>code_points(attribute.value, attribute.value_size)
         else:  # long in bytes, maybe not in characters
-            value = text_of(attribute.value, attribute.value_size)
+            value = PyUnicode_DecodeUTF8(attribute.value, attribute.value_size, NULL)
             if len(value) > LONGEST:
                 value = "" if attribute.info & IS_URL else value[:LONGEST]
             self.attr_length += <int32_t>len(value)
@@ -755,56 +750,120 @@ cdef class Layout:
         return [
             (
                 PyUnicode_DecodeUTF8(attributes[k].name, attributes[k].name_size, NULL),
-                text_of(attributes[k].value, attributes[k].value_size),
+                PyUnicode_DecodeUTF8(attributes[k].value, attributes[k].value_size, NULL),
             )
             for k in range(count)
             if not display_only or attributes[k].info & DISPLAY
         ]
 
+    cdef int widen(self, Py_ssize_t slots) except -1:
+        """Make the table of known hashes this large."""
+        cdef Column old = self.column[SLOT]
+        cdef KnownHash* before = <KnownHash*>old.data
+        cdef KnownHash* after
+        cdef Py_ssize_t k, probe
+        cdef KnownHash* slot
+        memset(&self.column[SLOT], 0, sizeof(Column))
+        try:
+            make_room(&self.column[SLOT], slots * sizeof(KnownHash))
+        except MemoryError:
+            self.column[SLOT] = old
+            raise
+        self.column[SLOT].used = slots * sizeof(KnownHash)
+        after = <KnownHash*>self.column[SLOT].data
+        memset(after, 0, self.column[SLOT].used)
+        for k in range(<Py_ssize_t>(old.used // sizeof(KnownHash))):
+            for probe in range(MOST_PROBES if before[k].size else 0):
+                slot = after + ((before[k].place + <uint64_t>probe) & <uint64_t>(slots - 1))
+                if not slot.size:
+                    slot[0] = before[k]
+                    break
+        free(old.data)
+        return 0
+
+    cdef KnownHash* hash_of_key(self) except? NULL:
+        """The slot of what KEY contains; `is_known` says whether its hash is there. NULL if there is no slot for it."""
+        cdef Column* key = &self.column[KEY]
+        cdef Py_ssize_t slots = self.column[SLOT].used // sizeof(KnownHash), probe, size = key.used
+        cdef uint64_t place = place_of(key.data, size)
+        cdef KnownHash* slot
+        self.is_known = False
+        if 2 * self.known >= slots:
+            slots *= 2
+            self.widen(slots)
+        for probe in range(MOST_PROBES):
+            slot = (<KnownHash*>self.column[SLOT].data) + ((place + <uint64_t>probe) & <uint64_t>(slots - 1))
+            if not slot.size:
+                slot.place = place
+                return slot
+            if slot.place == place and slot.size == size:
+                if memcmp(self.column[KNOWN_KEY].data + slot.start, key.data, size) == 0:
+                    self.is_known = True
+                    return slot
+        return NULL
+
+    cdef int remember(self, KnownHash* slot, uint64_t value) except -1:
+        """Keep the hash of what KEY contains in its slot."""
+        if slot != NULL:
+            slot.value = value
+            slot.start = self.column[KNOWN_KEY].used
+            push(&self.column[KNOWN_KEY], self.column[KEY].data, self.column[KEY].used)
+            slot.size = self.column[KEY].used
+            self.known += 1
+        return 0
+
     cdef uint64_t style_of(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except? 1:
-        cdef bytes key = PyBytes_FromStringAndSize(self.column[KEY].data, self.column[KEY].used)
-        cdef PyObject* known = PyDict_GetItem(self.style_memo, key)
+        cdef KnownHash* slot = self.hash_of_key()
         cdef bytes canonical
-        if known != NULL:
-            return <object>known
+        cdef uint64_t style
+        if self.is_known:
+            return slot.value
         canonical = canonical_style(name, size, attributes, count)
         if canonical is not None:
             style = xxh3_64_intdigest(canonical)
         else:
             style = vocabulary.style_hash(PyUnicode_DecodeUTF8(name, size, NULL), self.pairs(attributes, count, True))
-        self.style_memo[key] = style
+        self.remember(slot, style)
         return style
 
     cdef uint64_t shape_of(self, const char* name, Py_ssize_t size, int code, Attribute* attributes,
                            Py_ssize_t role) except? 1:
+        cdef KnownHash* slot
+        cdef uint64_t shape
         if role < 0 and code < FIRST_CUSTOM:
             return SHAPE_OF_TAG[code]
-        key = (
+        self.column[KEY].used = 0
+        push(&self.column[KEY], b"\0", 1)  # no style begins so
+        push(&self.column[KEY], name, size)
+        push(&self.column[KEY], b" ", 1)
+        if role >= 0:
+            push(&self.column[KEY], attributes[role].value, attributes[role].value_size)
+        slot = self.hash_of_key()
+        if self.is_known:
+            return slot.value
+        shape = vocabulary.shape_hash(
             PyUnicode_DecodeUTF8(name, size, NULL),
-            text_of(attributes[role].value, attributes[role].value_size) if role >= 0 else "",
+            PyUnicode_DecodeUTF8(attributes[role].value, attributes[role].value_size, NULL) if role >= 0 else "",
         )
-        shape = self.shape_memo.get(key)
-        if shape is None:
-            shape = self.shape_memo[key] = vocabulary.shape_hash(*key)
+        self.remember(slot, shape)
         return shape
 
     cdef dict columns(self):
         (<int32_t*>self.column[END].data)[0] = self.count
         (<int32_t*>self.column[TEXT_END].data)[0] = self.length
         push32(&self.column[RUN_START], self.length)
-        found = {
-            name: filled(np.empty(self.column[k].used // np.dtype(dtype).itemsize, dtype), &self.column[k])
-            for k, (name, dtype) in enumerate(ARRAYS.items())
-        }
-        return {
-            **found,
-            "text": decoded(&self.column[TEXT]),
-            "attr_text": decoded(&self.column[ATTR_TEXT]),
-            "custom_tags": tuple(self.custom),
-            "frameset": self.frameset,
-            "clipped_depth": self.clipped_depth,
-            "clipped_attributes": self.clipped_attributes,
-        }
+        cdef dict found = {}
+        cdef int k = 0
+        for name, dtype in ARRAYS:
+            found[name] = read_only(PyBytes_FromStringAndSize(self.column[k].data, self.column[k].used), dtype)
+            k += 1
+        found["text"] = decoded(&self.column[TEXT])
+        found["attr_text"] = decoded(&self.column[ATTR_TEXT])
+        found["custom_tags"] = tuple(self.custom)
+        found["frameset"] = self.frameset
+        found["clipped_depth"] = self.clipped_depth
+        found["clipped_attributes"] = self.clipped_attributes
+        return found
 
 
 cdef str decoded(const Column* text):
@@ -844,13 +903,17 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
     cdef const char* mark
     cdef const char* name
     cdef Attribute attribute
+    cdef Column* found
+    cdef Buffer plain = Buffer()  # text and values without escapes, which are shorter
     cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
+    found = &layout.column[FOUND]
+    make_room(&plain.column, size)
     while at < stop:
         mark = <const char*>memchr(at, 60, stop - at)  # '<'
         if mark == NULL:
             mark = stop
         if mark > at:
-            layout.characters(at, mark - at)
+            layout.characters(plain.column.data, unescaped(at, mark - at, plain.column.data))
         if mark + 1 >= stop:
             break
         at = mark + 1
@@ -877,7 +940,7 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
         while at < stop and at[0] != 32 and at[0] != 62:
             at += 1
         size = at - name
-        layout.column[FOUND].used = 0
+        found.used = plain.column.used = 0
         while at < stop and at[0] == 32:
             attribute.name = at + 1
             at += 2  # a name has at least one character, which may be '='
@@ -892,17 +955,46 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
             if mark == NULL:
                 at = stop
                 break
-            attribute.value_size = mark - attribute.value
-            attribute.info = look_up(ATTRIBUTE_TABLE, attribute.name, attribute.name_size)
-            push(&layout.column[FOUND], &attribute, sizeof(Attribute))
+            attribute.value_size = unescaped(
+                attribute.value, mark - attribute.value, plain.column.data + plain.column.used
+            )
+            attribute.value = plain.column.data + plain.column.used
+            plain.column.used += attribute.value_size
+            push(found, &attribute, sizeof(Attribute))
             at = mark + 1
         at += 1
         if is_renamed(name, size):
             name += 3
             size -= 3
-        layout.open(name, size)
+        layout.open(name, size, <Attribute*>found.data, found.used // sizeof(Attribute))
         if at < stop and at[0] == 10 and look_up(TAG_TABLE, name, size) & SKIPS_NEWLINE:
             at += 1
+    return layout.columns()
+
+
+def lay_out_tree(HtmlTree tree, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+    """The columns of a PageTree, and `frameset`, `clipped_depth`, `clipped_attributes`, from the tree of a page."""
+    cdef Builder* b = &tree.builder
+    cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
+    cdef int32_t i = b.nodes[0].first
+    cdef Dom* node
+    while i > 0:
+        node = b.nodes + i
+        if node.kind == TEXT_NODE:
+            layout.characters(node.data, node.size)
+        else:
+            layout.open(node.data, node.size, b.attributes + node.attributes, node.attribute_count)
+            if node.first >= 0:
+                i = node.first
+                continue
+        while i > 0:
+            node = b.nodes + i
+            if node.kind != TEXT_NODE:
+                layout.close(node.data, node.size)
+            if node.next >= 0:
+                i = node.next
+                break
+            i = node.parent
     return layout.columns()
 
 

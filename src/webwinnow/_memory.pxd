@@ -57,7 +57,7 @@ cdef struct Column:
     size_t room
 
 
-cdef inline int make_room(Column* column, size_t more) except -1:
+cdef inline int make_room(Column* column, size_t more) except -1 nogil:
     """Ensure that `more` bytes fit."""
     cdef size_t room
     cdef char* grown
@@ -65,24 +65,25 @@ cdef inline int make_room(Column* column, size_t more) except -1:
         room = (column.used + more) * 2 + 4096
         grown = <char*>realloc(column.data, room)
         if grown == NULL:
-            raise MemoryError()
+            with gil:
+                raise MemoryError()
         column.data = grown
         column.room = room
     return 0
 
 
-cdef inline int push(Column* column, const void* value, size_t width) except -1:
+cdef inline int push(Column* column, const void* value, size_t width) except -1 nogil:
     make_room(column, width)
     memcpy(column.data + column.used, value, width)
     column.used += width
     return 0
 
 
-cdef inline int push32(Column* column, int32_t value) except -1:
+cdef inline int push32(Column* column, int32_t value) except -1 nogil:
     return push(column, &value, 4)
 
 
-cdef inline int push64(Column* column, uint64_t value) except -1:
+cdef inline int push64(Column* column, uint64_t value) except -1 nogil:
     return push(column, &value, 8)
 
 

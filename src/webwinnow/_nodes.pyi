@@ -15,9 +15,7 @@ def path_keys(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]: ...
 def kept_around(
     parent: NDArray[np.int32],
-    text_start: NDArray[np.int32],
-    text_end: NDArray[np.int32],
-    run_start: NDArray[np.int32],
+    run_owner: NDArray[np.int32],
     says: NDArray[np.bool_],
     kept: NDArray[np.bool_],
     visible: NDArray[np.bool_],

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 import numpy as np
 
 from webwinnow._hashing cimport GOLDEN, mixed
-from webwinnow._memory cimport Scratch, bytes_of, check_columns, lower_bound
+from webwinnow._memory cimport Scratch, bytes_of, check_columns
 from webwinnow._signs cimport has_sign, is_icon, is_sign, is_space_or_control
 from webwinnow._unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 
@@ -90,41 +90,32 @@ def path_keys(const int32_t[::1] parent, const uint64_t[::1] style):
     return whole.base, near.base
 
 
-cdef inline Py_ssize_t first_from(const int32_t[::1] starts, Py_ssize_t runs, int32_t value, Py_ssize_t low) noexcept:
-    """The first run from `low` on that starts at `value` or later, found in steps that double."""
-    cdef Py_ssize_t high, step = 1
-    if low and starts[low - 1] >= value:
-        low = 0
-    high = low
-    while high < runs and starts[high] < value:
-        low = high + 1
-        high += step
-        step *= 2
-    return lower_bound(&starts[0], low, min(high, runs), value)
-
-
-def kept_around(const int32_t[::1] parent, const int32_t[::1] text_start, const int32_t[::1] text_end,
-                const int32_t[::1] run_start, has_text, keep, visible):
+def kept_around(const int32_t[::1] parent, const int32_t[::1] run_owner, has_text, keep, visible):
     """The nodes with kept text, and the visible nodes without text inside of such."""
+    cdef Scratch scratch = Scratch()
     cdef const uint8_t[::1] says = bytes_of(has_text), kept = bytes_of(keep), seen = bytes_of(visible)
-    cdef Py_ssize_t size = parent.shape[0], runs = run_start.shape[0] - 1, i, r, first = 0, last
-    check_columns(text_start.shape[0] == text_end.shape[0] == seen.shape[0] == size)
-    check_columns(says.shape[0] == kept.shape[0] == runs)
-    cdef int32_t[::1] texts = np.zeros(runs + 1, np.int32), kept_texts = np.zeros(runs + 1, np.int32)
-    cdef uint8_t[::1] found = np.zeros(size, np.uint8), around = np.zeros(size, np.uint8)
-    cdef bint any_text, any_kept
+    cdef Py_ssize_t size = parent.shape[0], runs = run_owner.shape[0], i, r
+    check_columns(seen.shape[0] == size and says.shape[0] == kept.shape[0] == runs)
+    cdef uint8_t[::1] found = np.empty(size, np.uint8)
+    cdef uint8_t* any_text = <uint8_t*>scratch.room(size, 1)
+    cdef uint8_t* any_kept = <uint8_t*>scratch.room(size, 1)
     for r in range(runs):
-        texts[r + 1] = texts[r] + says[r]
-        kept_texts[r + 1] = kept_texts[r] + (says[r] and kept[r])
-    for i in range(size):
+        if not 0 <= run_owner[r] < size:
+            raise ValueError(f"run {r} is outside the tree")
+        if says[r]:
+            any_text[run_owner[r]] = 1
+            any_kept[run_owner[r]] |= kept[r]
+    for i in range(size - 1, -1, -1):
         if parent[i] >= i:
             raise ValueError(f"node {i} has the parent {parent[i]}")
-        first = first_from(run_start, runs, text_start[i], first)
-        last = first_from(run_start, runs, text_end[i], first)
-        any_text = texts[last] > texts[first]
-        any_kept = kept_texts[last] > kept_texts[first]
-        around[i] = any_kept if any_text else (around[parent[i]] if parent[i] >= 0 else 0)
-        found[i] = around[i] and (seen[i] or any_kept)
+        if parent[i] >= 0:
+            any_text[parent[i]] |= any_text[i]
+            any_kept[parent[i]] |= any_kept[i]
+    for i in range(size):
+        found[i] = any_kept[i] and (seen[i] or any_text[i])
+        if not any_text[i] and parent[i] >= 0 and any_kept[parent[i]]:
+            any_kept[i] = 1  # as the nearest element with text
+            found[i] = seen[i]
     return found.base.view(np.bool_)
 
 

@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """Sections, introductions, code and figures of a page. tests/oracles/plain_sections.py is the slow version."""
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 import numpy as np
 
-from webwinnow._memory cimport Scratch, bytes_of, check_columns, check_parent, lower_bound
+from webwinnow._memory cimport Scratch, bytes_of, check_columns, check_parent, check_runs, lower_bound
 from webwinnow._unicode cimport (
-    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ, Py_UNICODE_ISSPACE
+    PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ, Py_UNICODE_ISSPACE, lower
 )
 
 cdef enum:
@@ -22,6 +22,36 @@ cdef enum:
 cdef inline bint is_colon(Py_UCS4 c) noexcept nogil:
     """A colon of any script."""
     return c == 0x3A or c == 0xFF1A or c == 0xFE55 or c == 0xFE13 or c == 0x1366 or c == 0x55D
+
+
+def outline_roles(const uint16_t[::1] tag, const uint8_t[::1] roles, const int32_t[::1] attr_node,
+                  const uint8_t[::1] attr_name, const int32_t[::1] attr_start, str attr_text, int code, int level):
+    """The roles of nodes for `outline`: those of their tags, the last of `roles` for all further ones, and the given
+    level of a heading if the attribute with this code is "heading".
+    """
+    cdef Py_ssize_t i, k, size = tag.shape[0], attributes = attr_node.shape[0], last = roles.shape[0] - 1
+    cdef int kind = PyUnicode_KIND(attr_text), at
+    cdef void* data = PyUnicode_DATA(attr_text)
+    cdef const char* heading = b"heading"
+    check_columns(last >= 0 and attr_name.shape[0] == attributes)
+    check_runs(attr_start, attributes, PyUnicode_GET_LENGTH(attr_text))
+    found = np.empty(size, np.uint8)
+    cdef uint8_t[::1] role = found
+    for i in range(size):
+        role[i] = roles[min(<Py_ssize_t>tag[i], last)]
+    for k in range(attributes):
+        if attr_name[k] != code or attr_start[k + 1] - attr_start[k] != 7:
+            continue
+        at = 0
+        while at < 7 and PyUnicode_READ(kind, data, attr_start[k] + at) == <Py_UCS4>heading[at]:
+            at += 1
+        if at < 7:
+            continue
+        if not 0 <= attr_node[k] < size:
+            raise ValueError(f"attribute {k} is outside the tree")
+        if not role[attr_node[k]] & LEVEL:
+            role[attr_node[k]] |= level
+    return found
 
 
 def outline(const int32_t[::1] parent, const int32_t[::1] text_start, const int32_t[::1] text_end,
@@ -228,30 +258,147 @@ cdef inline void lift(double[::1] found, Py_ssize_t first, Py_ssize_t after, dou
             found[k] = max(found[k], least)
 
 
-def beside(const int32_t[::1] parent, const int32_t[::1] text_start, const int32_t[::1] text_end,
-           const int32_t[::1] start, const int32_t[::1] nodes):
-    """For each of `nodes`, which have no text, the nearest block before and after it; -1 for none.
+def pictures_beside(const int32_t[::1] parent, const uint16_t[::1] tag, const int32_t[::1] text_start,
+                    const int32_t[::1] text_end, keep, is_picture, const int32_t[::1] start, const int32_t[::1] words,
+                    kept_blocks, int32_t few, tuple codes):
+    """Of the nodes to keep the images with a kept block beside them, and two masks: the pictures without, and those
+    with such a block that are no images, except an `svg` in a `figure`; `codes` are these three tags.
 
-    Of the two only the one that shares the smaller element with the node, or both if they share the same.
+    Pictures have no text. `is_picture` is a table over tags, its last entry that of all further ones; blocks begin in the text at `start`.
+    Of the blocks that are kept, or have more than a `few` words, those beside a picture are the nearest before and
+    after it: the one that shares the smaller element with it, or both if they share the same.
     """
-    cdef Py_ssize_t size = parent.shape[0], n = start.shape[0], j
+    cdef Scratch scratch = Scratch()
+    cdef const uint8_t[::1] wanted = bytes_of(keep), shows = bytes_of(is_picture), kept = bytes_of(kept_blocks)
+    cdef Py_ssize_t size = parent.shape[0], blocks = start.shape[0], n = 0, found = 0, i, last = shows.shape[0] - 1
     cdef int32_t node, before, after
-    check_columns(text_start.shape[0] == text_end.shape[0] == size)
-    cdef int32_t[:, ::1] found = np.full((2, nodes.shape[0]), -1, np.int32)
-    if n == 0:
-        return found.base
-    for j in range(nodes.shape[0]):
-        if not 0 <= nodes[j] < size:
-            raise ValueError(f"node {nodes[j]} is outside the page")
-        node = parent[nodes[j]]
-        after = <int32_t>lower_bound(&start[0], 0, n, text_start[nodes[j]])
+    cdef bint is_found
+    check_columns(tag.shape[0] == text_start.shape[0] == text_end.shape[0] == wanted.shape[0] == size)
+    check_columns(words.shape[0] == kept.shape[0] == blocks and last >= 0)
+    cdef int32_t* place = <int32_t*>scratch.room(blocks, sizeof(int32_t))
+    cdef uint8_t* stays = <uint8_t*>scratch.room(blocks, 1)
+    cdef int32_t* nodes = <int32_t*>scratch.room(size, sizeof(int32_t))
+    cdef uint8_t* follows = <uint8_t*>scratch.room(size, 1)
+    for i in range(size):
+        if wanted[i] and shows[min(<Py_ssize_t>tag[i], last)] and text_start[i] == text_end[i]:
+            nodes[found] = <int32_t>i
+            found += 1
+    if found:
+        for i in range(blocks):
+            if kept[i] or words[i] > few:
+                place[n], stays[n] = start[i], kept[i]
+                n += 1
+    for i in range(found if n else 0):
+        node = parent[nodes[i]]
+        after = <int32_t>lower_bound(<const int32_t*>place, 0, n, text_start[nodes[i]])
         before = after - 1
-        while node >= 0 and found[0, j] < 0 and found[1, j] < 0:
-            if before >= 0 and text_start[node] <= start[before]:
-                found[0, j] = before
-            if after < n and start[after] < text_end[node]:
-                found[1, j] = after
+        is_found = False
+        while node >= 0 and not is_found:
+            if before >= 0 and text_start[node] <= place[before]:
+                is_found = True
+                follows[i] |= stays[before]
+            if after < n and place[after] < text_end[node]:
+                is_found = True
+                follows[i] |= stays[after]
             if parent[node] >= node:
                 raise ValueError(f"node {node} has the parent {parent[node]}")
             node = parent[node]
-    return found.base
+    cdef int img, svg, figure, code
+    img, svg, figure = codes
+    pictures, outside, others = np.empty(found, np.int32), np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    cdef int32_t[::1] image = pictures
+    cdef uint8_t[::1] alone = outside, other = others
+    cdef Py_ssize_t images = 0
+    for i in range(found):
+        node = nodes[i]
+        code = tag[node]
+        if not follows[i]:
+            alone[node] = 1
+        elif code == img:
+            image[images] = node
+            images += 1
+        else:
+            other[node] = not (code == svg and parent[node] >= 0 and tag[parent[node]] == figure)
+    return pictures[:images], outside.view(np.bool_), others.view(np.bool_)
+
+
+def add_wrappers(const int32_t[::1] parent, const int32_t[::1] end, const uint16_t[::1] tag,
+                 const int32_t[::1] text_start, const int32_t[::1] text_end, keep, is_picture, wraps, removed, others):
+    """Add to two masks of pictures that are removed the elements around these with neither text nor another picture.
+
+    `is_picture` and `wraps` are tables over tags, their last entry that of all further ones.
+    """
+    cdef Scratch scratch = Scratch()
+    cdef const uint8_t[::1] wanted = bytes_of(keep), shows = bytes_of(is_picture), around = bytes_of(wraps)
+    cdef uint8_t[::1] gone = removed.view(np.uint8), gone_too = others.view(np.uint8), of
+    cdef Py_ssize_t size = parent.shape[0], i, last = shows.shape[0] - 1
+    cdef int32_t up
+    cdef int which
+    check_columns(end.shape[0] == tag.shape[0] == text_start.shape[0] == text_end.shape[0] == wanted.shape[0] == size)
+    check_columns(gone.shape[0] == gone_too.shape[0] == size and around.shape[0] - 1 == last and last >= 0)
+    cdef int32_t* left = <int32_t*>scratch.room(size + 1, sizeof(int32_t))
+    for i in range(size):
+        if not i < end[i] <= size:
+            raise ValueError(f"node {i} ends at {end[i]}")
+        if i:
+            check_parent(parent, i)
+        left[i + 1] = left[i] + (wanted[i] and shows[min(<Py_ssize_t>tag[i], last)] and not (gone[i] or gone_too[i]))
+    for which in range(2):
+        of = gone_too if which else gone
+        for i in range(1, size):
+            if not of[i]:
+                continue
+            up = parent[i]
+            while up > 1 and not of[up] and around[min(<Py_ssize_t>tag[up], last)] and text_start[up] == text_end[up]:
+                if left[end[up]] > left[up]:
+                    break
+                of[up] = 1
+                up = parent[up]
+
+
+def headings_like(const uint8_t[::1] level, const int32_t[::1] heading, const int32_t[::1] end, shown,
+                  const int32_t[::1] start, const int32_t[::1] stop, str text, bytes openings, Py_ssize_t most):
+    """Of the first headings that are `shown`, at most so many, those of the first level and those that may be a title:
+    a list of their block, where their text begins, and where it ends with the last of their lines.
+
+    `openings` are the first two letters or digits, in lower case, of each title (0 if it has no second). A heading
+    whose first two are not ASCII may be any title.
+    """
+    cdef const uint8_t[::1] seen = bytes_of(shown)
+    cdef Py_ssize_t n = level.shape[0], k, after, at, o, heads = 0, pairs = len(openings) // 2
+    cdef const unsigned char* pair = openings
+    cdef unsigned char first[2]
+    cdef int kind = PyUnicode_KIND(text), count
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_UCS4 c
+    cdef bint is_like
+    cdef list found = []
+    check_columns(heading.shape[0] == end.shape[0] == seen.shape[0] == start.shape[0] == stop.shape[0] == n)
+    for k in range(n):
+        if not (level[k] and end[k] > 0 and seen[k]):
+            continue
+        heads += 1
+        if heads > most:
+            break
+        after = k + 1
+        while after < n and level[after] and end[after] == 0 and heading[after] == k:
+            after += 1
+        if not 0 <= start[k] <= stop[after - 1] <= PyUnicode_GET_LENGTH(text):
+            raise ValueError(f"block {k} is outside the text")
+        is_like = level[k] == 1
+        count = first[0] = first[1] = 0
+        for at in range(start[k], stop[after - 1] if not is_like else start[k]):
+            c = PyUnicode_READ(kind, data, at)
+            if c >= 128:
+                is_like = True
+                break
+            if 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122:
+                first[count] = lower(<unsigned char>c)
+                count += 1
+                if count == 2:
+                    break
+        for o in range(pairs if not is_like and count else 0):
+            is_like |= pair[2 * o] == first[0] and pair[2 * o + 1] == first[1]
+        if is_like:
+            found.append((k, start[k], stop[after - 1]))
+    return found

@@ -11,12 +11,13 @@ cdef extern from "Python.h":
     Py_UCS4 PyUnicode_READ_CHAR(object, Py_ssize_t)
     object PyUnicode_FromKindAndData(int kind, const void* buffer, Py_ssize_t size)
     str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
-    bint Py_UNICODE_ISALNUM(Py_UCS4)
-    bint Py_UNICODE_ISALPHA(Py_UCS4)
-    bint Py_UNICODE_ISDECIMAL(Py_UCS4)
-    bint Py_UNICODE_ISSPACE(Py_UCS4)
-    bint Py_UNICODE_ISUPPER(Py_UCS4)
-    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4)
+    Py_ssize_t PyUnicode_Tailmatch(object, object, Py_ssize_t, Py_ssize_t, int) except -1
+    bint Py_UNICODE_ISALNUM(Py_UCS4) nogil
+    bint Py_UNICODE_ISALPHA(Py_UCS4) nogil
+    bint Py_UNICODE_ISDECIMAL(Py_UCS4) nogil
+    bint Py_UNICODE_ISSPACE(Py_UCS4) nogil
+    bint Py_UNICODE_ISUPPER(Py_UCS4) nogil
+    Py_UCS4 Py_UNICODE_TOLOWER(Py_UCS4) nogil
 
 ctypedef fused Character:
     uint8_t

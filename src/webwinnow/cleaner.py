@@ -8,29 +8,37 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from webwinnow import docview
 from webwinnow._words import blank_runs, count_words
 from webwinnow.blocks import Blocks, runs_of_nodes
 from webwinnow.cleaning import REASONS, Verdict
-from webwinnow.cleaning.explanations import Cause
+from webwinnow.cleaning.explanations import Cause, Causes
 from webwinnow.cleaning.kinds import KIND_CODE, KINDS, with_kinds
+from webwinnow.cleaning.linktargets import without_sharing
 from webwinnow.cleaning.settings import MethodSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, Task, for_task, task_of
 from webwinnow.cleaning.verdict import NO_CONTENT_REASON, keep_around
 from webwinnow.cleaning.wholes import with_wholes
-from webwinnow.docview import CategoryModel, DocView, FeatureVector, ViewSettings, features_of, view_of
+from webwinnow.docview.settings import ViewSettings
 from webwinnow.errors import SettingsError
-from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings, Method, method_named
-from webwinnow.pagemeta import Metadata, metadata
+from webwinnow.methods import DEFAULT_METHOD, DEFAULT_SETTINGS, METHODS, CleaningSettings, Method, method_named
+from webwinnow.pagemeta import Hints, Metadata, metadata
+from webwinnow.pagemeta.fields import fields_of
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
-from webwinnow.parsing import language_of
+from webwinnow.parsing import language_of, parse
 from webwinnow.records import Dropped, Kept, Outcome
 from webwinnow.render import to_html, to_markdown, to_text
 from webwinnow.site.learned import LearnedSite
+
+if TYPE_CHECKING:
+    from webwinnow.docview import CategoryModel, DocView, FeatureVector
+    from webwinnow.selection import Selection
 
 OUTPUTS = ("text", "markdown", "html")
 
@@ -56,7 +64,8 @@ class Decision(NamedTuple):
 class CleanPage:
     """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
 
-    `blocks` are the page's blocks, if cleaning needed them; `view_settings` are for its `view` and `record`.
+    `blocks` and `hints` are the page's, if cleaning needed them; `view_settings` are for its `view` and `record`,
+    `method_settings` those that the method cleaned with (None: its defaults).
     `kept_tree` is the page without the words that the verdict removes from kept runs, with the same nodes and runs.
     """
 
@@ -64,7 +73,9 @@ class CleanPage:
     verdict: Verdict
     model: LearnedSite | None = None
     blocks: Blocks | None = None
+    hints: Hints | None = None
     view_settings: ViewSettings = field(default_factory=ViewSettings)
+    method_settings: MethodSettings | None = None
     kept_tree: PageTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -94,8 +105,8 @@ class CleanPage:
 
     @property
     def links(self) -> list[str]:
-        """The distinct http(s) URLs that the kept links point at, in page order."""
-        return self.tree.links(self.verdict.keep).urls()
+        """The distinct http(s) URLs that the kept links point at, in page order; none that shares the page."""
+        return without_sharing(self.tree.url, self.tree.links(self.verdict.keep).urls())
 
     @property
     def outcome(self) -> Outcome:
@@ -107,8 +118,9 @@ class CleanPage:
             return Dropped(self.tree.reason)
         if kept_words:
             return Kept()
-        without = bool((self.verdict.run_reason == NO_CONTENT_REASON).any())
-        return Dropped(f"no main content: {self.verdict.note}" if without else "nothing left to read")
+        if bool((self.verdict.run_reason == NO_CONTENT_REASON).any()):
+            return Dropped(f"no main content: {self.verdict.note}")
+        return Dropped("nothing left to read" if self.all_words else "no main content: no text in the HTML")
 
     def decisions(self, *, explain: bool = False) -> Iterator[Decision]:
         """The decision on each block, in page order; `explain` adds the causes of each score, and takes longer.
@@ -116,8 +128,10 @@ class CleanPage:
         If kinds were recognised, `explain` also adds what has no text and is not content, kept or not.
         """
         page = PageContext(self.tree, blocks=self.blocks)
-        explained = METHODS[self.verdict.method].explain if explain and self.verdict.method in METHODS else None
-        causes = {} if explained is None else explained(page, self.model)
+        method = METHODS.get(self.verdict.method)
+        causes: Causes = {}
+        if explain and method is not None and method.explain is not None and method.group is not None:
+            causes = method.explain(page, self.model, self.method_settings or getattr(DEFAULT_SETTINGS, method.group))
         blocks, structures = page.blocks, page.structures if explain else None
         text_free = deque(self._with_kind_only() if explain else ())
         for b, text in enumerate([*blocks.texts(), ""]):
@@ -165,9 +179,11 @@ class CleanPage:
         known = kind != KIND_CODE["content"] or (sure is not None and sure[node] > 0)
         return KINDS[kind].name if known else None
 
-    @property
-    def _about(self) -> Metadata:
-        return metadata(self.tree, None if self.model is None else self.model.shares_name)
+    def _about(self, fetched: str | None = None) -> Metadata:
+        is_shared = None if self.model is None else self.model.shares_name
+        if self.hints is None:
+            return metadata(self.tree, is_shared, fetched=fetched)
+        return fields_of(self.hints.on_site(is_shared, fetched))
 
     @property
     def view(self) -> DocView:
@@ -177,17 +193,17 @@ class CleanPage:
     @property
     def language(self) -> str | None:
         """The language of the page: declared, or else detected in the main content."""
-        return self._about.language or language_of(self._texts()[0])
+        return self._about().language or language_of(self._texts()[0])
 
     @property
     def features(self) -> FeatureVector:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
-        return features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
+        return docview.features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
         text, _ = self._texts()
-        return self._view(self._about, text, settings, categories)
+        return self._view(self._about(), text, settings, categories)
 
     def _view(
         self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
@@ -196,7 +212,7 @@ class CleanPage:
             categories.check_method(self.verdict.method)
         language = about.language or language_of(text)
         settings = settings or self.view_settings
-        return view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
+        return docview.view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
 
     def record(
         self,
@@ -204,12 +220,14 @@ class CleanPage:
         also: tuple[str, ...] = (),
         categories: CategoryModel | None = None,
         view: bool = True,
+        fetched: str | None = None,
     ) -> dict[str, Any]:
         """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
 
-        Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept.
+        Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept. No
+        page is published after it was `fetched`, an ISO 8601 time; without that, not after today.
         """
-        about = self._about
+        about = self._about(fetched)
         text, comments = self._texts()
         seen = self._view(about, text, None, categories) if view else None
         kept_words = self.kept_words
@@ -275,13 +293,15 @@ class CleanPage:
 class Cleaner:
     """A method with its settings, the task that says which removed regions are kept, and whether to recognise kinds.
 
-    `Cleaner.of` takes the method and the task by name.
+    `selection` are parts that are kept or removed whatever the method says. `Cleaner.of` takes the method and the task
+    by name.
     """
 
     method: Method
     settings: CleaningSettings
     task: Task
     kinds: bool = False
+    selection: Selection | None = None
     own: MethodSettings | None = field(init=False, repr=False)
     """The settings of the method."""
 
@@ -297,10 +317,12 @@ class Cleaner:
         task: str | Task = DEFAULT_TASK,
         *,
         kinds: bool = False,
+        selection: Selection | None = None,
     ) -> Cleaner:
         """The cleaner of a method and a task (a name, or a file as in `task_of`). Raises `SettingsError`."""
         wanted = task if isinstance(task, Task) else task_of(task)
-        return cls(method_named(method), settings or CleaningSettings(), wanted, kinds)
+        selected = None if selection is None or selection.is_everything else selection
+        return cls(method_named(method), settings or DEFAULT_SETTINGS, wanted, kinds, selected)
 
     def evidence(self, tree: PageTree) -> PageEvidence | None:
         """What a site is learned from where the method learns from page scores; pass it to `clean` too."""
@@ -319,9 +341,11 @@ class Cleaner:
             verdict = with_wholes(page, verdict)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)
+        if self.selection is not None:
+            verdict = self.selection.applied(page, verdict)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
-        return CleanPage(page.tree, verdict, model, page.known_blocks, self.settings.docview)
+        return CleanPage(page.tree, verdict, model, page.known_blocks, page.hints, self.settings.docview, self.own)
 
 
 def clean_page(
@@ -331,4 +355,25 @@ def clean_page(
     settings: CleaningSettings | None = None,
 ) -> CleanPage:
     """Clean one page with a method, and a model of its site where the method uses one."""
-    return Cleaner.of(method, settings).clean(tree, model)
+    cleaner = _default_cleaner(method) if settings is None else Cleaner.of(method, settings)
+    return cleaner.clean(tree, model)
+
+
+@cache
+def _default_cleaner(method: str) -> Cleaner:
+    return Cleaner.of(method)
+
+
+def extract(
+    html: bytes | str,
+    url: str | None = None,
+    output: str = "text",
+    *,
+    method: str = DEFAULT_METHOD,
+    settings: CleaningSettings | None = None,
+) -> str:
+    """Return the main content of one page as text, Markdown or sanitised HTML (`output="text"|"markdown"|"html"`).
+
+    Bytes are decoded as a browser would. Raises `PageRefused` for a page over the limits of `ParseLimits`.
+    """
+    return clean_page(parse(html, url), method, settings=settings).render(output)

@@ -1,7 +1,7 @@
 """scikit-learn estimators whose input is pages, for cleaning in a `Pipeline` (extra `mining`).
 
 Pages are `PageRecord`s, `PageTree`s, or HTML as bytes or text. Both learn each site in `fit`; `transform` also accepts
-pages that were not learned, and pages of unknown sites.
+pages that were not learned, and learns sites that are new from their own pages.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ except ImportError:
 from webwinnow.weighting import UNKNOWN_SITE, CollectionWeights
 
 Page = PageRecord | PageTree | bytes | str
+WEIGHTINGS = ("cst", "wplus", "tfidf")
 
 
 class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -61,11 +62,21 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.learn_pages < 1:
             raise SettingsError(f"learn_pages is {self.learn_pages}: expected 1 or more")
         key = SiteKey.parse(self.site_by)
-        found = []
+        found: list[tuple[str, PageTree]] = []
         for page in pages:
             tree = tree_of(page)
             record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
             found.append((key.of(record), tree))
+        return found
+
+    def _learned(self, pages: Iterable[Page]) -> list[tuple[str, PageTree]]:
+        """Each page's site and tree, to learn from, in the order (site, input) of the commands, so that sums are equal.
+
+        Raises `SettingsError` if there is none.
+        """
+        found = sorted(self._sites(pages), key=lambda page: page[0])
+        if not found:
+            raise SettingsError("no pages to learn from: expected at least one")
         return found
 
     def _models(
@@ -88,13 +99,15 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class SiteFeatureWeighter(_SiteEstimator):
-    """Pages to a CSR matrix of features, weighted by the compressed structure tree of each page's own site.
+    """Pages to a CSR matrix of features, weighted as `webwinnow features` weights them.
 
-    `weighting` is `cst`, or `wplus` to adjust weights by all pages of `fit` (docs/wplus.md); then the columns after the
-    words are topics. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3) rather than exact
-    ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`, `images`, `links`;
-    `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most `learn_pages` pages of
-    a site are learned.
+    `weighting` is `cst`, the compressed structure tree of each page's own site; `wplus` to adjust its weights by all
+    pages of `fit` (docs/wplus.md), where the columns after the words are topics; or `tfidf`, counts times the inverse
+    document frequency over the pages of `fit`. A site that was not in `fit` is learned from its own pages in
+    `transform`, as the command learns it. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3)
+    rather than exact ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`,
+    `images`, `links`; `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most
+    `learn_pages` pages of a site are learned.
     """
 
     def __init__(
@@ -120,21 +133,21 @@ class SiteFeatureWeighter(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages and the features that have weight."""
-        if self.weighting not in ("cst", "wplus"):
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: cst, wplus")
-        sited = self._sites(X)
-        settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
-        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
-        self.weights_: dict[str, FeatureWeights] = {
-            site: model.feature_weights(settings) for site, model in models.items()
-        }
-        gathered = self._gathered(sited)
+        if self.weighting not in WEIGHTINGS:
+            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+        sited = self._learned(X)
+        self.weights_: dict[str, FeatureWeights] = self._site_weights(sited)
+        gathered = self._gathered(sited, self.weights_)
         self.vocabulary_ = gathered.vocabulary()
         self.columns_ = list(self.vocabulary_.values())
-        self.site_codes_ = {site: code for code, site in enumerate(sorted(models))}
+        self.site_codes_ = {site: code for code, site in enumerate(sorted({site for site, _ in sited}))}
         self.collection_: CollectionWeights | None = None
-        if self.weighting == "wplus":
-            self.collection_ = CollectionWeights.learn(_rows(gathered.site_matrix()), self._codes(sited), len(models))
+        self.rarity_: NDArray[np.float64] | None = None
+        if self.weighting == "tfidf":
+            self.rarity_ = gathered.matrix().rarity
+        elif self.weighting == "wplus":
+            rows = _rows(gathered.site_matrix())
+            self.collection_ = CollectionWeights.learn(rows, self._codes(sited), len(self.site_codes_))
             self.columns_ += self.collection_.topic_names(self.columns_)
         return self
 
@@ -142,12 +155,24 @@ class SiteFeatureWeighter(_SiteEstimator):
         """One row per page, one column per feature of `fit`."""
         check_is_fitted(self)
         sited = self._sites(X)
-        rows = _rows(self._gathered(sited).site_matrix(self.vocabulary_))
+        others = self._site_weights([(site, tree) for site, tree in sited if site not in self.site_codes_])
+        gathered = self._gathered(sited, self.weights_ | others)
+        rows = _rows(gathered.site_matrix(self.vocabulary_))
+        if self.rarity_ is not None:
+            rows.data = rows.data * self.rarity_[rows.indices]
         if self.collection_ is not None:
             rows = self.collection_.weigh(rows, self._codes(sited))
         return csr_matrix(
             (rows.data, rows.indices, rows.indptr), shape=rows.shape
         )  # 32-bit indexes, as scikit-learn expects
+
+    def _site_weights(self, sited: list[tuple[str, PageTree]]) -> dict[str, FeatureWeights]:
+        """The weights of each site, learned from these pages; none if the weighting uses none."""
+        if self.weighting == "tfidf":
+            return {}
+        settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
+        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
+        return {site: model.feature_weights(settings) for site, model in models.items()}
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """The names of the columns."""
@@ -157,7 +182,7 @@ class SiteFeatureWeighter(_SiteEstimator):
     def _codes(self, sited: list[tuple[str, PageTree]]) -> NDArray[np.int64]:
         return np.array([self.site_codes_.get(site, UNKNOWN_SITE) for site, _ in sited], np.int64)
 
-    def _gathered(self, sited: list[tuple[str, PageTree]]) -> VectorBuilder:
+    def _gathered(self, sited: list[tuple[str, PageTree]], weights: dict[str, FeatureWeights]) -> VectorBuilder:
         builder = VectorBuilder(
             VectorSettings(
                 weighting=self.weighting,
@@ -167,7 +192,7 @@ class SiteFeatureWeighter(_SiteEstimator):
             )
         )
         for number, (site, tree) in enumerate(sited):
-            builder.add(str(number), tree, self.weights_.get(site))
+            builder.add(str(number), tree, weights.get(site))
         return builder
 
 
@@ -177,7 +202,11 @@ def _rows(matrix: FeatureMatrix) -> Any:
 
 
 class SiteTextCleaner(_SiteEstimator):
-    """Pages to their clean texts. `method` as in `webwinnow clean`, `settings` its settings."""
+    """Pages to their clean texts, those of the records of `webwinnow clean`.
+
+    `method` as there, `settings` its settings. A site that was not in `fit` is learned from its own pages in
+    `transform`.
+    """
 
     def __init__(
         self,
@@ -194,16 +223,21 @@ class SiteTextCleaner(_SiteEstimator):
 
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages."""
-        cleaner = Cleaner.of(self.method, self.settings)
-        self.models_ = self._models(self._sites(X), cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
+        self.models_ = self._site_models(self._learned(X))
         return self
 
     def transform(self, X: Iterable[Page]) -> Any:  # noqa: N803
         """The text of each page, cleaned with the model of its site."""
         check_is_fitted(self)
         cleaner = Cleaner.of(self.method, self.settings)
-        texts = [cleaner.clean(tree, self.models_.get(site)).text for site, tree in self._sites(X)]
+        sited = self._sites(X)
+        models = self.models_ | self._site_models([(site, tree) for site, tree in sited if site not in self.models_])
+        texts = [cleaner.clean(tree, models.get(site)).record(view=False)["text"] for site, tree in sited]
         return np.array(texts, object)
+
+    def _site_models(self, sited: list[tuple[str, PageTree]]) -> dict[str, SiteModel]:
+        cleaner = Cleaner.of(self.method, self.settings)
+        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """One column, the text."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from webwinnow.cleaning import combined, cst, explanations, items, page, repeated, segments, sst, template
+from webwinnow.cleaning import combined, cst, explanations, items, page, repeated, segments, sst, template, visual
 from webwinnow.cleaning.cst import CstSettings
 from webwinnow.cleaning.items import ItemSettings
 from webwinnow.cleaning.page import PageSettings
@@ -16,8 +16,8 @@ from webwinnow.cleaning.settings import Setting, SettingGroups
 from webwinnow.cleaning.sst import AlignedSettings, SstSettings
 from webwinnow.cleaning.template import TemplateSettings
 from webwinnow.cleaning.verdict import Verdict, keep_visible
+from webwinnow.cleaning.visual import VisualSettings
 from webwinnow.cleaning.wholes import WholesSettings
-from webwinnow.docview.contentblocks import clean as clean_by_page_type
 from webwinnow.docview.settings import ViewSettings
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
@@ -42,6 +42,7 @@ class CleaningSettings(SettingGroups):
     template: TemplateSettings = field(default_factory=TemplateSettings)
     segments: SegmentSettings = field(default_factory=SegmentSettings)
     items: ItemSettings = field(default_factory=ItemSettings)
+    visual: VisualSettings = field(default_factory=VisualSettings)
     docview: ViewSettings = field(default_factory=ViewSettings)
     wholes: WholesSettings = field(default_factory=WholesSettings)
 
@@ -65,7 +66,7 @@ class Method:
     """A cleaning method: `clean(page, model, settings)` returns the verdict on a page.
 
     `parts` are what it needs learned of the site. `group` names its settings in `CleaningSettings`. `explain(page,
-    model)` returns the causes of the blocks' scores, where a method can.
+    model, settings)` returns the causes of the blocks' scores, where a method can.
     """
 
     name: str
@@ -73,7 +74,7 @@ class Method:
     parts: frozenset[str]
     clean: Callable[[PageContext, LearnedSite | None, Any], Verdict]
     group: str | None = None
-    explain: Callable[[PageContext, LearnedSite | None], explanations.Causes] | None = None
+    explain: Callable[[PageContext, LearnedSite | None, Any], explanations.Causes] | None = None
     learns: bool = field(init=False)
     """Whether it needs a model of the site."""
     scores: bool = field(init=False)
@@ -83,10 +84,20 @@ class Method:
         object.__setattr__(self, "learns", bool(self.parts))
         object.__setattr__(self, "scores", BLOCKS in self.parts)
 
+    def reads(self, group: str) -> bool:
+        """Whether settings of this group have an effect with this method; `docview` has one on every record."""
+        return group in (self.group, "docview") or (group == "wholes" and self.group != "page")
+
     @property
     def settings(self) -> tuple[Setting, ...]:
         """Its settings; empty if it has none."""
         return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
+
+
+def _clean_by_page_type(page: PageContext, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
+    from webwinnow.docview.contentblocks import clean  # noqa: PLC0415 (only for this method)
+
+    return clean(page.tree, settings)
 
 
 _NOTHING: frozenset[str] = frozenset()
@@ -98,6 +109,7 @@ _PAGE = "keep the main content, judged by the page alone"
 _TEMPLATE = "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
 _SEGMENTS = "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)"
 _ITEMS = "remove nepotistic links and advertisement images, found by decision trees (thesis 3.1)"
+_VISUAL = "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)"
 _DOCVIEW = "keep blocks by the type of the page (DocView 4.2), judged by the page alone"
 
 METHODS: dict[str, Method] = {
@@ -113,11 +125,25 @@ METHODS: dict[str, Method] = {
         Method("template", _TEMPLATE, frozenset({PAGELETS}), template.clean, "template"),
         Method("segments", _SEGMENTS, frozenset({SEGMENTS}), segments.clean, "segments"),
         Method("items", _ITEMS, _NOTHING, items.clean, "items"),
-        Method("docview", _DOCVIEW, _NOTHING, lambda given, _, own: clean_by_page_type(given.tree, own), "docview"),
+        Method("visual", _VISUAL, _NOTHING, visual.clean, "visual"),
+        Method("docview", _DOCVIEW, _NOTHING, _clean_by_page_type, "docview"),
     )
 }
 
 DEFAULT_METHOD = "combined"
+DEFAULT_SETTINGS = CleaningSettings()
+
+
+def check_settings(pairs: Iterable[str], method: str) -> None:
+    """Raise `SettingsError` for a setting written as `sst.threshold=0.9` that this method does not read."""
+    chosen = method_named(method)
+    for pair in pairs:
+        name = pair.partition("=")[0].strip()
+        group = name.partition(".")[0]
+        readers = [known.name for known in METHODS.values() if known.reads(group)]
+        if readers and not chosen.reads(group):
+            one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
+            raise SettingsError(f"{name} is read by {one}, not by {method}; give --method, or leave the setting out")
 
 
 def method_named(name: str) -> Method:

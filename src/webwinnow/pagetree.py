@@ -6,18 +6,22 @@ weights are arrays parallel to it. It contains all that text, Markdown and HTML 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow import urls
 from webwinnow._nodes import permalinks
+from webwinnow._words import blank_runs
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
+from webwinnow.storage.fastjson import from_json
+
+if TYPE_CHECKING:
+    from webwinnow.pagelayout import PageLayout
 
 Mask = NDArray[np.bool_]
 HAS_PERMALINK = np.zeros(CUSTOM_TAG, np.bool_)
@@ -82,7 +86,7 @@ class Head:
         things: list[dict[str, Any]] = []
         for script in self.json_ld:
             try:
-                found = json.loads(script, strict=False)
+                found = from_json(script)
             except (ValueError, RecursionError):
                 continue
             for thing in found if isinstance(found, list) else [found]:
@@ -126,6 +130,8 @@ class PageTree:
     """Why the tree of a page that was read is empty: `frameset` or `empty`."""
     clipped: tuple[str, ...] = ()
     """Limits that were exceeded: `depth` (deeper elements became part of their ancestor), `attributes`."""
+    layout: PageLayout | None = None
+    """Where a browser drew each node, if the page was rendered; row i belongs to node i."""
 
     def without_text(self, spans: list[tuple[int, int]]) -> PageTree:
         """The page without some spans of text, each within one run, ascending; a space remains between two words."""
@@ -171,10 +177,11 @@ class PageTree:
             raise IndexError(f"node {i} of a tree of {len(self)}")
         return Node(self, i)
 
-    @property
+    @cached_property
     def visible(self) -> Mask:
-        """Nodes that are not inside a hidden element."""
+        """Nodes that are not inside a hidden element; read-only."""
         seen: Mask = (self.flags & HIDDEN) == 0
+        seen.setflags(write=False)
         return seen
 
     @property
@@ -199,19 +206,33 @@ class PageTree:
     def attribute(self, i: int, name: str) -> str | None:
         """Return attribute `name` of node i as written, or None."""
         code = ATTRIBUTE_CODE[name]
-        first, last = np.searchsorted(self.attr_node, (i, i + 1))
-        for k in range(int(first), int(last)):
+        for k in self.attributes_of(i):
             if self.attr_name[k] == code:
                 return self.attr_text[self.attr_start[k] : self.attr_start[k + 1]]
         return None
 
     def attributes(self, i: int) -> dict[str, str]:
         """Return all kept attributes of node i as written."""
-        first, last = np.searchsorted(self.attr_node, (i, i + 1))
         return {
             ATTRIBUTES[self.attr_name[k]]: self.attr_text[self.attr_start[k] : self.attr_start[k + 1]]
-            for k in range(int(first), int(last))
+            for k in self.attributes_of(i)
         }
+
+    def attributes_of(self, i: int) -> range:
+        """The attributes of node i."""
+        return range(int(self._attr_first[i]), int(self._attr_first[i + 1]))
+
+    @cached_property
+    def _attr_first(self) -> NDArray[np.int64]:
+        """For each node the first attribute that belongs to it or a later one."""
+        return np.concatenate(([0], np.cumsum(np.bincount(self.attr_node, minlength=len(self)))))
+
+    @cached_property
+    def written_runs(self) -> Mask:
+        """Runs that are not only white space; read-only."""
+        written: Mask = ~blank_runs(self.text, self.run_start)
+        written.setflags(write=False)
+        return written
 
     def values(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
         """Return the nodes with attribute `name`, and its values as written."""
@@ -241,17 +262,24 @@ class PageTree:
         starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
         return Links(self, node[is_link], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)])
 
+    @cached_property
+    def _place(self) -> NDArray[np.int64]:
+        """The place of each node among its siblings of the same tag, from 1."""
+        order = np.lexsort((self.tag, self.parent))  # stable: siblings stay in page order
+        rank = np.arange(len(self))
+        is_first = np.ones(len(self), np.bool_)
+        parent, tag = self.parent[order], self.tag[order]
+        is_first[1:] = (parent[1:] != parent[:-1]) | (tag[1:] != tag[:-1])
+        place = np.empty(len(self), np.int64)
+        place[order] = rank - np.maximum.accumulate(np.where(is_first, rank, 0)) + 1
+        return place
+
     def xpath(self, i: int) -> str:
         """Return the XPath of node i over the elements of the tree."""
         steps: list[str] = []
         while i > 0:
-            up = int(self.parent[i])
-            same, child = 1, up + 1
-            while child < i:
-                same += int(self.tag[child] == self.tag[i])
-                child = int(self.end[child])
-            steps.append(f"{self.tag_name(i)}[{same}]" if i > 1 else self.tag_name(i))
-            i = up
+            steps.append(f"{self.tag_name(i)}[{self._place[i]}]" if i > 1 else self.tag_name(i))
+            i = int(self.parent[i])
         return "/".join(["/html", *reversed(steps)]) if steps else "/html"
 
 
@@ -273,9 +301,8 @@ class Links:
 
     def urls(self) -> list[str]:
         """The distinct targets, without links within the page."""
-        hrefs = dict.fromkeys(href for href in self.href if not href.startswith("#"))
-        base = self.tree.base
-        return list(dict.fromkeys(url for href in hrefs if (url := urls.resolve_web(base, href)) is not None))
+        hrefs = dict.fromkeys(href for href in self.href if href[:1] != "#")
+        return list(dict.fromkeys(urls.resolve_all_web(self.tree.base, hrefs)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Bytes to `PageTree`: the only module that uses the HTML parser.
+"""Bytes to `PageTree`: the only module that uses an HTML parser.
 
-A page is decoded (valid UTF-8 first, then as browsers do: BOM, transport header, meta, detection), parsed once by
-turbohtml's WHATWG tree builder, serialised as plain markup, and laid out in arrays by a compiled scan
-(`_layout.lay_out`). This takes 2.0 ms per page; a tree from the parser's events took 2.5.
+The encoding is decided (valid UTF-8 first, then as browsers do: BOM, transport header, meta, detection). `HtmlTree`
+builds the page's tree from UTF-8, and `_layout.lay_out_tree` lays it out in arrays. turbohtml parses pages whose style
+sheets are to be read (`ParseLimits.css`) and those that `HtmlTree` leaves; their arrays come from its serialised tree.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from dataclasses import dataclass
-
-import numpy as np
-import turbohtml
-from turbohtml.cssom import StyleRule, StyleSheet, computed_style
-from turbohtml.detect import detect, detect_language
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from webwinnow import urls
-from webwinnow._layout import lay_out, tag_counts
+from webwinnow._htmltree import HtmlTree, utf8_kind
+from webwinnow._layout import lay_out, lay_out_tree, tag_counts
 from webwinnow.errors import PageRefused
+from webwinnow.lazy import lazy_pattern
 from webwinnow.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, SWALLOWING_TAGS, is_shadow_root
+from webwinnow.pagelayout import PageLayout
 from webwinnow.pagetree import Head, PageTree, without_surrogates
+
+if TYPE_CHECKING:
+    import turbohtml
+    from turbohtml.cssom import StyleRule
 
 MAX_JSON_LD = 262_144
 """Characters of JSON-LD in a tree; of the 1,237 pages of `pages-wcxb` none has more than 74,139."""
@@ -52,7 +56,7 @@ _TWO_LETTERS = dict(
 )
 
 _META = re.compile(rb"<meta\b([^>]*)", re.IGNORECASE)
-_META_ATTRIBUTE = re.compile(rb"([^\s=/\"'>]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))")
+_META_ATTRIBUTE = re.compile(rb"(?<![^\s=/\"'>])([^\s=/\"'>]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))")
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _CHARSET_PARAMETER = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"',;]+))", re.IGNORECASE)
 _LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
@@ -71,6 +75,8 @@ _XML_DECLARATION = re.compile(rb"<\?xml\b[^>]*?\bencoding\s*=\s*([\"'])([^\"'>]*
 _IN_META = dict.fromkeys(_UTF_16, "utf-8") | {"x-user-defined": "windows-1252"}
 """A page whose meta can be read as ASCII is not UTF-16 (HTML standard)."""
 
+_ASCII, _UTF_8 = 0, 1
+"""Answers of `utf8_kind`."""
 _ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
 _FORMATTING = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_TAGS))})\b[^>]*", re.IGNORECASE)
 _SUSPECT_FORMATTING = 50
@@ -79,12 +85,18 @@ _ALIKE_REOPENED = 3
 """Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
 _CODE_TAGS = frozenset(("script", "style"))
 _RAW_TEXT = _CODE_TAGS | frozenset("iframe noembed noframes textarea title xmp".split())
+_BLANKS = r" \t\n\f\r"
+"""What separates attributes (HTML standard, ASCII whitespace); a no-break space does not."""
 _MAY_SWALLOW = re.compile(
-    rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(SWALLOWING_TAGS))})(?=[\s/>])[^<>]*?(/?)>", re.IGNORECASE | re.DOTALL
+    rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(SWALLOWING_TAGS))})(?=[{_BLANKS}/>])[^>]*+(>?)", re.IGNORECASE | re.DOTALL
 )
-_SAME_NAME = {name: re.compile(rf"<(/?){name}(?=[\s/>])", re.IGNORECASE) for name in SWALLOWING_TAGS}
-_END_TAG = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in _RAW_TEXT}
-_NEXT_TAG = re.compile(r"\s*(?:<!--.*?-->\s*)*+</?[a-z]", re.IGNORECASE | re.DOTALL)
+_SAME_NAME = {name: lazy_pattern(rf"(?i)<(/?){name}(?=[{_BLANKS}/>])") for name in SWALLOWING_TAGS}
+_END_TAG = {name: lazy_pattern(rf"(?i)</{name}(?=[{_BLANKS}/>])") for name in _RAW_TEXT}
+_ATTRIBUTE = re.compile(
+    rf"[{_BLANKS}/]*+=?[^{_BLANKS}/>=]*+(?:[{_BLANKS}]*+=[{_BLANKS}]*+(\"[^\"]*+\"?|'[^']*+'?|[^{_BLANKS}>]*+))?+"
+)
+"""An attribute as browsers read it, with blanks and slashes before it."""
+_NEXT_TAG = re.compile(rf"[{_BLANKS}]*(?:<!--.*?-->[{_BLANKS}]*)*+</?[a-z]", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,31 +119,33 @@ GROWTH_ALLOWED = 2
 
 
 def parse(
-    html: bytes | str, url: str | None = None, *, content_type: str | None = None, limits: ParseLimits = DEFAULT_LIMITS
+    html: bytes | str,
+    url: str | None = None,
+    *,
+    content_type: str | None = None,
+    limits: ParseLimits = DEFAULT_LIMITS,
+    layout: bytes | None = None,
 ) -> PageTree:
-    """Parse one page; `PageRefused` if it is over the limits. `content_type` is the transport header with a charset."""
+    """Parse one page; `PageRefused` if it is over the limits. `content_type` is the transport header with a charset.
+
+    `layout` is the packed `PageLayout` of a rendered page (`PageRecord.layout`); `ModelError` if it is damaged. With
+    it, `limits.css` takes display properties from there and not from style sheets.
+    """
     if len(html) > limits.max_bytes:
         unit = "bytes" if isinstance(html, bytes) else "characters"
         raise PageRefused(
             f"the page is {len(html):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
         )
-    text, encoding = decode(html, content_type)
-    counted = tag_counts(html if isinstance(html, bytes) and encoding in _ASCII_ALIKE else text.encode())
-    tags, left_open, xml_closed = counted
-    if left_open > _SUSPECT_FORMATTING:
-        _check_growth(text, tags, left_open, limits.max_nodes)
-    if xml_closed:
-        text = with_end_tags(text)
-    markup, head, css_clipped = _parsed(text, url or "", css=limits.css)
-    columns = lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes)
+    page, encoding = _as_utf8(html, content_type)
+    drawn_styles = limits.css and layout is not None
+    limits = replace(limits, css=False) if drawn_styles else limits
+    found = None if limits.css else _built(page, url or "", limits)
+    columns, head, css_clipped = found or _built_with_turbohtml(page, url or "", limits)
     frameset = columns.pop("frameset")
     columns["clipped_css"] = css_clipped
     clipped = tuple(name for name in ("depth", "attributes", "css") if columns.pop(f"clipped_{name}"))
-    for column in columns.values():
-        if isinstance(column, np.ndarray):
-            column.setflags(write=False)
     bare = len(columns["tag"]) <= 2 and not columns["text"].strip()
-    return PageTree(
+    tree = PageTree(
         url=url or "",
         head=head,
         encoding=encoding,
@@ -139,6 +153,42 @@ def parse(
         clipped=clipped,
         **columns,
     )
+    if layout is None:
+        return tree
+    drawn = PageLayout.from_bytes(layout).at(tree)
+    return replace(tree, layout=drawn, style=drawn.styles(tree.style) if drawn_styles else tree.style)
+
+
+def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool] | None:
+    """The columns of a page in UTF-8, its head, and False; None for a page that `HtmlTree` leaves to turbohtml."""
+    tree = HtmlTree(page, GROWTH_ALLOWED * limits.max_nodes)
+    if tree.left == "xml":
+        tree = HtmlTree(with_end_tags(page.decode()).encode(), GROWTH_ALLOWED * limits.max_nodes, True)
+    if tree.left:
+        return None
+    columns = lay_out_tree(tree, limits.max_nodes, limits.max_depth, limits.max_attributes)
+    reader = _HeadReader()
+    language = ""
+    for tag, attributes, text in tree.head_elements():
+        if tag == "html":
+            language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        elif tag == "script":
+            reader.json_ld(text)
+        else:
+            reader.note(tag, attributes.get, text)
+    return columns, reader.head(url, language), False
+
+
+def _built_with_turbohtml(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool]:
+    """The columns of a page in UTF-8, its head, and whether rules of style sheets were left out."""
+    text = page.decode()
+    tags, left_open, xml_closed = tag_counts(page)
+    if left_open > _SUSPECT_FORMATTING:
+        _check_growth(text, tags, left_open, limits.max_nodes)
+    if xml_closed:
+        text = with_end_tags(text)
+    markup, head, css_clipped = _parsed(text, url, css=limits.css)
+    return lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes), head, css_clipped
 
 
 def _parsed(text: str, url: str, *, css: bool = False) -> tuple[str, Head, bool]:
@@ -147,6 +197,8 @@ def _parsed(text: str, url: str, *, css: bool = False) -> tuple[str, Head, bool]
     In it each element is closed and there are five escapes. Raw-text elements are emptied or renamed first, because
     their text would be unescaped.
     """
+    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
+
     document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
     reader = _HeadReader()
     for template in list(document.iter_elements("template")):
@@ -163,8 +215,8 @@ def _parsed(text: str, url: str, *, css: bool = False) -> tuple[str, Head, bool]
             element.clear()
         elif tag in RENAMED_TAGS:
             element.tag = RENAMED + tag
-        else:
-            reader.note(tag, element)
+        elif tag != "title" or element.namespace is turbohtml.Namespace.HTML:
+            reader.note(tag, element.attr, element.text if tag == "title" else "")
     root = document.root
     language = "" if root is None else root.attr("lang") or root.attr("xml:lang") or ""
     return document.serialize(), reader.head(url, language), clipped
@@ -176,6 +228,9 @@ def _note_css(document: turbohtml.Document) -> bool:
     Elements with the same rules and inline style have the same values, so the cascade runs once for them. Style sheets
     lose the other rules first, since it reads them every time. `display: none` hides nothing: it is a property only.
     """
+    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
+    from turbohtml.cssom import StyleSheet  # noqa: PLC0415
+
     sheets = list(document.iter_elements("style"))
     rules = [rule for sheet in sheets for rule in StyleSheet(sheet.text).rules]
     matching: list[StyleRule] = []
@@ -204,6 +259,8 @@ def _note_css(document: turbohtml.Document) -> bool:
 
 def _cascaded(element: turbohtml.Element, declared: set[str]) -> str:
     """The computed values of the declared properties of an element, and of those that a shorthand stands for."""
+    from turbohtml.cssom import computed_style  # noqa: PLC0415
+
     style = computed_style(element)
     wanted = (name for name in style if any(name == one or name.startswith(f"{one}-") for one in declared))
     return ";".join(sorted(f"{name}:{style[name]}" for name in wanted))
@@ -224,21 +281,21 @@ class _HeadReader:
             self.scripts.append(script)
             self.script_room -= len(script)
 
-    def note(self, tag: str, element: turbohtml.Element) -> None:
+    def note(self, tag: str, attribute: Callable[[str], str | None], text: str) -> None:
         if tag == "meta":
-            content = (element.attr("content") or "").strip()
+            content = (attribute("content") or "").strip()
             if content and len(self.metas) < MAX_METAS:
                 for key in ("name", "property", "itemprop", "http-equiv"):
-                    name = element.attr(key)
+                    name = attribute(key)
                     if name:
                         self.metas.append((name.strip().lower(), content))
         elif tag == "link":
-            if self.canonical is None and "canonical" in (element.attr("rel") or "").lower().split():
-                self.canonical = (element.attr("href") or "").strip() or None
+            if self.canonical is None and "canonical" in (attribute("rel") or "").lower().split():
+                self.canonical = (attribute("href") or "").strip() or None
         elif tag == "base":
-            self.base = self.base or (element.attr("href") or "").strip()
-        elif not self.title and element.namespace is turbohtml.Namespace.HTML:
-            self.title = " ".join(element.text.split())
+            self.base = self.base or (attribute("href") or "").strip()
+        elif not self.title:
+            self.title = " ".join(text.split())
 
     def head(self, url: str, language: str) -> Head:
         if not language:
@@ -282,8 +339,11 @@ def with_end_tags(text: str) -> str:
         name = (tag[1] or "").lower()
         if not name:  # a comment
             continue
+        if not tag[2]:  # the page ends in this tag
+            break
         following = _SAME_NAME[name].search(text, at)
-        if tag[2] == "/" and (following is None or (not following[1] and not _is_code(name, text, at))):
+        is_closed = tag[0].endswith("/>") and not _ends_in_value(tag[0][1 + len(name) : -1])
+        if is_closed and (following is None or (not following[1] and not _is_code(name, text, at))):
             parts += [text[copied:at], f"</{name}>"]
             copied = at
         elif name in _RAW_TEXT:  # what looks like a tag in it is none
@@ -294,12 +354,34 @@ def with_end_tags(text: str) -> str:
     return "".join([*parts, text[copied:]])
 
 
+def _ends_in_value(attributes: str) -> bool:
+    """Whether the slash at the end of a tag is part of a value without quotation marks: `<iframe src=/a/>`."""
+    at, value = 0, ""
+    while at < len(attributes):
+        found = _ATTRIBUTE.match(attributes, at)
+        at, value = (at + 1, "") if found is None or found.end() == at else (found.end(), found[1] or "")
+    return value != "" and value[0] not in "\"'"
+
+
 def _is_code(name: str, text: str, at: int) -> bool:
     """Whether what follows a tag of a script or style sheet is code: not the next tag."""
     return name in _CODE_TAGS and _NEXT_TAG.match(text, at) is None
 
 
 # Bytes to text
+
+
+def _as_utf8(body: bytes | str, content_type: str | None) -> tuple[bytes, str]:
+    """`decode` with the text in UTF-8: the bytes themselves if they are."""
+    if isinstance(body, bytes):
+        kind = utf8_kind(body)
+        declared = _header_label(content_type)
+        if kind == _UTF_8 and not (declared in _UTF_16 and b"\0" in body):
+            return body.removeprefix(codecs.BOM_UTF8), "utf-8"
+        if kind == _ASCII and (declared or _meta_label(body) or _xml_label(body) or "utf-8") in _ASCII_ALIKE:
+            return body, "utf-8"
+    text, encoding = decode(body, content_type)
+    return text.encode(), encoding
 
 
 def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str]:
@@ -322,7 +404,10 @@ def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str
     label = declared or _meta_label(body) or _xml_label(body) or ("utf-8" if body.isascii() else _detected(body))
     if label in _ASCII_ALIKE and body.isascii():
         return body.decode("ascii"), "utf-8"
-    return body.decode("utf-8" if label == "utf-8" else f"whatwg-{label}", "replace"), label
+    if label == "utf-8":
+        return body.decode("utf-8", "replace"), label
+    _register_encodings()
+    return body.decode(f"whatwg-{label}", "replace"), label
 
 
 def _utf8(body: bytes) -> str | None:
@@ -371,8 +456,11 @@ def _known(label: str) -> str | None:
     """
     label = _YEAR_OF_STANDARD.sub("", label.strip().lower())
     label = _READ_AS.get(label, label)
+    if label in _ASCII_ALIKE:
+        return label
     if _LABEL.fullmatch(label) is None or label in _REPLACEMENT:
         return None
+    _register_encodings()
     try:
         codecs.lookup(f"whatwg-{label}")
     except (LookupError, ValueError):
@@ -380,7 +468,14 @@ def _known(label: str) -> str | None:
     return label
 
 
+def _register_encodings() -> None:
+    """Make the encodings of the HTML standard known to Python, as `whatwg-...`."""
+    import turbohtml.detect  # noqa: F401, PLC0415 (it registers them)
+
+
 def _detected(body: bytes) -> str:
+    from turbohtml.detect import detect  # noqa: PLC0415 (loaded for the few pages that need it)
+
     sample = body if len(body) <= DETECTION_SAMPLE else body[:DETECTION_SAMPLE]
     found = detect(sample).encoding
     return (_known(found) if found else None) or "windows-1252"
@@ -390,6 +485,8 @@ def language_of(text: str) -> str | None:
     """Return the language of a text (`en`; `ceb` if there is no two-letter code), None when unsure."""
     if len(text) < LANGUAGE_NEEDS:
         return None
+    from turbohtml.detect import detect_language  # noqa: PLC0415
+
     found = detect_language(text[:LANGUAGE_SAMPLE])
     if found.language is None or found.confidence < SURE_OF_LANGUAGE:
         return None

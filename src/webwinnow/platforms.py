@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-from typing import IO, Any
+import signal
+import sys
+import threading
+import time
+from typing import IO, Any, Final
 
 from webwinnow.errors import SettingsError
 
@@ -12,6 +17,9 @@ try:
     import resource
 except ImportError:  # Windows
     fcntl = resource = None  # type: ignore[assignment]
+
+PARENT_SECONDS: Final = 0.5
+"""How often a process looks whether its parent still runs."""
 
 
 def cpu_count() -> int:
@@ -30,6 +38,42 @@ def lock_file(file: IO[Any], *, wait: bool) -> bool:
     return True
 
 
+def lock_handle(handle: int) -> bool:
+    """Lock an open file or folder; False if another process has it. Systems without locks (Windows, some NFS) allow."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def die_with_parent() -> None:
+    """End this process as soon as its parent does, whatever it is doing: Linux kills it, elsewhere a thread looks.
+
+    For children that the parent waits for. On Linux the parent is the thread that started the process.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    elif hasattr(os, "getppid"):
+        threading.Thread(target=_end_without, args=(os.getppid(),), daemon=True).start()
+
+
+def die_with_process(parent: int) -> None:
+    """End this process within a second of the end of its parent, whichever thread of the parent started it."""
+    if hasattr(os, "getppid"):
+        threading.Thread(target=_end_without, args=(parent,), daemon=True).start()
+
+
+def _end_without(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os._exit(1)
+
+
 def enlarge_pipe(pipe: IO[bytes], size: int) -> None:
     """Ask for a larger pipe buffer (Linux only); a system that gives less works too."""
     if fcntl is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
@@ -44,4 +88,6 @@ def limit_memory(size: int) -> None:
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if hasattr(resource, "RLIMIT_AS"):
+            _, most = resource.getrlimit(resource.RLIMIT_AS)
+            size = size if most == resource.RLIM_INFINITY else min(size, most)
             resource.setrlimit(resource.RLIMIT_AS, (size, size))

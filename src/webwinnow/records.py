@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+LAYOUT_TYPE: Final = "application/vnd.webwinnow.layout"
+"""Media type of a packed `PageLayout`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,7 +15,8 @@ class PageRecord:
 
     `ordinal` counts the pages of a run from 0 in input order; `--resume` and the order of the output depend on it.
     `site`, `page_id` and `label` come from columns of the input. `refused` says why there is no body (a decompression
-    bomb, a broken encoding): such a page still gets an outcome.
+    bomb, a broken encoding): such a page still gets an outcome. `layout` is the packed `PageLayout` of a rendered page,
+    whose body is what a browser made of it.
     """
 
     url: str
@@ -23,6 +28,7 @@ class PageRecord:
     ordinal: int = 0
     refused: str | None = None
     label: str | None = None
+    layout: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def tree_of(page: PageRecord | PageTree | bytes | str) -> PageTree:
     if isinstance(page, PageTree):
         return page
     if isinstance(page, PageRecord):
-        return parse(page.body, url=page.url, content_type=page.content_type)
+        return parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
     return parse(page)
 
 
@@ -57,9 +57,12 @@ def learn(
     if isinstance(pages, str | bytes):
         raise SettingsError("expected a list of pages, not one page")
     keyed = ((page_key(tree.url), exact_fingerprint(tree), tree) for tree in map(tree_of, pages))
+    chosen = choose_pages(keyed)
+    if not chosen:
+        raise SettingsError("no pages to learn from: expected at least one")
     settings = settings or CleaningSettings()
     pagelets, stops = settings.template.pagelets, settings.segments.stop_list
-    return SiteModel.learn(choose_pages(keyed), site, parts, settings.joins, pagelets, stops)
+    return SiteModel.learn(chosen, site, parts, settings.joins, pagelets, stops)
 
 
 @dataclass(slots=True)

@@ -15,14 +15,14 @@ between them and the record are one field. Siblings of one short block each are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._sections import outline
+from webwinnow._sections import headings_like, outline, outline_roles
 from webwinnow._structures import DataTables, find_structures, neighbours
 from webwinnow.blocks import SPLITTING_TAGS, Blocks
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
@@ -192,7 +192,7 @@ WHOLE_TITLE, TITLE_PART, SIMILAR_TITLE, WRITTEN_TITLE, FIRST_LEVEL = range(5)
 LONGEST = 1_000
 """Characters of a longest headline."""
 _BESIDE = frozenset(TAG_CODE[name] for name in "li option select form nav footer".split())
-_LEVEL, _LISTS, _CODE, _FIGURE, _PICTURE, _BOUND = 7, 8, 16, 32, 64, 128
+_LISTS, _CODE, _FIGURE, _PICTURE, _BOUND = 8, 16, 32, 64, 128
 _OUTLINE_ROLES = {
     _LISTS: "ul ol dl menu dir table pre listing xmp plaintext",
     _CODE: "pre listing xmp plaintext",
@@ -225,51 +225,54 @@ class Sections:
 
     def lines(self, k: int) -> slice:
         """The blocks of the heading that begins with block k, or k alone."""
-        after = k + 1
-        while after < len(self.level) and self.level[after] and self.end[after] == 0 and self.heading[after] == k:
+        after, count = k + 1, len(self.level)
+        while after < count and self.level[after] and self.end[after] == 0 and self.heading[after] == k:
             after += 1
         return slice(k, after)
 
 
-def find_sections(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32]) -> Sections:
-    """Find the sections of a page, whose blocks with text are `said` and have so many `words`.
+def find_sections(
+    tree: PageTree,
+    owner: NDArray[np.int32],
+    words: NDArray[np.int32],
+    spans: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> Sections:
+    """Find the sections of a page, whose blocks with text are in the elements `owner` and have these words and spans.
 
     A section ends at the next heading of the same or a higher level, or with the element that contains it: the nearest
     around the heading with more than a few words of other text.
     """
-    tree = blocks.tree
-    role = _OUTLINE_ROLE[np.minimum(tree.tag, CUSTOM_TAG)]
-    at = np.flatnonzero(tree.attr_name == ATTRIBUTE_CODE["role"])
-    for k in at[tree.attr_start[at + 1] - tree.attr_start[at] == len("heading")].tolist():
-        if tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]] == "heading":
-            node = tree.attr_node[k]
-            role[node] |= 0 if role[node] & _LEVEL else ROLE_LEVEL
-    start, stop = tree.run_start[blocks.first_run[said]], tree.run_start[blocks.first_run[said + 1]]
+    attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text
+    role = outline_roles(tree.tag, _OUTLINE_ROLE, *attributes, ATTRIBUTE_CODE["role"], ROLE_LEVEL)
     level, heading, end, code, figure = outline(
-        tree.parent, tree.text_start, tree.text_end, role, tree.text, blocks.owner[said], start, stop, words, BESIDE
+        tree.parent, tree.text_start, tree.text_end, role, tree.text, owner, *spans, words, BESIDE
     )
     return Sections(level=level, heading=heading, end=end, code=code, figure=figure)
 
 
-def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> list[list[int]]:
+def headlines(
+    tree: PageTree,
+    spans: tuple[NDArray[np.int32], NDArray[np.int32]],
+    shown: NDArray[np.bool_],
+    sections: Sections,
+    hints: Hints,
+) -> list[list[int]]:
     """Blocks that may be the headline: five lists in page order, the best first.
 
     First headings that are a title of the head, then those that are a part of one, then first-level headings that share
     most words with a title, then other text that is a title or a part of one, then all first-level headings. Names of
-    the site and hidden text do not count.
+    the site and hidden text do not count; `shown` are the blocks that browsers show, `spans` their text.
     """
-    tree = blocks.tree
-    start, stop = tree.run_start[blocks.first_run[said]], tree.run_start[blocks.first_run[said + 1]]
-    visible = tree.visible[tree.run_owner[blocks.first_run[said]]]
-    hints = Hints(tree)
     declared = hints.declared
     parts = {part: squeezed(part) for title in declared for part in _parts(title)}
-    known = {plain for part, plain in parts.items() if plain and not hints.is_site(part)}
+    known = {plain for plain in parts.values() if plain and not hints.is_plain_site(plain)}
     whole = known & {parts[title] for title in declared}
     graded: list[list[int]] = [[], [], [], [], []]
     confirmed: dict[int, str] = {}
-    for k in np.flatnonzero((sections.level > 0) & (sections.end > 0) & visible)[:MAX_HEADINGS].tolist():
-        text = tree.text[start[k] : stop[sections.lines(k).stop - 1]]
+    outlined = sections.level, sections.heading, sections.end, shown, *spans, tree.text
+    openings = "".join([plain[:2].ljust(2, "\0") for plain in known if plain[:2].isascii()]).encode()
+    for k, first, last in headings_like(*outlined, openings, MAX_HEADINGS):
+        text = tree.text[first:last]
         plain = squeezed(text[:LONGEST])
         if plain in whole:
             graded[WHOLE_TITLE].append(k)
@@ -281,7 +284,7 @@ def headlines(blocks: Blocks, said: NDArray[np.int32], sections: Sections) -> li
     graded[TITLE_PART] = _longest(confirmed)
     if not graded[WHOLE_TITLE] and not graded[TITLE_PART]:
         named = (part for part, plain in parts.items() if plain in known)
-        written = {k: parts[part] for part in named for k in _written(blocks, part, start, stop) if visible[k]}
+        written = {k: parts[part] for part in named for k in _written(tree, part, *spans) if shown[k]}
         graded[WRITTEN_TITLE] = sorted(_longest(written))
     return graded
 
@@ -300,16 +303,16 @@ def _parts(title: str) -> Iterator[str]:
         yield from title_parts(part)
 
 
-def _written(blocks: Blocks, part: str, start: NDArray[np.int32], stop: NDArray[np.int32]) -> list[int]:
+def _written(tree: PageTree, part: str, start: NDArray[np.int32], stop: NDArray[np.int32]) -> list[int]:
     """Blocks whose text is a part of a title, of two words or more, in no list."""
-    text, found, at = blocks.tree.text, [], -1
+    text, found, at = tree.text, [], -1
     for _ in range(MAX_FOUND if " " in part else 0):
         at = text.find(part, at + 1)
         if at < 0:
             break
         k = int(start.searchsorted(at, side="right")) - 1
         is_short = k >= 0 and stop[k] - start[k] <= LONGEST
-        if is_short and squeezed(text[start[k] : stop[k]]) == squeezed(part) and not _is_beside(blocks.tree, at):
+        if is_short and squeezed(text[start[k] : stop[k]]) == squeezed(part) and not _is_beside(tree, at):
             found.append(k)
     return found
 
@@ -331,6 +334,7 @@ MOST_BELOW = 60
 OFFER_WORDS = 8
 """Words of a price with what belongs to it, such as "was" and "per month"; of an availability, too."""
 _PRICE_METAS = ("product:price:amount", "og:price:amount", "price", "lowprice")
+_PRICE_NAMES = frozenset(_PRICE_METAS)
 _AMOUNT = re.compile(r"([0-9]{1,9})(?:[.,][0-9]{1,2})?$")
 _STOCK = re.compile(r"(?:^|[-_\s])(?:in)?stock|availab", re.IGNORECASE)
 
@@ -346,7 +350,7 @@ def offered(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32], f
         return []
     bounds = tree.run_start[blocks.first_run]
     rows = [k for k in range(first, min(first + MOST_BELOW, len(said))) if words[k] <= OFFER_WORDS]
-    written = re.compile("|".join(rf"(?<![0-9.,]){_grouped(amount)}(?![0-9])" for amount in sorted(amounts)))
+    written = amount_pattern(amounts)
     price = (k for k in rows if written.search(tree.text, bounds[said[k]], bounds[said[k] + 1]))
     named = (tree.attribute(int(blocks.owner[said[k]]), "class") or "" for k in rows)
     stock = (k for k, name in zip(rows, named, strict=True) if _STOCK.search(name))
@@ -355,8 +359,11 @@ def offered(blocks: Blocks, said: NDArray[np.int32], words: NDArray[np.int32], f
 
 def _prices(head: Head) -> Iterator[str]:
     """Yield the prices that the head declares for the one product of the page."""
-    for name in _PRICE_METAS:
-        yield from islice((content for key, content in head.metas if key == name), 1)
+    found: dict[str, str] = {}
+    for name, content in head.metas:
+        if name in _PRICE_NAMES:
+            found.setdefault(name, content)
+    yield from (found[name] for name in _PRICE_METAS if name in found)
     if sum(script.count('"Product"') for script in head.json_ld) != 1:
         return
     for thing in head.json_ld_things:
@@ -365,6 +372,11 @@ def _prices(head: Head) -> Iterator[str]:
             for offer in (offers if isinstance(offers, list) else [offers])[:1]:
                 if isinstance(offer, dict):
                     yield from (str(offer[name]) for name in ("price", "lowPrice") if name in offer)
+
+
+def amount_pattern(amounts: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of some whole numbers as people write them."""
+    return re.compile("|".join(rf"(?<![0-9.,]){_grouped(amount)}(?![0-9])" for amount in sorted(amounts)))
 
 
 def _grouped(amount: str) -> str:

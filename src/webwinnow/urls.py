@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
@@ -52,6 +53,7 @@ _READY: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[^\x00-\x20\x7f\\]*")
 _ROOTED: Final = re.compile(r"/(?:[^/\x00-\x20\x7f\\][^\x00-\x20\x7f\\]*)?")
 _NEARBY: Final = re.compile(r"[A-Za-z0-9_][^\x00-\x20\x7f\\:]*")  # no colon, so no scheme
 _CANONICAL: Final = re.compile(r"https?://[a-z0-9][a-z0-9.\-]*/[A-Za-z0-9\-._~!$&'()*+,;=:@/]*")  # and no "/."
+_ROUTE: Final = re.compile(r"[/!]+[^/!\s]")  # "#!" alone is a link that does nothing, "#/" the start page
 _ODD: Final = re.compile(r"[\x00-\x20\x7f]")
 
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")  # RFC 3986, 2.3
@@ -82,12 +84,12 @@ class _WebUrl(NamedTuple):
         return f"{self.scheme}://{user}{self.site}"
 
 
-def canonical(url: str, *, drop_tracking: bool = True) -> str:
+def canonical(url: str, *, drop_tracking: bool = True, routes: bool = False) -> str:
     """Return one spelling for URLs of the same page, safe to compare and to hash; ASCII for web URLs.
 
     Scheme and host are in lower case, the host in ASCII (IDNA). Default port, dot segments, fragment and tracking
     parameters are removed, escapes normalised; other parameters keep their order. Other URLs, and paths relative to a
-    folder, are only stripped.
+    folder, are only stripped. With `routes` a fragment that is a page of its own in a client-rendered site is kept.
     """
     if "/." not in url and _CANONICAL.fullmatch(url):  # most are canonical already
         return url
@@ -100,7 +102,14 @@ def canonical(url: str, *, drop_tracking: bool = True) -> str:
     query = _normal_escapes(parts.query or "", _NOT_IN_QUERY)
     if drop_tracking and query:
         query = "&".join(pair for pair in query.split("&") if not _is_tracking(pair))
-    return parts._replace(user=user).origin + path + (f"?{query}" if query else "")
+    fragment = parts.fragment.removeprefix("#")
+    route = "#" + _normal_escapes(fragment, _NOT_IN_QUERY) if routes and is_route(fragment) else ""
+    return parts._replace(user=user).origin + path + (f"?{query}" if query else "") + route
+
+
+def is_route(fragment: str) -> bool:
+    """Whether a fragment is a page of its own in a site that scripts draw: `/two`, `!two` or `!/two`."""
+    return _ROUTE.match(fragment) is not None
 
 
 def resolve(base: str, href: str) -> str | None:
@@ -125,6 +134,28 @@ def resolve_web(base: str, href: str) -> str | None:
     """Resolve `href` on the page `base`; None if the result is not http or https."""
     url = resolve(base, href)
     return url if url is not None and is_web_link(url) else None
+
+
+def resolve_all_web(base: str, hrefs: Iterable[str]) -> Iterator[str]:
+    """Yield what `resolve_web` returns for each of some links of a page, without those that are no web links."""
+    parent = _base(base)
+    is_web = parent is not None and parent.scheme in ("http", "https")
+    for href in hrefs:
+        if "/." not in href:  # as in `resolve`
+            if href[:1] == "h" and _READY.fullmatch(href):
+                yield href
+                continue
+            if parent is not None and is_web:
+                if href[:1] == "/":
+                    if _ROOTED.fullmatch(href):
+                        yield parent.origin + href
+                        continue
+                elif _NEARBY.fullmatch(href):
+                    yield parent.folder + href
+                    continue
+        url = resolve_web(base, href)
+        if url is not None:
+            yield url
 
 
 def _resolve_anything(base: str, href: str) -> str | None:

@@ -20,9 +20,10 @@ from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, pa
 from webwinnow.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
 
 FEATURE_KINDS = ("words", "images", "links")
-WEIGHTINGS = ("cst", "wplus", "tfidf")
+WEIGHTINGS = ("cst", "wplus", "tfidf", "topic")
 TITLE_WEIGHT = 2.0
-"""What W+ adds to the weight of a word that is also in the page's title (docs/wplus.md)."""
+"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/wplus.md)."""
+SITE_WEIGHTINGS = ("cst", "wplus")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -33,8 +34,9 @@ class VectorSettings:
     - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
     - `stop_words`: leave out stop words, words of one letter and words with digits.
     - `stop_list`: which words are stop words.
-    - `weighting`: `cst`; `wplus`, the CST's weights adjusted by the whole collection (extra `mining`); or `tfidf`,
-      counts times inverse document frequency over the collection.
+    - `weighting`: `cst`; `wplus`, the CST's weights adjusted by the whole collection (extra `mining`); `tfidf`, counts
+      times inverse document frequency over the collection; or `topic`, counts of the words of cleaned pages, adjusted
+      so that topics count and sites do not (extra `mining`).
     - `weights`: settings of the CST's weights.
     """
 
@@ -57,7 +59,12 @@ class VectorSettings:
     @property
     def learns_sites(self) -> bool:
         """Whether pages are weighted by the tree of their site."""
-        return self.weighting != "tfidf"
+        return self.weighting in SITE_WEIGHTINGS
+
+    @property
+    def counts_clean_pages(self) -> bool:
+        """Whether words are counted in cleaned pages."""
+        return self.weighting == "topic"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +136,7 @@ class VectorBuilder:
         stops = self.settings.stop_list.of(tree.head.language) if self.settings.stop_words else frozenset()
         wanted = np.array([self._is_wanted(names[feature], stops) for feature in found[0].tolist()], np.bool_)
         features, values = found[0][wanted], found[1][wanted]
-        if self.settings.weighting == "wplus":
+        if self.settings.weighting in ("wplus", "topic"):
             values = values + TITLE_WEIGHT * np.isin(features, _title_features(tree))
         self.names.update((feature, names[feature]) for feature in features.tolist())
         self.rows.append((features, values))
@@ -150,6 +157,8 @@ class VectorBuilder:
             return replace(found, data=found.data * rarity[found.indices], rarity=rarity)
         if self.settings.weighting == "tfidf":
             return _weighted_by_rarity(found)
+        if self.settings.weighting == "topic":
+            return _weighted_by_topic(found, self.sites)
         return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
 
     def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
@@ -206,6 +215,16 @@ def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
         matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
     )
     return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
+
+
+def _weighted_by_topic(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
+    """Apply topic weights to the rows of a collection."""
+    from webwinnow.weighting import weigh_by_topic  # noqa: PLC0415 - needs an extra
+
+    data, indices, indptr, kept, columns = weigh_by_topic(
+        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
+    )
+    return FeatureMatrix(data, indices, indptr, matrix.page_ids, kept, matrix.keys[columns])
 
 
 def _counted(tree: PageTree, verdict: Verdict | None) -> tuple[Keys, NDArray[np.float64]]:

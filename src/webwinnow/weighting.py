@@ -1,4 +1,4 @@
-"""W+, weights from a whole collection rather than one site (docs/wplus.md; extra `mining`).
+"""Weights from a whole collection rather than one site: W+ (docs/wplus.md) and topic weights (extra `mining`).
 
 The weights of the compressed structure tree (thesis 4.3) are learned from one site. When pages of several sites are
 mined together, words that distinguish sites rather than subjects dominate. W+ takes those weights, summed over each
@@ -9,7 +9,11 @@ page and increased for the words of its title (`vectors`), and
 3. moves the centre of each site to that of similar sites (`kinship`, `site_shifts`);
 4. adds topics, the directions in which words vary together most on the pages of all sites (`topics_of`).
 
-It uses pages and sites, never labels. Its cost is linear in the entries of the rows.
+Topic weights (`weigh_by_topic`, docs/cluster.md) take the counts of words in cleaned pages instead, give words of one
+site the weight 0 and words that nearly all pages of a site repeat little or none on that site, and use steps 1 to 3
+with the rarity of words; topics are left to the caller (`mining.latent`).
+
+Both use pages and sites, never labels. Their cost is linear in the entries of the rows.
 """
 
 from __future__ import annotations
@@ -52,6 +56,16 @@ TOPIC_PREFIX = "@topic:"
 TOPIC_NAME_WORDS = 3
 DECIMALS = 6
 """Rows are rounded, so that they do not depend on the order of summation."""
+OWNED_FROM = 4
+"""From this many sites on, a word of one site only has topic weight 0. Of two or three sites most words are such."""
+LEAST_PAGES_WITH = 2
+"""Words of fewer pages connect no pages and have topic weight 0, unless no word is on so many."""
+REPEATED_SHARE = 0.9
+"""From this share of a site's pages on, a word loses topic weight there: labels and headings that a cleaner keeps with
+their values. 0.5 to 0.9 give the same F on cuisines, film genres and job roles (docs/cluster.md); words of a subject
+that all pages of a site have in common need 0.9: sites-swde loses purity by vertical below (0.970 at 0.5)."""
+REPEATED_FROM_PAGES = 5
+"""The pages of smaller sites say little about what their site repeats."""
 SITES_AT_ONCE = 1000
 """Sites are compared in batches of this size, which bounds the memory."""
 
@@ -116,6 +130,70 @@ def weigh_collection(
     found = learned.weigh(rows, of)
     columns = vocabulary + learned.topic_names(vocabulary)
     return found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64), columns
+
+
+def weigh_by_topic(
+    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str], NDArray[np.intp]]:
+    """Weigh the word counts of cleaned pages by topic, as CSR arrays; `sites[i]` names the site of row i.
+
+    Returns the rows, the words that have a weight, and their columns in `vocabulary`.
+    """
+    names, of = np.unique(np.array(sites, np.str_), return_inverse=True)
+    rows = csr_array((np.log1p(data), indices.copy(), indptr.copy()), shape=(len(sites), len(vocabulary)))
+    worth = topic_worth(rows, of, len(names)) if sites else np.zeros(len(vocabulary))
+    columns = np.flatnonzero(worth)
+    rows = _with_data(rows, rows.data * unrepeated(rows, of, len(names)))
+    level = _unit_rows(csr_array(rows @ diags_array(worth))[:, columns])
+    if len(names) > 1:
+        level = _moved(level, site_shifts(site_profiles(level, of, len(names)), np.bincount(of)), of)
+    level.data = np.round(level.data, DECIMALS)
+    level.eliminate_zeros()
+    kept = [vocabulary[column] for column in columns.tolist()]
+    return level.data, level.indices.astype(np.int32), level.indptr.astype(np.int64), kept, columns
+
+
+def topic_worth(rows: Rows, sites: Sites, site_count: int) -> Floats:
+    """The factor of each word: its rarity over pages (smoothed idf) times its spread over sites.
+
+    0 for words of fewer than `LEAST_PAGES_WITH` pages and, from `OWNED_FROM` sites on, for words of one site: names of
+    the site, of its authors and of its sections.
+    """
+    pages = rows.shape[0]
+    pages_with = np.bincount(rows.indices, minlength=rows.shape[1])
+    worth = (np.log((1 + pages) / (1 + pages_with)) + 1) * spread(rows, sites, site_count)
+    if site_count >= OWNED_FROM:
+        there = csr_array((np.ones(rows.nnz), (sites[_row_of(rows)], rows.indices)), shape=(site_count, rows.shape[1]))
+        worth[np.bincount(there.indices, minlength=rows.shape[1]) < 2] = 0
+    connecting = pages_with >= LEAST_PAGES_WITH
+    if worth[connecting].any():
+        worth[~connecting] = 0
+    worth[pages_with == 0] = 0
+    found: Floats = worth
+    return found
+
+
+def unrepeated(rows: Rows, sites: Sites, site_count: int) -> Floats:
+    """The factor of each entry: 1, falling to 0 from `REPEATED_SHARE` of the site's pages with the word to all of them.
+
+    What a cleaner keeps has words that every page of the site repeats, such as the labels of values. They would make
+    pages similar by site and by template. Sites of fewer than `REPEATED_FROM_PAGES` pages are left alone, and so are
+    pages that would have no word left.
+    """
+    page = _row_of(rows)
+    site = sites[page]
+    _, at, pages_with = np.unique(site * rows.shape[1] + rows.indices, return_inverse=True, return_counts=True)
+    pages = np.bincount(sites, minlength=site_count)[site]
+    factor = np.minimum((1 - pages_with[at] / pages) / (1 - REPEATED_SHARE), 1.0)
+    factor[pages < REPEATED_FROM_PAGES] = 1
+    has_words = np.bincount(page, weights=factor, minlength=rows.shape[0]) > 0
+    found: Floats = np.where(has_words[page], factor, 1.0)
+    return found
+
+
+def _row_of(rows: Rows) -> NDArray[np.intp]:
+    """The row of each entry."""
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
 def damped(weight: Floats) -> Floats:

@@ -30,6 +30,7 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow._words import name_hash
 from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.lazy import lazy_pattern
 
 CjkSegmentation = Literal["bigrams", "jieba"]
 
@@ -65,7 +66,7 @@ _END = r"(?![\w']|[^\x00-\x7f])"
 _CONTRACTION = rf"(?<=[a-z\u00df-\u024f\u1e00-\u1eff]')(?:t|d|m|ll|re|ve){_END}"
 _CYRILLIC_OR_HEBREW = r"[\u0400-\u052f\u05d0-\u05ea]"
 _KEPT = rf"{_CONTRACTION}|(?<={_CYRILLIC_OR_HEBREW}'){_CYRILLIC_OR_HEBREW}"
-_SEPARATING_APOSTROPHE = re.compile(rf"'(?!{_KEPT})(?:(?<=[^\W_]')s{_END})?")
+_SEPARATING_APOSTROPHE = lazy_pattern(rf"'(?!{_KEPT})(?:(?<=[^\W_]')s{_END})?")
 
 # The frequent punctuation beyond ASCII on English pages is blanked first: then most of them are ASCII. The trade mark
 # signs must go before NFKC makes letters of them ("Acme™" is not "acmetm"), the zero width space before the invisible
@@ -75,14 +76,14 @@ _BLANKED_FIRST = "™℠\u200b\u00a0“”–—…•®©→"
 _DOTTED_I = re.compile("i\u0307+")  # the folded Turkish İ
 
 # Default_Ignorable_Code_Point of the Unicode Character Database, which NFKC_Casefold drops too.
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy_pattern(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 # Python sorts the marks on one letter in quadratic time, so a page could stall a crawl. The limit is that of the
 # Stream-Safe Text Format (UAX #15, section 13). Long runs of punctuation are shortened too, which does no harm.
-_LONG_MARKS = re.compile(r"([^\w\x00-\x7f]{30})[^\w\x00-\x7f]+")
+_LONG_MARKS = lazy_pattern(r"([^\w\x00-\x7f]{30})[^\w\x00-\x7f]+")
 
 # ASCII outside words becomes a blank; the bytes of all other characters are kept.
 _ASCII_TO_BLANK = bytes(b if b >= 0x80 or chr(b).isalnum() or chr(b) in "_'" else 0x20 for b in range(256))
@@ -91,15 +92,15 @@ _ASCII_TO_BLANK = bytes(b if b >= 0x80 or chr(b).isalnum() or chr(b) in "_'" els
 _HAN_RANGES = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA_RANGES = "\u3041-\u312f\u31a0-\u31ff\U0001b000-\U0001b16f"
 _SOUTH_EAST_ASIAN_RANGES = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
-_HAN_RUN = re.compile(f"([{_HAN_RANGES}]+)")
-_UNSPACED = re.compile(f"[{_HAN_RANGES}{_KANA_RANGES}{_SOUTH_EAST_ASIAN_RANGES}]")
+_HAN_RUN = lazy_pattern(f"([{_HAN_RANGES}]+)")
+_UNSPACED = lazy_pattern(f"[{_HAN_RANGES}{_KANA_RANGES}{_SOUTH_EAST_ASIAN_RANGES}]")
 
 # Beyond ASCII, once separators are blanks, what is not `\w` is a mark.
 _MARK = r"[^\w\x00-\x7f]"
-_HAS_MARK = re.compile(_MARK)
-_STRAY_MARKS = re.compile(rf"(?<![^\W_])(?<!{_MARK}){_MARK}+")  # not on a letter or digit
-_UNSPACED_LETTER = re.compile(rf"(?=\w){_UNSPACED.pattern}{_MARK}*")
-_UNSPACED_RUN = re.compile(f"((?:{_UNSPACED_LETTER.pattern})+)")
+_HAS_MARK = lazy_pattern(_MARK)
+_STRAY_MARKS = lazy_pattern(rf"(?<![^\W_])(?<!{_MARK}){_MARK}+")  # not on a letter or digit
+_UNSPACED_LETTER = lazy_pattern(rf"(?=\w){_UNSPACED.pattern}{_MARK}*")
+_UNSPACED_RUN = lazy_pattern(f"((?:{_UNSPACED_LETTER.pattern})+)")
 
 
 def _separated(text: str) -> str:
@@ -196,7 +197,7 @@ def stop_words(language: str) -> frozenset[str]:
     The lists are those of the package `stop-words`, normalised as by `words`. A language without a list has no stop
     words. Entries of several words are omitted, because their parts (above all Vietnamese syllables) may be meaningful.
     """
-    code = re.split("[-_]", language.strip().lower(), maxsplit=1)[0]
+    code = language.strip().lower().replace("_", "-").partition("-")[0]
     code = _OTHER_CODES.get(code, code)
     return _stop_list(code) if code in LANGUAGE_MAPPING else frozenset()
 

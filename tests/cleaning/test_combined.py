@@ -172,6 +172,24 @@ def test_an_article_that_is_published_twice_is_no_template(others):
         assert all(paragraph in text for paragraph in paragraphs(3))
 
 
+@pytest.mark.parametrize("others", [0, 1, 3])
+@pytest.mark.parametrize("words", [8, 14, 20])
+def test_an_article_of_short_paragraphs_that_is_published_twice_is_no_template(words, others):
+    def article(seed):
+        said = paragraphs(seed)[0].split()
+        texts = [" ".join((said * 4)[k * 3 : k * 3 + words]) + f" {seed} {k}." for k in range(10)]
+        menu = "<div><a href=/>Home</a> <a href=/n>News</a> <a href=/s>Sport</a></div>"
+        return f"<title>Story {seed}</title>{menu}<h1>Story {seed}</h1>" + "".join(
+            f"<p>{text}</p>" for text in texts
+        ), texts
+
+    stories = [article(3), article(3), *(article(4 + k) for k in range(others))]
+    site = webwinnow.learn([html for html, _ in stories[1:]] + [stories[0][0].replace("</h1>", " again</h1>")])
+    for html, texts in stories:
+        text = site.clean(html).text
+        assert all(paragraph in text for paragraph in texts)
+
+
 def test_pages_that_share_one_paragraph_are_no_copies_and_keep_it():
     """A paragraph that the page model is sure of, in a place where other text differs from page to page."""
     background = b"<p>" + paragraphs(50)[0].encode() + b"</p></article>"
@@ -206,9 +224,17 @@ def test_the_mean_of_a_place_moves_what_the_page_model_is_unsure_of_and_not_what
 
 
 def test_a_repeated_text_counts_by_how_certain_it_is_the_sites():
-    by_chance, of_the_site = (joined(*evidence_and_site(0.9, share=1.0, certain=c))[0] for c in (0.25, 1.0))
-    assert by_chance == pytest.approx(9 / (9 + np.exp(1.0)), abs=1e-6)
-    assert of_the_site == pytest.approx(9 / (9 + np.exp(4.0)), abs=1e-6)
+    by_chance, of_the_site = (joined(*evidence_and_site(0.5, share=1.0, certain=c))[0] for c in (0.25, 1.0))
+    assert by_chance == pytest.approx(1 / (1 + np.exp(1.0)), abs=1e-6)
+    assert of_the_site == pytest.approx(1 / (1 + np.exp(4.0)), abs=1e-6)
+
+
+def test_a_text_that_the_page_model_is_confident_of_goes_only_if_many_pages_have_it():
+    known = {"share": 1.0, "certain": 1.0}
+    few, many = (joined(*evidence_and_site(0.9, supported=s, **known))[0] for s in (0.25, 1.0))
+    assert few > 0.6 and many < 0.2
+    assert few == pytest.approx(9 / (9 + np.exp(4.0 * (1 - 0.75 * 0.8))), abs=1e-6)
+    assert many == pytest.approx(9 / (9 + np.exp(4.0)), abs=1e-6)
 
 
 def test_a_label_is_evidence_on_sites_and_pages_of_records_only():

@@ -39,7 +39,7 @@ def test_causes_come_strongest_first_and_only_if_asked_for(method):
 
 def test_links_are_named_with_their_share():
     clean = clean_page(parse(PAGES[0].body), "page")
-    menu = next(decision for decision in clean.decisions(explain=True) if decision.text == "News")
+    menu = next(decision for decision in clean.decisions(explain=True) if decision.text == "Weather")
     assert any(says.startswith("links: 100% of its words") and push < 0 for push, says in menu.because)
 
 

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS, SHIPPED, KindModel, recognise, with_kinds
+from webwinnow.cleaner import Cleaner
+from webwinnow.cleaning.kinds import (
+    CONTEXTS,
+    EVIDENCE,
+    KIND_CODE,
+    KINDS,
+    SHIPPED,
+    WEIGHT_SCALE,
+    KindModel,
+    in_context,
+    in_groups,
+    most_probable_kinds,
+    recognise,
+    token_weights,
+    with_kinds,
+)
+from webwinnow.cleaning.regionfeatures import PART_STARTS, PARTS, read_regions
+from webwinnow.cleaning.removedregions import removed_regions
 from webwinnow.cleaning.verdict import Verdict, keep_visible
 from webwinnow.errors import ModelError
 from webwinnow.pagemodel import PageContext
@@ -71,8 +89,31 @@ def test_what_has_no_text_is_a_region_outside_of_those_with_text() -> None:
     labelled = with_kinds(page, verdict)
     assert labelled.kind_score is not None
     assert labelled.kind_score[regions.node[1]] == found.score[1] > 0
-    assert labelled.kind[regions.node[2]] == found.kind[2]
-    assert (labelled.kind_score[regions.node[2]] > 0) == (found.kind[2] != KIND_CODE["content"])
+    assert labelled.kind[regions.node[2]] == KIND_CODE["content"]  # kept with the text beside it
+
+
+def test_a_box_or_frame_that_shows_nothing_is_removed_with_its_kind() -> None:
+    page = (
+        "<article><h1>Quinces</h1>{}<p>"
+        + "A quince is hard until it is cooked, for an hour or longer. " * 9
+        + "</p></article>"
+    )
+    boxes = (
+        "<div class=ad-slot id=div-gpt-ad-1></div><iframe src=https://googleads.g.doubleclick.net/ads?x=1></iframe>"
+        "<img src=/quince.jpg width=600 height=400>"
+    )
+    clean = Cleaner.of("page", kinds=True).clean(parse(page.format(boxes), url=URL))
+    shown = {
+        decision.text.split()[0]: decision for decision in clean.decisions(explain=True) if decision.text[0] == "<"
+    }
+    assert [(shown[tag].kept, shown[tag].reason.partition(":")[0]) for tag in ("<div>", "<iframe>")] == [
+        (False, "empty"),
+        (False, "empty"),
+    ]
+    assert "<img>" not in shown
+    plain = Cleaner.of("page").clean(parse(page.format(boxes), url=URL))
+    assert clean.html == plain.html
+    assert "ad-slot" not in plain.html and "quince.jpg" in plain.html
 
 
 def test_kinds_are_computed_only_on_request() -> None:
@@ -96,6 +137,45 @@ def test_any_soup_has_one_kind_a_region(data, soup) -> None:
     assert (found.kind < len(KINDS)).all()
     assert ((found.score > 0) & (found.score <= 1)).all()
     assert len(found.of_runs()) == tree.run_count
+
+
+def test_the_context_of_a_region_is_its_neighbours_and_the_means_of_both_sides() -> None:
+    first = np.array([[0.2, 0.8], [0.6, 0.4], [1.0, 0.0]])
+    rows = in_context(first).reshape(3, CONTEXTS, 2)[:, :, 0]
+    own, before, after, all_before, all_after = rows.T.tolist()
+    assert own == [0.2, 0.6, 1.0]
+    assert before == [0.0, 0.2, 0.6]
+    assert after == [0.6, 1.0, 0.0]
+    assert all_before == [0.0, 0.2, 0.4]
+    assert all_after == [0.8, 1.0, 0.0]
+
+
+def test_every_part_of_a_region_is_evidence_of_one_group() -> None:
+    assert sorted(part for group in EVIDENCE for part in group) == sorted(PARTS)
+    found = in_groups(PART_STARTS[:-1].astype(np.int32))
+    assert [[part for part, own in zip(PARTS, row, strict=True) if own] for row in found] == [
+        [part for part in PARTS if part in group] for group in EVIDENCE
+    ]
+
+
+def test_the_scores_by_evidence_add_up_to_those_of_all_tokens_and_numbers() -> None:
+    page, verdict = judged(PAGE)
+    reading = read_regions(removed_regions(page.tree, verdict), page.reading, verdict, None)
+    model = KindModel.load()
+    scores = model.linear(reading)
+    assert scores.shape == (len(reading.offsets) - 1, len(EVIDENCE) + 1, len(model.classes))
+    weights = token_weights(reading, model.idf, by_part=True)
+    for r, (a, b) in enumerate(pairwise(reading.offsets.tolist())):
+        numbers = np.clip((reading.features[:, r] - model.middle) / model.spread, -3.0, 3.0) @ model.number_weight
+        tokens = weights[a:b] @ model.token_weight[reading.ids[a:b]] / WEIGHT_SCALE
+        np.testing.assert_allclose(scores[r].sum(axis=0), tokens + numbers + model.bias, rtol=1e-5, atol=1e-5)
+
+
+def test_a_region_is_of_the_most_probable_family_and_of_its_most_probable_kind() -> None:
+    probability = np.zeros((2, len(KINDS)))
+    probability[0, [KIND_CODE["content"], KIND_CODE["declaration"], KIND_CODE["decoration"]]] = 0.4, 0.35, 0.25
+    probability[1, [KIND_CODE["content"], KIND_CODE["declaration"], KIND_CODE["share"]]] = 0.4, 0.35, 0.25
+    assert [KINDS[kind].name for kind in most_probable_kinds(probability)] == ["declaration", "content"]
 
 
 def test_the_weights_ship_as_plain_arrays_and_stay_small() -> None:

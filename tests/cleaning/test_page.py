@@ -13,7 +13,8 @@ import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.blocks import cut
 from webwinnow.cleaner import Cleaner
-from webwinnow.cleaning.page import NO_CONTENT_BELOW, PageSettings, headed
+from webwinnow.cleaning.emptypages import NO_CONTENT_BELOW
+from webwinnow.cleaning.page import PageSettings, headed
 from webwinnow.collection.settings import RunSettings
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
@@ -115,6 +116,25 @@ def test_each_han_character_is_a_word_of_the_record():
     clean = cleaned(f"<title>通知</title><main><article>{f'<p>{CHINESE * 3}</p>' * 5}</article></main>")
     assert "部署" in clean.text
     assert clean.record()["all_words"] == clean.record()["kept_words"] == 18 * 15
+
+
+def test_thai_content_is_kept_and_its_menu_removed():
+    menu = "".join(
+        f"<li><a href='/{k}'>{name}</a></li>"
+        for k, name in enumerate("หน้าแรก ข่าว กีฬา เศรษฐกิจ วัฒนธรรม ท่องเที่ยว วิดีโอ ติดต่อเรา".split())
+    )
+    text = (
+        "ชาวนาในหุบเขารอให้ฝนหยุดตกก่อนออกไปเกี่ยวข้าวอีกครั้ง เพราะปีนี้ฤดูเก็บเกี่ยวมาช้ากว่าทุกปี",
+        "ผู้ใหญ่บ้านกล่าวว่าข้าวยังไม่เสียหาย และทุกคนจะช่วยกันเก็บเกี่ยวให้เสร็จภายในสองสัปดาห์",
+        "ราคาข้าวในตลาดสูงขึ้นเล็กน้อย พ่อค้าจากเมืองหลวงเริ่มเดินทางมาซื้อข้าวถึงหมู่บ้าน",
+    )
+    page = (
+        f"<html lang=th><title>ฤดูเก็บเกี่ยว</title><body><nav><ul>{menu}</ul></nav><main><article><h1>ฤดูเก็บเกี่ยว</h1>"
+        f"{''.join(f'<p>{line}</p>' for line in text)}</article></main><footer>สงวนลิขสิทธิ์ <a href=/t>เงื่อนไข</a></footer>"
+    )
+    clean = cleaned(page)
+    assert all(line in clean.text for line in text)
+    assert not any(name in clean.text for name in ("กีฬา", "เศรษฐกิจ", "เงื่อนไข"))
 
 
 def test_right_to_left_text_stays_in_reading_order():

@@ -111,7 +111,7 @@ def test_the_rule_by_itself():
     none = [False] * 3
 
     def flagged(*, for_posts: bool, comments: bool | None) -> list[list[bool]]:
-        masks = posts_to_keep(evidence, probability, shown, for_posts=for_posts, comments=comments)
+        masks = posts_to_keep(evidence, probability, shown, np.array(none), for_posts=for_posts, comments=comments)
         return [mask.tolist() for mask in masks]
 
     assert flagged(for_posts=True, comments=None) == [none, none]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from webwinnow.cleaning.kinds import KIND_CODE, LIKELY_ADVERTISEMENT, recognise
+from webwinnow.cleaning.kinds import KIND_CODE, POSSIBLE_ADVERTISEMENT, recognise
 from webwinnow.cleaning.tasks import TASKS, Task, for_task, task_of
 from webwinnow.cleaning.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
 from webwinnow.errors import SettingsError
@@ -50,9 +50,9 @@ def test_a_kind_that_the_task_wants_comes_back_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("advertises", "keeps", "restored"),
     [
-        (LIKELY_ADVERTISEMENT, ("hierarchic-directory",), False),
-        (LIKELY_ADVERTISEMENT - 0.01, ("hierarchic-directory",), True),
-        (LIKELY_ADVERTISEMENT, ("hierarchic-directory", "advertisement"), True),
+        (POSSIBLE_ADVERTISEMENT, ("hierarchic-directory",), False),
+        (POSSIBLE_ADVERTISEMENT - 0.01, ("hierarchic-directory",), True),
+        (POSSIBLE_ADVERTISEMENT, ("hierarchic-directory", "advertisement"), True),
     ],
 )
 def test_what_may_be_an_advertisement_is_kept_only_for_a_task_with_advertisements(
@@ -63,6 +63,30 @@ def test_what_may_be_an_advertisement_is_kept_only_for_a_task_with_advertisement
     found = replace(found, advertises=np.full(len(found.kind), advertises, np.float32))
     adjusted = for_task(PageContext(tree), verdict, Task("paths", keeps), found=found)
     assert ("Grain" in to_text(tree, adjusted.keep, adjusted.keep_runs)) is restored
+
+
+ADVERTISEMENTS = (
+    '<aside class="sponsored ad-box"><p>Sponsored</p><p>Buy the GrindMaster 3000 today and save 40%! Order now with '
+    'free shipping. <a href="https://shop.example.net/grindmaster?utm_source=mill">Shop now</a></p></aside>',
+    '<div class="cta-banner"><p>Start your free trial of MillSoft today. No credit card required.</p>'
+    '<a class="button" href="https://millsoft.example.net/trial">Try it for free</a></div>',
+    '<div class="promo-bar">Spring sale: up to 50% off all flour mills <a href="/shop/sale">Shop the sale</a></div>',
+)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, task in TASKS.items() if "advertisement" not in task.keeps))
+def test_no_task_without_advertisements_restores_one(name: str) -> None:
+    tree = parse(PAGE + "".join(ADVERTISEMENTS), url="https://www.mill.example/grain/rye/sowing.html")
+    keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
+    verdict = replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
+    page = PageContext(tree)
+    found = recognise(page, verdict)
+    adjusted = for_task(page, verdict, TASKS[name], found=found)
+    back = found.regions.of_run()[adjusted.keep_runs & ~verdict.keep_runs]
+    assert (found.kind[back] != KIND_CODE["advertisement"]).all()
+    assert (found.advertises[back] < POSSIBLE_ADVERTISEMENT).all()
+    text = to_text(tree, adjusted.keep, adjusted.keep_runs)
+    assert not [word for word in ("GrindMaster", "MillSoft", "Spring sale") if word in text]
 
 
 def test_an_archive_has_no_consent_banner() -> None:

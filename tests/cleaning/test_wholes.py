@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from webwinnow import clean_page, learn, parse
-from webwinnow.cleaning.wholes import completed, labels, pooled
+from webwinnow.cleaning.wholes import completed, labels, pooled, with_code
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.blocktable import SiteEvidence
@@ -31,6 +32,7 @@ def evidence_of(page: PageContext, repeated: set[str], values: set[str] = frozen
     nothing = np.zeros(len(texts))
     return SiteEvidence(
         share=np.array([float(text in repeated) for text in texts]),
+        supported=nothing,
         certain=nothing,
         known=nothing,
         mean=nothing,
@@ -163,6 +165,24 @@ def test_a_list_that_the_site_repeats_is_not_raised_by_the_text_around_it() -> N
     assert found["Be the first"] == 0.05
 
 
+def test_the_site_takes_no_item_out_of_a_list_of_the_page_unless_it_is_links() -> None:
+    ingredients = ["two cups of spelt flour", "one tsp. of salt", "a handful of dried figs"]
+    for item, kept in (("{}", True), ("<a href=x>{}</a>", False)):
+        page = context("<ul>" + "".join("<li>" + item.format(text) for text in ingredients) + "</ul>")
+        page.evidence = replace(page.evidence, probability=np.array([0.7, 0.7, 0.7]))
+        given = np.array([0.7, 0.05, 0.7])  # the other recipe has salt
+        found = by_text(page, pooled(page, given, evidence_of(page, {ingredients[1]})))
+        assert (found[ingredients[1]] == found[ingredients[0]]) == kept
+
+
+def test_the_site_takes_items_out_of_a_list_that_is_mostly_its_own() -> None:
+    page = context("<ul><li>Free returns within a month<li>Secure payment by card<li>Made of oak</ul>")
+    page.evidence = replace(page.evidence, probability=np.array([0.7, 0.7, 0.7]))
+    repeated = {"Free returns within a month", "Secure payment by card"}
+    found = by_text(page, pooled(page, np.array([0.05, 0.05, 0.7]), evidence_of(page, repeated)))
+    assert found["Secure payment by card"] < 0.5
+
+
 def test_what_the_site_repeats_in_an_item_of_several_blocks_may_go() -> None:
     page = context(
         "<ul><li><p>Rooms in Rome</p><p>Our rates are low</p><li><p>Flights to Rome</p><p>Fly with us</p></ul>"
@@ -213,6 +233,14 @@ def test_a_text_that_the_site_repeats_before_what_differs_is_a_label_unless_it_i
         "250": False,
     }
     assert not labels(page).any()
+
+
+def test_code_between_text_is_at_least_as_probable_as_the_text_on_both_sides() -> None:
+    code = np.array([-1, -1, 7, 7, -1, -1, 9, -1], np.int32)
+    given = np.array([0.9, 0.1, 0.3, 0.2, 0.1, 0.8, 0.4, 0.2])
+    assert with_code(code, given).tolist() == [0.9, 0.1, 0.8, 0.8, 0.1, 0.8, 0.4, 0.2]
+    assert with_code(code[:4], given[:4]).tolist() == given[:4].tolist()  # nothing follows it
+    assert with_code(code[::-1].copy(), np.zeros(8)).tolist() == [0.0] * 8
 
 
 def test_every_decision_of_a_whole_has_its_reason() -> None:

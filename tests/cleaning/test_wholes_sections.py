@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from webwinnow import _sections, extract, learn
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning import REASONS
+from webwinnow.cleaning.pictures import _IS_PICTURE, _WRAPS
 from webwinnow.cleaning.wholes import completed, sectioned, unemptied
+from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext
 from webwinnow.parsing import parse
 from webwinnow.site.blocktable import SiteEvidence
+from webwinnow.structures import _OUTLINE_ROLE
 
 PROSE = (
     "The harbour was rebuilt after the storm of that winter, and the town council paid for the work over many years. "
@@ -280,15 +283,65 @@ def test_higher_probabilities_never_keep_less_text(body, random):
     ).all()
 
 
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from("<h2>;<h3 role=heading>;<p role=heading>;<x-y role=heading>;<p role=headina>;é".split(";"))
+    )
+)
+def test_roles_of_the_outline_agree_with_their_plain_version(parts):
+    tree = parse("<body>" + "a".join(parts))
+    given_ = tree.tag, _OUTLINE_ROLE, tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text
+    fast, slow = (twin.outline_roles(*given_, ATTRIBUTE_CODE["role"], 2) for twin in (_sections, plain_sections))
+    assert fast.dtype == slow.dtype
+    np.testing.assert_array_equal(fast, slow)
+
+
+PICTURES = BODIES.map(
+    lambda body: body.replace("<p>k:</p>", "<a><span><img src=y></span><svg></svg></a><figure><svg></svg></figure>")
+)
+
+
 @settings(max_examples=100, deadline=None)
-@given(BODIES.map(lambda body: body.replace("<p>k:</p>", "<img src=y>")))
-def test_beside_agrees_with_its_plain_version(body):
-    tree = parse(f"<body>{body}")
-    page = PageContext(tree)
-    start = tree.run_start[page.blocks.first_run[page.evidence.said]]
-    nodes = np.flatnonzero(tree.tagged("img")).astype(np.int32)
-    given_ = tree.parent, tree.text_start, tree.text_end, start, nodes
-    np.testing.assert_array_equal(_sections.beside(*given_), plain_sections.beside(*given_))
+@given(PICTURES, st.integers(0, 2**32 - 1))
+def test_pictures_beside_kept_text_agree_with_their_plain_version(body, seed):
+    page, random = PageContext(parse(f"<body>{body}")), np.random.default_rng(seed)
+    tree, count = page.tree, len(page.evidence)
+    places = tree.parent, tree.tag, tree.text_start, tree.text_end
+    given_ = random.random(len(tree)) < 0.8, _IS_PICTURE, page.spans[0], page.evidence.words, random.random(count) < 0.5
+    codes = tuple(TAG_CODE[name] for name in ("img", "svg", "figure"))
+    fast, slow = (twin.pictures_beside(*places, *given_, 1, codes) for twin in (_sections, plain_sections))
+    for one, other in zip(fast, slow, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PICTURES, st.integers(0, 2**32 - 1))
+def test_wrappers_of_pictures_agree_with_their_plain_version(body, seed):
+    tree, random = parse(f"<body>{body}"), np.random.default_rng(seed)
+    places = tree.parent, tree.end, tree.tag, tree.text_start, tree.text_end
+    pictures = _IS_PICTURE[np.minimum(tree.tag, CUSTOM_TAG)]
+    masks = [pictures & (random.random(len(tree)) < 0.5) for _ in range(2)]
+    twins = [[mask.copy() for mask in masks] for _ in range(2)]
+    for kernel, (removed, others) in zip((_sections, plain_sections), twins, strict=True):
+        kernel.add_wrappers(*places, np.ones(len(tree), np.bool_), _IS_PICTURE, _WRAPS, removed, others)
+    np.testing.assert_array_equal(twins[0], twins[1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("h1 h2 h3 p".split()), st.text("aB1_ é–ß中", max_size=4)), max_size=12),
+    st.lists(st.text("ab1", min_size=1, max_size=3), max_size=3),
+    st.integers(1, 6),
+)
+def test_headings_like_a_title_agree_with_their_plain_version(lines, titles, most):
+    page = PageContext(parse("".join(f"<{tag}>x{text}</{tag}><{tag}>{text}</{tag}><p>y</p>" for tag, text in lines)))
+    found, shown = page.sections, page.shown.copy()
+    shown[2::5] = False
+    openings = "".join(title[:2].ljust(2, "\0") for title in titles).encode()
+    given_ = found.level, found.heading, found.end, shown, *page.spans, page.tree.text, openings, most
+    assert _sections.headings_like(*given_) == plain_sections.headings_like(*given_)
 
 
 def test_page_without_text_is_completed():

@@ -134,7 +134,7 @@ def test_training_pages_are_cleaned_with_their_sites(
 
 def test_pages_are_cleaned_like_the_training_pages(repeating: Path, labels: Path, tmp_path: Path):
     model, out = tmp_path / "m.npz", tmp_path / "out.jsonl"
-    trained(repeating, labels, model, "--method", "repeated", "--set", "repeated.min_pages=2", "--task", "archive")
+    trained(repeating, labels, model, "--method", "repeated", "--set", "repeated.min_pages=2", "--task", "structure")
     done = run("clean", repeating, "-o", out, "--categories", model, "--keywords", 3, "-q")
     assert done.returncode == 0, done.stderr
     for record in written(out):

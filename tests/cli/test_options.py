@@ -21,9 +21,19 @@ from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 from webwinnow.errors import SettingsError
 from webwinnow.methods import METHODS
 
-OPTION_PANELS = {None, "Input", "Cleaning", "Output", "Run", "Crawl", "Cluster"}
-TWO_MEANINGS = {"--method": {"Cleaning method", "Topic method"}}
-"""`--method` names a method of what the command does: of cleaning, or of site topics (`sites`)."""
+OPTION_PANELS = {None, "Input", "Cleaning", "Corpus", "Output", "Run", "Crawl", "Cluster"}
+TWO_MEANINGS = {
+    "--method": {"Cleaning method", "Topic method"},
+    "--keep": {"Folder that keeps finished work", "Keep the elements that a CSS selector or XPath selects"},
+    "--algorithm": {"k-means", "Scores to compute"},
+    "--none": {
+        "Least probability of none of the classes for that answer",
+        "Least probability of none of the topics for that answer",
+    },
+}
+"""`--method` names a method of what the command does: of cleaning, or of site topics (`sites`). `--keep` keeps parts of
+pages, as `--drop` removes them, or the work of an experiment. `--algorithm` clusters, or
+ranks; `--none` is for classes, or for topics."""
 
 
 def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -144,7 +154,7 @@ def test_other_command_lines_pass(given: str) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "expected"),
-    [("webwinnow cl", {"clean", "cluster", "classify"}), ("webwinnow clean --site", {"--site-by"})],
+    [("webwinnow cl", {"clean", "cluster", "classify"}), ("webwinnow clean --site-b", {"--site-by"})],
 )
 def test_the_shell_completes_commands_and_options(typed: str, expected: set[str]) -> None:
     words = typed.split()

@@ -210,7 +210,11 @@ def test_no_file_at_all_is_bad_usage() -> None:
 
 @pytest.mark.parametrize(
     ("given", "reason"),
-    [(b"<frameset><frame src=a.html></frameset>", "frameset"), (b"", "empty"), (b"<p> </p>", "nothing left to read")],
+    [
+        (b"<frameset><frame src=a.html></frameset>", "frameset"),
+        (b"", "empty"),
+        (b"<p> </p>", "no main content: no text in the HTML"),
+    ],
 )
 def test_a_page_without_text_is_done_and_says_why(given: bytes, reason: str) -> None:
     ran = webwinnow_("page", "-", given=given)
@@ -220,7 +224,7 @@ def test_a_page_without_text_is_done_and_says_why(given: bytes, reason: str) -> 
 
 def test_a_record_says_itself_that_there_is_nothing() -> None:
     ran = webwinnow_("page", "-", "--format", "json", given=b"<p> </p>")
-    assert (json.loads(ran.stdout)["reason"], ran.stderr) == ("nothing left to read", "")
+    assert (json.loads(ran.stdout)["reason"], ran.stderr) == ("no main content: no text in the HTML", "")
 
 
 @pytest.mark.parametrize(
@@ -249,13 +253,11 @@ def test_a_packed_page_is_unpacked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--resolve", "foo", "expected HOST=ADDRESS[:PORT]"),
-        ("--allow", "foo", "is no network"),
         ("--site-by", "column", "expected host, domain, prefix:N, all or none"),
         ("--site-by", "foo", "no site key 'foo'"),
     ],
 )
-def test_values_without_effect_are_checked_too(page: Path, option: str, value: str, message: str) -> None:
+def test_a_way_to_group_pages_is_checked_without_models_too(page: Path, option: str, value: str, message: str) -> None:
     ran = webwinnow_("page", page, option, value)
     assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
     assert message in ran.stderr
@@ -390,7 +392,7 @@ def test_a_model_of_the_site_is_found_by_the_url(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_models_is_bad_usage(tmp_path: Path, page: Path) -> None:
-    ran = webwinnow_("page", page, "--models", tmp_path / "nowhere")
+    ran = webwinnow_("page", page, "--models", tmp_path / "nowhere", "--method", "sst")
     assert ran.returncode == BAD_USAGE
     assert "not a folder of models" in ran.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 
 import pytest
@@ -37,3 +38,21 @@ def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
         with pytest.raises(SettingsError, match="no folder of a webwinnow run"):
             CollectionStore(tmp_path / "run", {}, resume=False)
         assert (tmp_path / name / "letter").read_text() == "x"
+
+
+class Reluctant(io.FileIO):
+    """A file that takes a few bytes at a time, as a disk does that is nearly full."""
+
+    def write(self, data):
+        return super().write(data[:10])
+
+
+def test_a_page_that_the_disk_takes_in_parts_is_stored_whole(tmp_path):
+    pages = [bytes([k]) * 95 for k in range(5)]
+    with CollectionStore(tmp_path / "run", {}, resume=False) as store:
+        store._spool.close()
+        store._spool = Reluctant(store.spool_path, "a+b")
+        for k, page in enumerate(pages):
+            store.add_page(PageRow(k, "a.example", f"http://a.example/{k}", None), page)
+        store.commit()
+        assert [store.read(row.ref) for row in store.pages_of("a.example")] == pages

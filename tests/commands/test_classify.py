@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import random
+import re
 
 import pytest
 
-from webwinnow import InputError, SettingsError
+from webwinnow import InputError, PageRecord, SettingsError, learn, parse
 from webwinnow.collection import CollectionSettings
 from webwinnow.commands.classify import ClassifySettings, apply_classes, train_classes
 from webwinnow.mining.classmodel import ClassModel
@@ -41,6 +43,89 @@ def labelled(sites=SITES, each: int = 6) -> list[dict[str, object]]:
         for site in sites
         for number, label in enumerate(label for _ in range(each) for label in WORDS)
     ]
+
+
+def test_a_page_of_none_of_the_classes_has_no_label(trained, webwinnow, write_crawl, records, tmp_path):
+    _, model = trained
+    mixed = " ".join(word for words in WORDS.values() for word in words[:2])
+    new = [*labelled(["new.example"], 1), page("other.example", 1, None) | {"html": f"<p>{mixed} and more"}]
+    crawl, out = write_crawl(new, "new.jsonl"), tmp_path / "o.jsonl"
+    command = ("classify", "apply", model, crawl, "-o", out, "--jobs", 1)
+    assert webwinnow(*command).returncode == 0
+    plain = records(out)
+    assert [line["outcome"] for line in plain] == ["labelled"] * 4
+    assert plain[3]["none"] > max(line["none"] for line in plain[:3])
+    least = str(plain[3]["none"])
+    for options, reason in (
+        (("--none", least), "none of these classes"),
+        (("--min-probability", str(plain[3]["probability"] + 1e-4)), "the class has a probability below"),
+    ):
+        done = webwinnow(*command, *options)
+        assert "3 labelled, 1 of none of the classes" in done.stderr
+        line = records(out)[3]
+        assert (line["outcome"], line["label"], line["second"]) == ("none", None, plain[3]["label"])
+        assert line["reason"].startswith(reason)
+
+
+def test_the_pages_of_errors_are_linked_in_the_report(webwinnow, write_crawl, tmp_path):
+    pages = labelled()
+    pages[0] |= {"topic": CARS}
+    report = tmp_path / "r.html"
+    done = webwinnow(
+        *("classify", "train", write_crawl(pages), "--label", "topic", "-o", tmp_path / "m.npz"),
+        *("--report", report, "--jobs", 1),
+    )
+    assert done.returncode == 0, done.stderr
+    assert '<a href="http://a.example/0">a.example/0</a>' in report.read_text()
+
+
+@pytest.mark.parametrize("classifier", ["svm", "knn"])
+@pytest.mark.parametrize("cleaned", [False, True], ids=["pages", "records"])
+def test_every_page_that_the_report_names_is_linked(webwinnow, write_crawl, tmp_path, classifier, cleaned):
+    """Labels that mean nothing, so that many pages are named; cleaned records are input too."""
+    chance, pages = random.Random(1), [page | {"page_id": None} for page in labelled()]
+    labels = ["url,label", *(f"{page['url']},{chance.choice('xy')}" for page in pages)]
+    (tmp_path / "labels.csv").write_text("\n".join(labels))
+    given, report = write_crawl(pages), tmp_path / "r.html"
+    if cleaned:
+        assert webwinnow("clean", given, "-o", tmp_path / "clean.jsonl", "--method", "none", "-q").returncode == 0
+        given = tmp_path / "clean.jsonl"
+    done = webwinnow(
+        *("classify", "train", given, "--labels", tmp_path / "labels.csv", "--weighting", "tfidf"),
+        *("--classifier", classifier, "-o", tmp_path / "m.npz", "--report", report, "--jobs", 1),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = report.read_text().partition("<h2>Errors</h2>")[2].partition("</table>")[0].split("<tr>")[2:]
+    assert len(rows) > 5
+    for row in rows:
+        linked = re.search(r'<a href="(http://[a-c]\.example/\d+)">(.*?)</a>', row)
+        assert linked is not None, row
+        assert linked[1] == linked[2]
+
+
+def test_one_clean_page_has_the_class_of_the_command(trained, webwinnow, write_crawl, records, tmp_path):
+    known = ClassModel.load(trained[1])
+    new, out = labelled(["new.example"], 2), tmp_path / "o.jsonl"
+    webwinnow("classify", "apply", trained[1], write_crawl(new, "new.jsonl"), "-o", out, "--jobs", 1)
+    pages = [PageRecord(url=one["url"], body=one["html"].encode()) for one in new]
+    site = learn(pages)
+    for page, line in zip(pages, records(out), strict=True):
+        found = known.classify(site.clean(page))
+        assert found == (line["label"], line["probability"], line["none"])
+    assert known.classify(parse("<p>zzyzx")) == (None, 0.0, 1.0)
+
+
+def test_clean_fills_the_category_with_the_class_of_the_command(trained, webwinnow, write_crawl, records, tmp_path):
+    crawl = write_crawl(labelled(["new.example", "other.example"], 3), "new.jsonl")
+    outs = [tmp_path / "classes.jsonl", tmp_path / "clean.jsonl"]
+    assert webwinnow("classify", "apply", trained[1], crawl, "-o", outs[0], "--jobs", 1).returncode == 0
+    done = webwinnow("clean", crawl, "-o", outs[1], "--classes", trained[1], "--jobs", 2)
+    assert done.returncode == 0, done.stderr
+    classes, clean = ({line["page_id"]: line for line in records(out)} for out in outs)
+    assert {name: line["category"] for name, line in clean.items()} == {n: one["label"] for n, one in classes.items()}
+    refused = webwinnow("clean", crawl, "-o", outs[1], "--classes", trained[1], "--method", "page")
+    assert refused.returncode == 2
+    assert "expected a method that learns sites" in refused.stderr
 
 
 @pytest.fixture

@@ -53,7 +53,8 @@ def test_an_output_that_would_replace_another_or_an_input_is_refused(webwinnow, 
 
 def test_the_same_trouble_on_many_lines_is_one_reason(webwinnow, records, write_crawl, tmp_path):
     out = tmp_path / "out.jsonl"
-    done = webwinnow("clean", write_crawl([{"url": f"http://a.example/{n}"} for n in range(12)]), "-o", out)
+    rows = [{"url": f"http://a.example/{n}", "html": None} for n in range(12)]
+    done = webwinnow("clean", write_crawl(rows), "-o", out)
     assert "     12  there is no 'html'\n" in done.stderr
     assert records(out)[11]["reason"].startswith("line 12: ")
 
@@ -202,7 +203,7 @@ def test_pages_without_content_are_dropped_with_the_reason(webwinnow, records, w
     assert [(r["outcome"], r["reason"]) for r in records(out)] == [
         ("dropped", "frameset"),
         ("dropped", "empty"),
-        ("dropped", "nothing left to read"),
+        ("dropped", "no main content: no text in the HTML"),
     ]
     assert "kept 0, dropped 3, failed 0" in done.stderr
 

@@ -7,11 +7,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from changedmodule import changed
 
+from webwinnow.cli.terminal import UNCHANGED
 from webwinnow.collection import workerpool as pool_module
 from webwinnow.commands import RunSettings, run
 from webwinnow.errors import WebwinnowError
@@ -61,6 +63,7 @@ def test_truncated_gzip_keeps_what_came_before_and_is_reported(webwinnow, record
     done = webwinnow("clean", crawl, "-o", out)
     kept = [record for record in records(out) if record["outcome"] == "kept"]
     assert 100 < len(kept) < 300
+    assert done.returncode == 1
     assert "crawl.jsonl.gz" in done.stderr
 
 
@@ -71,6 +74,7 @@ def test_truncated_warc_keeps_what_came_before_and_is_reported(webwinnow, record
     done = webwinnow("clean", crawl, "-o", out)
     kept = [record for record in records(out) if record["outcome"] == "kept"]
     assert 10 < len(kept) < 126
+    assert done.returncode == 1
     assert "cut.warc.gz" in done.stderr
 
 
@@ -189,7 +193,7 @@ def test_resume_with_other_settings_is_refused(held_run, webwinnow, write_crawl,
     crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
     with held_run("clean", crawl, "-o", out, "-q", after=("add_page", 10)) as process:
         process.kill()
-    done = webwinnow("clean", crawl, "-o", out, "--resume", "--set", "repeated.share=0.9")
+    done = webwinnow("clean", crawl, "-o", out, "--resume", "--set", "page.tails=false")
     assert done.returncode == 2
     assert "settings" in done.stderr
 
@@ -258,6 +262,47 @@ def test_full_disk_under_a_file_is_reported_and_resumed_when_there_is_room(
         subprocess.run(["umount", disk], check=True)
 
 
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), -1))
+from webwinnow.cli.app import main
+main()
+"""
+
+
+def test_a_file_size_limit_is_reported_and_the_resumed_run_has_the_same_bytes(
+    webwinnow, write_crawl, make_pages, tmp_path
+):
+    crawl, out, plain = write_crawl(make_pages("a.example", 60)), tmp_path / "out.jsonl", tmp_path / "plain.jsonl"
+    assert webwinnow("clean", crawl, "-o", plain).returncode == 0
+    command = [sys.executable, "-c", LIMITED, "60001", "clean", str(crawl), "-o", str(out), "--jobs", "1"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "File too large" in done.stderr
+    assert not out.exists()
+    done = webwinnow("clean", crawl, "-o", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("damage", ["changed", "cut"])
+def test_damaged_pages_of_an_unfinished_run_are_parsed_again(
+    held_run, webwinnow, write_crawl, make_pages, tmp_path, damage
+):
+    crawl, out, plain = write_crawl(make_pages("a.example", 60)), tmp_path / "out.jsonl", tmp_path / "plain.jsonl"
+    assert webwinnow("clean", crawl, "-o", plain).returncode == 0
+    with held_run("clean", crawl, "-o", out, "--jobs", "1", after=("mark", 1)) as run:
+        run.kill()
+        run.wait()
+    spool = tmp_path / ".out.jsonl.webwinnow-run" / "pages.spool"
+    packed = bytearray(spool.read_bytes())
+    packed[len(packed) // 3 : len(packed) // 3 + 100] = bytes(100)
+    spool.write_bytes(packed if damage == "changed" else packed[: len(packed) // 2])
+    done = webwinnow("clean", crawl, "-o", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == plain.read_bytes()
+
+
 def test_no_room_for_working_files_is_reported_before_the_disk_is_full(webwinnow, write_crawl, make_pages, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -281,6 +326,19 @@ def test_interrupted_run_says_how_to_continue(held_run, write_crawl, make_pages,
     assert not out.exists()
 
 
+def test_an_interrupted_export_of_links_leaves_nothing_and_says_so(held_run, write_crawl, make_pages, tmp_path):
+    crawl, scratch = write_crawl(make_pages("a.example", 40)), tmp_path / "scratch"
+    scratch.mkdir()
+    arguments = ("links", crawl, "-o", tmp_path / "l.jsonl", "--tmp", scratch)
+    with held_run(*arguments, after=("add_page", 10), stderr=subprocess.PIPE) as process:
+        assert any(scratch.iterdir())
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=240)
+    assert (process.returncode, said) == (130, f"webwinnow: stopped; {UNCHANGED}\n")
+    assert list(scratch.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crawl.jsonl", "hold", "scratch"]
+
+
 def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pages, tmp_path, monkeypatch):
     hangs = tmp_path / "python"
     hangs.write_text("#!/bin/sh\nexec sleep 600\n")
@@ -289,3 +347,103 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
     monkeypatch.setattr(pool_module, "START_SECONDS", 0.05)
     with pytest.raises(WebwinnowError, match="cannot start"):
         run([write_crawl(make_pages("a.example", 300))], tmp_path / "out.jsonl", RunSettings(jobs=2))
+
+
+# One input, or one name, never ends a run of many
+
+
+def test_an_over_long_header_costs_one_record_and_the_run_exits_with_1(webwinnow, records, tmp_path):
+    record = (
+        "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.test/{}\r\n{}Content-Type: text/html\r\n"
+        "Content-Length: 60\r\n\r\n<p>Some words of page {} that a reader would like to keep.{}\r\n\r\n"
+    )
+    longer = {3: f"X-Long: {'y' * 100_000}\r\n"}
+    pages = (record.format(n, longer.get(n, ""), n, " " * 10)[:] for n in range(8))
+    crawl, out = tmp_path / "crawl.warc.gz", tmp_path / "out.jsonl"
+    crawl.write_bytes(b"".join(gzip.compress(page.encode()) for page in pages))
+    done = webwinnow("clean", crawl, "-o", out, "--jobs", 1)
+    assert done.returncode == 1
+    assert [page["url"] for page in records(out)] == [f"http://a.test/{n}" for n in range(8) if n != 3]
+    assert "reading continues at the next record" in done.stderr
+
+
+def test_a_resumed_run_reports_the_problems_of_its_first_attempt(make_pages, write_crawl, tmp_path):
+    crawl = write_crawl(make_pages("a.example", 5))
+    crawl.write_bytes(gzip.compress(crawl.read_bytes())[:-9])
+    settings, out = RunSettings(jobs=1), tmp_path / "out.jsonl"
+    problems: list[str] = []
+
+    def stop(stage, done, total):
+        if stage == "clean" and done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run([crawl], out, settings, on_progress=stop, on_problem=problems.append)
+    resumed: list[str] = []
+    summary = run([crawl], out, settings, resume=True, on_problem=resumed.append)
+    assert problems
+    assert resumed == problems == list(summary.problems)
+
+
+def test_broken_links_in_a_folder_are_problems_and_the_run_exits_with_1(webwinnow, records, tmp_path):
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    (folder / "a.html").write_text("<p>Some words that a reader would like to keep.")
+    (folder / "gone.html").symlink_to(tmp_path / "nowhere.html")
+    (folder / "loop").symlink_to(folder / "loop")
+    done = webwinnow("clean", folder, "-o", tmp_path / "out.jsonl", "--jobs", 1)
+    assert (done.returncode, done.stderr.count("Traceback")) == (1, 0), done.stderr
+    assert [page["url"] for page in records(tmp_path / "out.jsonl")] == ["a.html"]
+    assert f"{folder}/gone.html: cannot be read (No such file or directory)" in done.stderr
+    assert f"{folder}/loop: cannot be read (Too many levels of symbolic links)" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--rejected"])
+def test_an_output_that_is_a_loop_of_links_is_refused(webwinnow, make_pages, write_crawl, option, tmp_path):
+    (tmp_path / "loop.jsonl").symlink_to(tmp_path / "loop.jsonl")
+    outputs = {"-o": tmp_path / "out.jsonl"} | {option: tmp_path / "loop.jsonl"}
+    done = webwinnow(
+        "clean", write_crawl(make_pages("a.example", 2)), *(word for pair in outputs.items() for word in pair)
+    )
+    assert done.returncode == 2
+    assert "loop.jsonl: cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+OUTPUTS = {
+    "clean": ("clean", "{crawl}", "-o", "{name}.jsonl"),
+    "crawl": ("crawl", "http://127.0.0.1:9/", "-o", "{name}.warc.gz"),
+    "learn": ("learn", "{crawl}", "-o", "{name}.models"),
+    "index": ("index", "{crawl}", "-o", "{name}.idx"),
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+@pytest.mark.parametrize(
+    ("name", "fault"), [(os.fsdecode(b"b\xff"), "the name is not UTF-8"), ("loop", "it is a loop of links")]
+)
+def test_every_command_refuses_such_outputs_before_the_work(
+    webwinnow, make_pages, write_crawl, command, name, fault, tmp_path
+):
+    crawl, folder = write_crawl(make_pages("a.example", 2)), tmp_path / "outputs"
+    folder.mkdir()
+    words = [word.format(crawl=crawl, name=folder / name) for word in OUTPUTS[command]]
+    if name == "loop":
+        Path(words[-1]).symlink_to(words[-1])
+    before = list(folder.iterdir())
+    done = webwinnow(*words)
+    assert done.returncode == 2
+    assert fault in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(folder.iterdir()) == before
+
+
+def test_names_that_are_not_utf_8_are_read_and_written(make_pages, tmp_path):
+    folder = tmp_path / os.fsdecode(b"fold\xe9r")
+    folder.mkdir()
+    crawl, page = folder / os.fsdecode(b"cr\xe4wl.jsonl"), folder / os.fsdecode(b"p\xe4ge.html")
+    crawl.write_text("".join(json.dumps(page) + "\n" for page in make_pages("a.example", 3)))
+    page.write_text("<p>Some words that a reader would like to keep.")
+    out = folder / os.fsdecode(b"\xff.jsonl")
+    summary = run([crawl, page], out, RunSettings(jobs=1), tmp=folder)
+    assert (summary.pages, len(out.read_bytes().splitlines())) == (4, 4)

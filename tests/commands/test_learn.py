@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from webwinnow import SiteModel
+from webwinnow.parsing import ParseLimits, parse
+from webwinnow.site.learned import limits_for
 from webwinnow.site.modelstore import ModelFolder
 from webwinnow.site.sums import SiteSums
 
@@ -37,6 +39,49 @@ def test_cst_with_models_removes_the_menu_of_unseen_pages(webwinnow, write_crawl
     done = webwinnow("clean", unseen, "-o", out, "--method", "cst", "--models", tmp_path / "models")
     assert done.returncode == 0, done.stderr
     assert [record["text"].split() for record in records(out)] == [[f"story{k}", f"tale{k}"] for k in range(6, 12)]
+
+
+def styled_pages(first: int, last: int) -> list[dict[str, str]]:
+    """Pages whose parts have styles of their own in a style sheet only."""
+    sheet = "<style>div + div { color: red } div + div + div { font-weight: 700; color: blue }</style>"
+    return [
+        {"url": f"http://a.example/{k}", "html": f"{sheet}<div>home about</div><div>story{k}</div><div>terms</div>"}
+        for k in range(first, last)
+    ]
+
+
+@pytest.mark.parametrize("css", [(), ("--css",)])
+def test_a_model_says_whether_style_sheets_count(webwinnow, write_crawl, records, tmp_path, css):
+    models = tmp_path / "models"
+    assert webwinnow("learn", write_crawl(styled_pages(0, 6)), "-o", models, "-q", *css).returncode == 0
+    assert ModelFolder(models).find("a.example").css is bool(css)
+    unseen = write_crawl(styled_pages(6, 9), "unseen.jsonl")
+    for given in ((), ("--css",)):
+        out = tmp_path / "out.jsonl"
+        done = webwinnow("clean", unseen, "-o", out, "--method", "sst", "--models", models, "-q", *given)
+        assert done.returncode == 0, done.stderr
+        assert [record["text"].split() for record in records(out)] == [[f"story{k}"] for k in range(6, 9)]
+    page = tmp_path / "page.html"
+    page.write_text(styled_pages(6, 7)[0]["html"])
+    given = ("--url", "http://a.example/6", "--method", "sst", "--models", models)
+    assert webwinnow("page", page, *given).stdout.split() == ["story6"]
+
+
+def test_pages_learned_with_and_without_style_sheets_are_not_joined(webwinnow, write_crawl, tmp_path):
+    for name, first, css in (("one", 0, ()), ("two", 4, ("--css",))):
+        crawl = write_crawl(styled_pages(first, first + 4), f"{name}.jsonl")
+        assert webwinnow("learn", crawl, "-o", tmp_path / name, "-q", *css).returncode == 0
+    merged = webwinnow("models", "merge", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "both")
+    assert merged.returncode == 2 and "--css" in merged.stderr
+    updated = webwinnow("learn", tmp_path / "two.jsonl", "-o", tmp_path / "one", "--update", "--css")
+    assert "learned without --css" in updated.stderr
+
+
+def test_a_model_that_does_not_say_whether_style_sheets_count_leaves_that_to_the_option():
+    model = SiteModel.learn([parse(page["html"], page["url"]) for page in styled_pages(0, 4)])
+    assert SiteModel.from_bytes(model.to_bytes()).css is None
+    for css in (False, True):
+        assert limits_for(model, ParseLimits(css=css)).css is css
 
 
 def test_a_site_without_a_model_says_so(webwinnow, make_pages, write_crawl, records, tmp_path):
@@ -143,8 +188,8 @@ def test_names_of_sites_are_no_paths(tmp_path):
 def test_a_page_that_cannot_be_read_is_counted(webwinnow, make_pages, write_crawl, tmp_path):
     pages = [*make_pages("a.example", 4), {"url": "http://a.example/without-html"}]
     done = webwinnow("learn", write_crawl(pages), "-o", tmp_path / "m")
-    assert "sites learned from 5 pages" in done.stderr
-    assert "1 pages could not be read: " in done.stderr
+    assert "1 site learned from 5 pages" in done.stderr
+    assert "1 page could not be read: " in done.stderr
     assert done.returncode == 1
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from xml.etree import ElementTree
 
 import pyarrow.parquet as pq
 
@@ -34,7 +35,7 @@ def test_recommendations_count_and_menus_do_not(webwinnow, write_crawl, make_pag
     assert all(edge["kept"] for edge in edges)
     targets = {edge["target"] for edge in edges if edge["source"] == "http://a.example/p/0"}
     assert targets == {"http://a.example/p/1", "http://a.example/p/2"}
-    assert "12 pages of 1 sites" in done.stderr
+    assert "12 pages of 1 site" in done.stderr
 
 
 def test_all_links_are_listed_with_whether_they_count(webwinnow, write_crawl, make_pages, tmp_path):
@@ -105,3 +106,38 @@ def test_an_unknown_task_is_exit_2(webwinnow, write_crawl, make_pages, tmp_path)
         done = webwinnow(name, write_crawl(make_pages("a.example", 2)), "-o", tmp_path / "o.jsonl", "--task", "cooking")
         assert done.returncode == 2
         assert "there is no task 'cooking'" in done.stderr
+
+
+def test_the_summary_counts_links_by_kind(webwinnow, write_crawl, make_pages, tmp_path):
+    crawl = write_crawl(crawl_of(make_pages))
+    done = webwinnow("links", crawl, "-o", tmp_path / "links.jsonl")
+    kept = sum(edge["kept"] for edge in lines_of(tmp_path / "links.jsonl"))
+    assert f"  kept: {kept} links (page-recommendation {kept})" in done.stderr
+    assert "  removed: 72 links (" in done.stderr
+    assert "-directory 72)" in done.stderr
+
+
+def test_links_are_written_as_a_graph_and_as_an_edge_list(webwinnow, write_crawl, make_pages, tmp_path):
+    pages = crawl_of(make_pages, 4)
+    pages[0]["html"] = pages[0]["html"].replace("Why the story", "Why & how the <story")
+    crawl = write_crawl(pages)
+    assert webwinnow("links", crawl, "-o", tmp_path / "links.jsonl", "-q").returncode == 0
+    edges = [(edge["source"], edge["target"]) for edge in lines_of(tmp_path / "links.jsonl")]
+    assert webwinnow("links", crawl, "-o", tmp_path / "links.graphml", "-q").returncode == 0
+    graph = ElementTree.parse(tmp_path / "links.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    assert [(edge.get("source"), edge.get("target")) for edge in graph.iter(f"{space}edge")] == edges
+    nodes = [node.get("id") for node in graph.iter(f"{space}node")]
+    assert sorted(nodes) == sorted({url for edge in edges for url in edge})
+    sites = {node.get("id"): node.findtext(f"{space}data") for node in graph.iter(f"{space}node")}
+    assert {sites[source] for source, _ in edges} == {"a.example"}
+    done = webwinnow("links", crawl, "-o", "-", "--format", "edges", "-q")
+    assert [tuple(line.split("\t")) for line in done.stdout.splitlines()] == edges
+
+
+def test_formats_of_pages_and_of_links_are_not_mixed_up(webwinnow, write_crawl, make_pages, tmp_path):
+    crawl = write_crawl(make_pages("a.example", 2))
+    for command, format in (("links", "markdown"), ("clean", "graphml")):
+        done = webwinnow(command, crawl, "-o", tmp_path / "out", "--format", format)
+        assert done.returncode == 2
+        assert "expected another format" in done.stderr

@@ -395,7 +395,7 @@ def test_sites_that_cannot_be_read_are_not_counted_as_off_topic(tmp_path: Path) 
     settings = MineSettings(search=False, mining=DiscoverySettings(fruitless=1))
     with WebServer(pages) as server:
         run = mine_sites(seeds, tmp_path / "run", settings, settings_of(server))
-    assert "1 sites read in 1 rounds: 0 on topic, 0 off topic, 1 could not be read" in run.lines()[1]
+    assert "1 site read in 1 round: 0 on topic, 0 off topic, 1 could not be read" in run.lines()[1]
     assert "off topic" not in run.ended or "0 off topic, 1 could not be read" in run.ended
 
 

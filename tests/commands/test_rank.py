@@ -179,6 +179,12 @@ def test_pages_without_links_between_them_are_refused(webwinnow, write_crawl, ma
     assert "there is no link between the 4 pages to rank; with --targets" in done.stderr
 
 
+def test_one_page_alone_is_refused_in_the_singular(webwinnow, write_crawl, make_pages, tmp_path):
+    done = webwinnow("rank", write_crawl(make_pages("a.example", 1)), "-o", tmp_path / "o.jsonl")
+    assert done.returncode == 2
+    assert "there is only one page to rank; with --targets" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -207,7 +213,7 @@ def test_a_page_that_cannot_be_read_is_exit_code_1_and_ranked_by_its_links(
     del pages[3]["html"]
     done = webwinnow("rank", write_crawl(pages), "-o", tmp_path / "ranks.jsonl")
     assert done.returncode == 1
-    assert "1 pages failed" in done.stderr
+    assert "1 page failed" in done.stderr
     assert lines_of(tmp_path / "ranks.jsonl")[0]["url"] == "http://a.example/p/3"
 
 

@@ -54,7 +54,7 @@ def test_one_line_per_page_with_cluster_and_kept_copy(webwinnow, records, crawl,
     done = webwinnow("replicas", crawl, "-o", out, "--method", clean)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""
-    assert "replicas: 4 (3 copies, 1 versions, 0 on mirrors)" in done.stderr
+    assert "replicas: 4 (3 copies, 1 version, 0 on mirrors)" in done.stderr
     lines = records(out)
     assert len(lines) == 14
     assert list(lines[0])[:4] == ["page_id", "url", "cluster", "replica_of"]

@@ -140,7 +140,7 @@ def test_a_page_that_cannot_be_read_is_counted_and_the_others_listed(webwinnow, 
     crawl = write_crawl([*linked(make_pages("a.example", 4)), {"url": "http://a.example/without-html"}])
     done = webwinnow("lists", "templates", crawl, "-o", tmp_path / "t.jsonl")
     assert done.returncode == 1
-    assert "templates on 4 of 5 pages; 1 pages failed" in done.stderr
+    assert "templates on 4 of 5 pages; 1 page failed" in done.stderr
 
 
 def test_a_list_of_templates_that_is_not_there_is_refused(webwinnow, make_pages, write_crawl, tmp_path):

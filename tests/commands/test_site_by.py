@@ -41,7 +41,7 @@ def test_without_sites_records_are_in_input_order_and_name_the_host(webwinnow, r
 
 def test_a_failed_page_without_a_site_names_its_host_too(webwinnow, records, write_crawl, tmp_path):
     out = tmp_path / "out.jsonl"
-    crawl = write_crawl([{"url": "http://a.example/1"}])
+    crawl = write_crawl([{"url": "http://a.example/1", "html": None}])
     assert webwinnow("clean", crawl, "-o", out, "--site-by", "none", "--rejected", tmp_path / "r.jsonl").returncode == 1
     assert [record["site"] for record in records(out)] == ["a.example"]
     assert [record["site"] for record in records(tmp_path / "r.jsonl")] == ["a.example"]
@@ -51,7 +51,7 @@ def test_all_pages_can_be_one_site(webwinnow, records, crawl, tmp_path):
     out = tmp_path / "out.jsonl"
     done = webwinnow("clean", crawl, "-o", out, "--site-by", "all")
     assert {record["site"] for record in records(out)} == {""}
-    assert "8 pages of 1 sites" in done.stderr
+    assert "8 pages of 1 site" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,8 @@ def test_all_pages_can_be_one_site(webwinnow, records, crawl, tmp_path):
 def test_commands_that_need_sites_reject_none(webwinnow, crawl, tmp_path, words):
     assert webwinnow("learn", crawl, "-o", tmp_path / "models").returncode == 0
     options = [tmp_path / word if word == "models" else word for word in words]
-    done = webwinnow(*options, crawl, "-o", tmp_path / "out.npz", "--site-by", "none")
+    out = tmp_path / ("out.html" if words == ["inspect"] else "out.npz")
+    done = webwinnow(*options, crawl, "-o", out, "--site-by", "none")
     assert done.returncode == 2
     assert "--site-by none has no sites" in done.stderr
 

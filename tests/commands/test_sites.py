@@ -149,7 +149,7 @@ def test_one_topic_is_not_enough(tmp_path: Path):
     pages = jsonl(tmp_path / "p.jsonl", rows("a", "farming"))
     done = run("train", pages, "--label", "topic", "-o", tmp_path / "m.npz", "--jobs", 1)
     assert done.returncode == 2
-    assert "expected two or more" in done.stderr
+    assert "1 topic among 1 site: expected two or more" in done.stderr
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path):

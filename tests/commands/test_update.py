@@ -26,9 +26,9 @@ def test_epochs_join_to_the_model_of_all_pages(webwinnow, months, tmp_path):
     assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
     done = webwinnow("learn", months[1], "-o", tmp_path / "m", "--update")
     assert done.returncode == 0, done.stderr
-    assert "1 sites got a new epoch, 1 had no new page, 0 were redesigned" in done.stderr
+    assert "1 site got a new epoch, 1 had no new page, 0 were redesigned" in done.stderr
     done = webwinnow("learn", months[2], "-o", tmp_path / "m", "--update")
-    assert "1 sites got a new epoch, 0 had no new page, 0 were redesigned" in done.stderr
+    assert "1 site got a new epoch, 0 had no new page, 0 were redesigned" in done.stderr
     assert webwinnow("learn", *months, "-o", tmp_path / "whole", "-q").returncode == 0
     updated, whole = ModelFolder(tmp_path / "m"), ModelFolder(tmp_path / "whole")
     for site in ("a.example", "b.example"):
@@ -45,7 +45,7 @@ def test_a_redesigned_site_is_reported(webwinnow, months, make_pages, write_craw
     done = webwinnow("learn", new, "-o", tmp_path / "m", "--update")
     assert done.returncode == 0, done.stderr
     assert "a.example looks redesigned" in done.stderr
-    assert "1 were redesigned" in done.stderr
+    assert "1 was redesigned" in done.stderr
     folder = ModelFolder(tmp_path / "m")
     assert folder.find("a.example").pages == 12
     assert len(folder.epochs(folder.model_path("a.example"))) == 1

@@ -119,3 +119,22 @@ def test_without_scrapy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(done.exception, MissingExtra)
     assert "webwinnow[crawl]" in str(done.exception)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_crawl_takes_listed_pages_and_patterns_of_urls(tmp_path: Path) -> None:
+    def listing(asked: Asked) -> str | Reply:
+        if asked.path == "/sitemap.xml":
+            names = ("news/1", "news/2?print=1", "old/1")
+            urls = "".join(f"<url><loc>http://a.test/{name}</loc></url>" for name in names)
+            return Reply(f"<urlset>{urls}</urlset>".encode(), headers=(("Content-Type", "application/xml"),))
+        return Reply(b"", status=404) if asked.path == "/robots.txt" else f"<!doctype html><title>x</title>{asked.path}"
+
+    out = tmp_path / "listed.warc.gz"
+    options = ("--sitemaps", "--allow-url", "/news/", "--deny-url", r"[?&]print=", "--delay", "0")
+    with WebServer(answer=listing) as server:
+        done = webwinnow("crawl", "http://a.test/", "-o", str(out), *options, server=server)
+    assert done.exit_code == 0, done.output
+    assert [page.url for page in open_pages([out], on_problem=pytest.fail)] == [
+        "http://a.test/",
+        "http://a.test/news/1",
+    ]

@@ -406,3 +406,15 @@ def test_warcio_reads_requests_and_responses_and_finds_their_digests_right(crawl
 
 def test_the_state_of_a_crawl_that_finished_is_removed(crawled: Crawled) -> None:
     assert [path.name for path in crawled.out.parent.iterdir() if "webwinnow" in path.name] == []
+
+
+def test_bytes_after_the_length_of_a_body_are_not_of_the_page(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings]
+) -> None:
+    body = b"<!doctype html><p>The page.</p>"
+    smuggled = b"<p>Not of the page.</p>"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\nConnection: close\r\n\r\n" % len(body)
+    with WebServer(answer=lambda _: Reply(raw=head + body + smuggled)) as server:
+        crawl(["http://a.test/"], tmp_path / "a.warc.gz", settings_for(server, robots=False))
+    [page] = open_pages([tmp_path / "a.warc.gz"], on_problem=print)
+    assert page.body == body

@@ -13,7 +13,7 @@ FOOTER = "<a href='/imprint'>Imprint</a> <a href='/privacy'>Privacy</a> <a href=
 TOPICS = "rivers mountains castles bridges gardens harbours museums markets theatres libraries churches towers".split()
 
 
-def page(number: int) -> CrawledPage:
+def page(number: int, *, routes: bool = False) -> CrawledPage:
     """A page with a menu and a footer that the site repeats, and an article with a unique link."""
     topic = TOPICS[number % len(TOPICS)]
     story = " ".join(
@@ -27,7 +27,9 @@ def page(number: int) -> CrawledPage:
     <p>{story}</p><p>More of this in <a href='/story/{number}'>the story of number {number}</a>, which {story}</p>
     </article></main><footer class=foot>{FOOTER}</footer>"""
     record = PageRecord(url=f"http://a.test/{number}", body=body.encode())
-    return crawled(record, parse(body, url=record.url), "http://a.test/", 1, None)
+    if routes:
+        body = body.replace("href='/", "href='#/")
+    return crawled(record, parse(body, url=record.url), "http://a.test/", 1, None, routes=routes)
 
 
 def test_all_links_of_a_page_are_followed() -> None:
@@ -69,3 +71,10 @@ def test_kept_follows_all_links_until_the_site_is_known_and_then_those_in_kept_b
     assert all(len(links) == 12 for links in answers[:9])
     for number in range(10, 14):
         assert answers[number] == [f"http://a.test/story/{number}"]
+
+
+def test_routes_of_an_application_are_followed_as_other_links_are() -> None:
+    assert FollowAll().next(page(1, routes=True)).links[-1] == "http://a.test/1#/terms"
+    follow = FollowKept(enough=10)
+    answers = [list(follow.next(page(number, routes=True)).links) for number in range(11)]
+    assert answers[10] == ["http://a.test/10#/story/10"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 
 import pytest
@@ -9,13 +10,15 @@ import pytest
 from webwinnow.crawl.guard import AddressGuard, AddressRefused, Peer, Route, why_refused
 from webwinnow.errors import SettingsError
 
-PUBLIC = ["8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1"]
+PUBLIC = ["8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808", "2002:808:808::1", "2a00:1450::1"]
+PUBLIC += ["11.0.0.1", "172.32.0.1", "192.0.1.1", "192.88.98.1", "223.255.255.1", "2001:200::1", "3ffe::1"]
 NOT_PUBLIC = """
 127.0.0.1 127.8.9.10 10.0.0.1 172.16.0.1 192.168.1.1 169.254.169.254 0.0.0.0 100.64.0.1 192.0.2.1 224.0.0.1
 255.255.255.255 240.0.0.1 198.18.0.1
 ::1 :: fe80::1 fe80::1%lo fc00::1 fd12::1 fec0::1 ff02::1 2001:db8::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1
 ::ffff:169.254.169.254 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b::a00:1 64:ff9b:1::7f00:1 2002:7f00:1::1 2002:a00:1::1
-2001:0:53aa:64c::1 rubbish
+2001:0:53aa:64c::1 rubbish 192.0.0.192 192.88.99.1 192.0.0.9 168.63.129.16 198.51.100.1 203.0.113.1 192.175.48.1
+3fff::1 5f00::1 100::1 4000::1 2001:20::1 2620:4f:8000::1 ::ffff:192.0.0.192 2002:c000:c0::1
 """.split()
 
 
@@ -29,6 +32,16 @@ def test_a_public_address_is_permitted(address: str) -> None:
 def test_what_is_not_public_is_refused_however_it_is_written(address: str) -> None:
     assert why_refused(address) is not None
     assert not AddressGuard().permits(address)
+
+
+@pytest.mark.parametrize("address", [address for address in NOT_PUBLIC if address != "rubbish"])
+def test_the_guard_does_not_depend_on_the_tables_of_the_interpreter(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    for version in (ipaddress.IPv4Address, ipaddress.IPv6Address):
+        for name in ("is_global", "is_private", "is_reserved", "is_loopback", "is_link_local", "is_multicast"):
+            monkeypatch.setattr(version, name, name == "is_global")
+    assert why_refused(address) is not None
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0x7f.1", "2130706433", "127.1", "017700000001", "[::1]", "localhost"])

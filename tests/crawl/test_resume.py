@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from webserver import Asked, Reply, WebServer
 
 from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
 from webwinnow.crawl.crawling import stored_crawl
+from webwinnow.crawl.crawlstore import CrawlStore
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.io import open_pages
+from webwinnow.platforms import lock_file
 
 PAGES = 60
 PATIENCE = 240.0
-COMMAND = [sys.executable, "-m", "webwinnow", "crawl"]
+COMMAND = [sys.executable, "-m", "webwinnow"]
 
 
 def numbered(asked: Asked) -> Reply:
@@ -75,10 +79,10 @@ class Watcher:
         return Next(page.links)
 
 
-def start(server: WebServer, out: Path, *more: str) -> subprocess.Popen[bytes]:
+def start(server: WebServer, out: Path, *more: str, command: str = "crawl") -> subprocess.Popen[bytes]:
     options = ["-o", str(out), "--delay", "0", "--allow", "127.0.0.1", "--resolve", server.route(), *more]
     heard = signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
-    process = subprocess.Popen([*COMMAND, *options], stderr=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen([*COMMAND, command, *options], stderr=subprocess.PIPE, start_new_session=True)
     signal.signal(signal.SIGINT, heard)
     return process
 
@@ -156,6 +160,30 @@ def test_kill_and_resume_loses_no_page_and_stores_none_twice(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="asks /proc which process is the child")
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))])
+def test_a_crawl_killed_at_random_pages_stores_the_records_of_one_that_was_not(seed: int, tmp_path: Path) -> None:
+    dice, out = random.Random(seed), tmp_path / "site.warc.gz"
+    gate = Gate(dice.randint(0, 20))
+    with WebServer(answer=gate) as server:
+        for kill in range(2):
+            process = start(server, out, *(["--resume"] if kill else ["http://a.test/"]))
+            wait_for(lambda: gate.is_holding)
+            child = child_of(process)
+            os.kill(dice.choice((process.pid, child)), signal.SIGKILL)
+            process.communicate()
+            wait_for(lambda: not is_alive(child))  # noqa: B023 (called here)
+            gate.open(dice.randint(1, 20) if kill == 0 else PAGES * 2)
+        process = start(server, out, "--resume")
+        _, stderr = process.communicate()
+        assert process.returncode == 0, stderr
+    found = sorted((page.url, page.body) for page in open_pages([out], on_problem=pytest.fail))
+    names = [str(number or "") for number in range(PAGES)]
+    assert found == sorted(
+        (f"http://a.test/{name}", numbered(Asked(f"http://a.test/{name}", {})).body) for name in names
+    )
+
+
 def test_a_finished_crawl_whose_state_was_kept_continues_for_more_pages(
     tmp_path: Path, settings_for: Callable[..., CrawlSettings], stored_pages: Callable[[Path], Counter[str]]
 ) -> None:
@@ -183,6 +211,47 @@ def test_a_crawl_that_cannot_be_resumed_is_reported(tmp_path: Path) -> None:
         crawl([], tmp_path / "site.warc.gz", resume=True)
 
 
+@pytest.mark.parametrize("left", ["nothing", "a lock", "an empty database", "no start page", "the head of the file"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_crawl_killed_before_it_began_is_continued_by_the_same_command(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], left: str, resume: bool
+) -> None:
+    out = tmp_path / "site.warc.gz"
+    folder = tmp_path / ".site.warc.gz.webwinnow-crawl"
+    folder.mkdir()
+    if left == "a lock":
+        (folder / "lock").touch()
+    if left == "an empty database":
+        (folder / "crawl.sqlite").touch()
+    if left in ("no start page", "the head of the file"):
+        CrawlStore(folder, create=True).close()
+    if left == "the head of the file":
+        out.write_bytes(b"WARC/1.1")
+    with pytest.raises(InputError, match="killed before it began; give its start pages"):
+        crawl([], out, resume=True)
+    with WebServer(answer=numbered) as server:
+        found = crawl(["http://a.test/"], out, settings_for(server, pages=5), resume=resume)
+    assert (found.stored, folder.exists()) == (5, False)
+
+
+def test_the_command_with_resume_starts_a_crawl_that_was_killed_before_it_began(tmp_path: Path) -> None:
+    out = tmp_path / "site.warc.gz"
+    (tmp_path / ".site.warc.gz.webwinnow-crawl").mkdir()
+    with WebServer(answer=numbered) as server:
+        process = start(server, out, "http://a.test/", "--pages", "3", "--resume")
+        _, words = process.communicate()
+    assert (process.returncode, out.exists()) == (0, True), words
+
+
+def test_two_crawls_do_not_write_to_one_file(tmp_path: Path, settings_for: Callable[..., CrawlSettings]) -> None:
+    folder = tmp_path / ".site.warc.gz.webwinnow-crawl"
+    folder.mkdir()
+    with (folder / "lock").open("ab") as lock:
+        assert lock_file(lock, wait=False)
+        with pytest.raises(SettingsError, match="another crawl is active"):
+            crawl(["http://a.test/"], tmp_path / "site.warc.gz", settings_for())
+
+
 @pytest.mark.parametrize(
     ("starts", "name", "expected"),
     [
@@ -199,3 +268,24 @@ def test_wrong_arguments_are_reported_before_any_file_is_written(
     with pytest.raises(SettingsError, match=expected):
         crawl(starts, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_clean_that_is_stopped_while_it_crawls_names_what_is_kept_and_continues(tmp_path: Path) -> None:
+    out, gate = tmp_path / "docs.jsonl", Gate(5)
+    warc, state = tmp_path / "docs.jsonl.warc.gz", tmp_path / ".docs.jsonl.warc.gz.webwinnow-crawl"
+    arguments = ("http://a.test/", "--pages", "12", "--jobs", "1")
+    with WebServer(answer=gate) as server:
+        process = start(server, out, *arguments, command="clean")
+        wait_for(lambda: gate.is_holding)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate()
+        gate.open(PAGES)
+        assert process.returncode == 130, stderr
+        kept = f"{warc} has what was fetched, {state} the state of the crawl; the same command with --resume continues"
+        assert stderr.decode().endswith(f"webwinnow: stopped; {kept}\n")
+        assert (warc.exists(), state.is_dir(), out.exists()) == (True, True, False)
+        process = start(server, out, *arguments, "--resume", command="clean")
+        _, stderr = process.communicate()
+    assert process.returncode == 0, stderr
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 12
+    assert not state.exists()

@@ -96,5 +96,5 @@ def test_many_interim_responses_are_passed_over_without_a_copy_each() -> None:
             return Counted(super().__getitem__(place))
 
     final = b"HTTP/1.1 200 OK\r\n\r\n<p>x"
-    assert _final_response(Counted(b"HTTP/1.1 103 Early\r\n\r\n" * 1_000 + final)) == final
+    assert _final_response(Counted(b"HTTP/1.1 103 Early\r\n\r\n" * 1_000 + final), None) == final
     assert Counted.copies == 1

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentencex import segment
 
+from webwinnow.cleaner import clean_page
+from webwinnow.docview import view
 from webwinnow.docview.view import LONGEST_PIECE, is_sentence, sentences
+from webwinnow.parsing import parse
 
 
 def split(text: str, language: str = "en") -> list[str]:
@@ -37,6 +42,18 @@ def test_scripts_without_blanks_end_sentences_too(language: str, parts: list[str
     assert split("".join(parts), language) == parts
 
 
+@pytest.mark.parametrize(
+    ("language", "parts"),
+    [
+        ("km", ["រាជធានីភ្នំពេញគឺជារដ្ឋធានី។", "មានទន្លេ។ល។", "ទីក្រុងនេះស្ថិតនៅ៕"]),
+        ("my", ["ရန်ကုန်မြို့သည် မြန်မာနိုင်ငံ၏ မြို့ဖြစ်သည်။", "မြို့၏လူဦးရေသည် ရှိသည်။"]),
+        ("my", ["မြို့ဖြစ်သည်။", "\ue04f ရှိသည်။"]),
+    ],
+)
+def test_khmer_stops_end_sentences_and_burmese_genitives_do_not(language: str, parts: list[str]):
+    assert split(" ".join(parts), language) == parts
+
+
 def test_each_sentence_knows_its_paragraph():
     found = list(sentences(["One is here. Two is here.", "", "Three\n  is here."]))
     assert found == [(0, "One is here."), (0, "Two is here."), (2, "Three is here.")]
@@ -61,6 +78,48 @@ def test_hostile_text_takes_time_in_proportion(hostile: str):
     started = time.process_time()
     assert split(hostile)
     assert time.process_time() - started < 3.0
+
+
+@pytest.mark.parametrize("language", sorted(view.SLOW_LANGUAGES))
+def test_a_slow_language_judges_a_bounded_number_of_full_stops(language: str, monkeypatch: pytest.MonkeyPatch):
+    stops = judged_stops(monkeypatch)
+    text = "Ja. Nej! " * 11_000
+    assert "".join("".join(split(text, language)).split()) == "".join(text.split())
+    assert view.MOST_SLOW_ENDS / 2 < stops[language] <= view.MOST_SLOW_ENDS
+    assert stops["en"] == 22_000 - stops[language]
+
+
+def test_a_danish_page_of_one_unit_of_short_sentences_is_cleaned_with_bounded_work(monkeypatch: pytest.MonkeyPatch):
+    stops = judged_stops(monkeypatch)
+    page = f"<html lang=da><title>Byen</title><p>{'Byen er stor og gammel. ' * 25_000}</p>"
+    assert clean_page(parse(page), "none").record()["abstract"].startswith("Byen er stor")
+    assert 0 < stops["da"] <= view.MOST_SLOW_ENDS
+    assert stops.total() <= view.MOST_CHARACTERS / len("Byen er stor og gammel. ") + 1
+
+
+def judged_stops(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count the full stops that are passed to sentencex, by language."""
+    stops: Counter[str] = Counter()
+    segment = view.segment
+
+    def counted(language: str, text: str) -> list[str]:
+        stops[language] += text.count(".") + text.count("!")
+        return segment(language, text)
+
+    monkeypatch.setattr(view, "segment", counted)
+    return stops
+
+
+@pytest.mark.parametrize("language", sorted(view.SLOW_LANGUAGES))
+def test_ordinary_text_of_a_slow_language_is_split_by_its_own_rules(language: str):
+    text = "Det er fx. en by, jf. s. 3. Den er stor! " * 40
+    assert split(text, language) == [
+        part for piece in view._pieces(text.strip()) for part in segmented(piece, language)
+    ]
+
+
+def segmented(text: str, language: str) -> list[str]:
+    return [part for found in segment(language, text) if (part := found.strip())]
 
 
 def test_long_paragraphs_are_cut_at_a_sentence_where_one_ends():

@@ -184,3 +184,18 @@ def test_soup_never_fails(soup):
             assert found.type in (None, "topic", "hub", "image")
 
     never_fails()
+
+
+def test_links_that_share_the_page_are_no_links_of_the_record():
+    share = (
+        "<a href='https://www.facebook.com/sharer.php?u={0}'>Facebook</a> or <a href='https://x.example/?url={0}'>X</a>"
+    )
+    text = "<p>The winds that closed the harbour for a week in spring came back on Monday night. " * 4
+    links = (
+        "<a href=/forecast>the next forecast</a> and <a href='https://x.example/?url=https://a.example/other'>that</a>"
+    )
+    for url in ("https://a.example/winds", "https%3A%2F%2Fa.example%2Fwinds"):
+        page = f"<title>Winds</title><h1>Winds</h1>{text}<p>See {links}.<p>Share it on {share.format(url)}.{text}"
+        clean = clean_page(parse(page, "https://a.example/winds"), "none")
+        kept = ["https://a.example/forecast", "https://x.example/?url=https://a.example/other"]
+        assert clean.links == clean.record()["links"] == clean.record(view=False)["links"] == kept

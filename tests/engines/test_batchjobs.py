@@ -10,10 +10,11 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from webwinnow.collection import CollectionSettings  # noqa: E402
+from webwinnow.collection.pagestore import StoredPage  # noqa: E402
 from webwinnow.commands import RunSettings, run  # noqa: E402
 from webwinnow.commands.learn import learn_sites  # noqa: E402
 from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
-from webwinnow.engines.batches import PAGES, batch_of, rows_of  # noqa: E402
+from webwinnow.engines.batches import PAGES, batch_of, pages_of, rows_of  # noqa: E402
 from webwinnow.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.engines.plan import (  # noqa: E402
     PART_BYTES,
@@ -25,11 +26,13 @@ from webwinnow.errors import InputError, SettingsError  # noqa: E402
 from webwinnow.io import open_pages  # noqa: E402
 from webwinnow.io.inputs import list_files  # noqa: E402
 from webwinnow.io.unpacking import ReadLimits  # noqa: E402
+from webwinnow.pagelayout import PageLayout  # noqa: E402
+from webwinnow.treebytes import tree_from_bytes  # noqa: E402
 
 
 def batches_of(pages, size=7):
     rows = [
-        (n, page["url"], page["html"].encode(), None, page["page_id"], "text/html; charset=utf-8", None)
+        (n, page["url"], page["html"].encode(), None, page["page_id"], "text/html; charset=utf-8", None, None)
         for n, page in enumerate(pages)
     ]
     return [batch_of(PAGES, rows[at : at + size]) for at in range(0, len(rows), size)]
@@ -52,6 +55,23 @@ def test_stages_over_batches_give_the_records_of_a_run(trees, tmp_path):
     assert all("section 1" not in record["text"] for record in records)
 
 
+def layout_of(rows):
+    columns = {name: [0] * rows for name in PageLayout.dtypes()}
+    return PageLayout.of_columns(columns | {"width": list(range(rows))}, [1280, 900], [1280, 3000]).to_bytes()
+
+
+def test_the_layout_of_a_rendered_page_reaches_its_tree():
+    html, utf8 = b"<body ww-box=0><p ww-box=1>Some text</p></body>", "text/html; charset=utf-8"
+    rows = [
+        (n, f"http://a.example/{n}", html, None, None, utf8, None, packed)
+        for n, packed in enumerate((layout_of(2), None, b"another column of that name"))
+    ]
+    found = [StoredPage.unpack(packed) for _, packed in rows_of(parse_pages([batch_of(PAGES, rows)], RunSettings()))]
+    layouts = [tree_from_bytes(page.tree).layout for page in found]
+    assert layouts[0].width.tolist()[-1] == 1
+    assert layouts[1:] == [None, None]
+
+
 def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):
     pages = make_pages("a.example", 3)
     settings = RunSettings(limits=type(RunSettings().limits)(max_bytes=len(pages[1]["html"]) + 10))
@@ -59,6 +79,14 @@ def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):
     found = {row.ordinal: (row.error, packed) for row, packed in rows_of(parse_pages(batches_of(pages), settings))}
     assert [found[n][0] is None for n in range(3)] == [True, False, True]
     assert found[1][1] is None
+
+
+def test_a_time_out_of_range_refuses_its_row_only():
+    times = pa.array([1 << 62, 0], pa.int64()).cast(pa.timestamp("ms"))
+    batch = pa.RecordBatch.from_pydict({"ordinal": [0, 1], "html": ["a", "b"], "fetched_at": times})
+    first, second = pages_of([batch], ReadLimits())
+    assert first.refused == "row 0: 'fetched_at' is a timestamp[ms] out of range, expected text or a number"
+    assert (second.refused, second.fetched_at) == (None, "1970-01-01T00:00:00")
 
 
 def lowest(trees):

@@ -63,3 +63,14 @@ def test_the_cleaner_takes_documents_of_other_readers(make_pages, tmp_path):
     assert [document.id for document in found] == [str(n) for n in range(6)]
     assert all("section 1" not in document.text for document in found)
     assert found[2].text.startswith("Story 2")
+
+
+def test_the_layout_of_a_rendered_page_reaches_the_cleaner():
+    from datatrove.data import Document
+
+    from webwinnow.engines.datatrove import _pages
+
+    given = [
+        Document(text="<p>Text", id=str(n), metadata={"layout": layout}) for n, layout in enumerate((b"PK", "wide"))
+    ]
+    assert [page.layout for page in _pages(given, {})] == [b"PK", None]

@@ -367,7 +367,7 @@ def test_empty_and_unreadable_pages_are_reported_and_the_rest_is_computed(tmp_pa
     (task,) = results.tasks
     assert task.emptied == {"N": 1, "W": 1}
     assert len(task.task.page) == 31
-    assert any("could not be read and are left out" in note for note in problems)
+    assert any("could not be read and is left out" in note for note in problems)
     assert any("line 33 is no JSON object" in note for note in problems)
     assert "rows of zeros, by method: N 1, W 1." in mining_html(results)
 

@@ -162,7 +162,7 @@ def test_a_large_index_touches_more_than_a_small_one_and_rare_words_less(tmp_pat
     assert 0 < found["ratios"]["small"][0] < 1
     one = diskreads.disk_reads(folders, ["nowhere"], "large", **given)["bytes"]["large"]
     assert one["touched"] < found["bytes"]["large"]["touched"]
-    assert one["shown"] == 0 < found["bytes"]["large"]["shown"]
+    assert one["shown"] < found["bytes"]["large"]["shown"]  # the kernel may mark a page more than was read
 
 
 USE = """

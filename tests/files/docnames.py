@@ -55,6 +55,30 @@ def broken_links(document: Path, text: str) -> list[str]:
     return [target for target in targets if not (document.parent / target).exists()]
 
 
+def broken_anchors(document: Path, text: str) -> list[str]:
+    """Links to headings, of this document or of another, that do not exist."""
+    links = re.findall(r"(?<!!)\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)", without_code(text))
+    broken = []
+    for target, anchor in links:
+        other = document.parent / target if target else None
+        if other is None or (other.suffix == ".md" and other.exists()):
+            named = anchors(text if other is None else other.read_text(encoding="utf-8"))
+            broken += [] if anchor in named else [f"{target}#{anchor}"]
+    return broken
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of a document's headings, as GitHub and the documentation site name them."""
+    headings = re.findall(r"^#{1,6} (.+?)\s*$", without_code(text), re.MULTILINE)
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "") for heading in headings)
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in plain}
+
+
+def without_code(text: str) -> str:
+    """The text without fenced code, in which a line with # is no heading."""
+    return re.sub(r"^\s*```.*?^\s*```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def command_lines(text: str) -> Iterator[str]:
     """Commands in indented or fenced code, each with the lines that continue it, and those in back quotes."""
     fenced, line, indent = False, "", 0

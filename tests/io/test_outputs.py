@@ -19,6 +19,7 @@ import zstandard
 
 from webwinnow.errors import SettingsError
 from webwinnow.io import OutputFormat, check_apart, check_output, output_format, read_parts, record_line, write_output
+from webwinnow.io.outputs import check_writable
 
 RECORDS = [{"url": f"http://a.test/{i}", "text": f"page {i} é", "links": ["http://b.test/"] * i} for i in range(50)]
 PLAIN = b"".join(map(record_line, RECORDS))
@@ -208,6 +209,19 @@ def test_a_suffix_of_no_known_format_is_refused(out: str) -> None:
         output_format(out)
 
 
+def test_only_suffixes_of_formats_that_are_written_are_suggested() -> None:
+    with pytest.raises(SettingsError, match=r"a name in .*\.parquet, \.pq$"):
+        output_format("out.xyz")
+    with pytest.raises(SettingsError, match=r"a name in .*\.graphml, \.edges$"):
+        output_format("out.xyz", links=True)
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match=r"r\.jsonl: \S+/file is a file, not a folder; give another name"):
+        check_writable(tmp_path / "file" / "r.jsonl")
+
+
 def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
     crawl, out = tmp_path / "crawl.jsonl", tmp_path / "out.jsonl"
     crawl.write_text("{}")
@@ -216,7 +230,9 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
         check_apart([crawl], tmp_path / "link.jsonl")
     with pytest.raises(SettingsError, match="is named for two outputs"):
         check_apart([crawl], out, tmp_path / "." / "out.jsonl")
-    check_apart([tmp_path, "-", "http://a.example/"], crawl, out, None, "-", "-", "/dev/null", "/dev/null")
+    check_apart([tmp_path, "-", "http://a.example/"], crawl, out, None, "-", "/dev/null", "/dev/null")
+    with pytest.raises(SettingsError, match="is given for two outputs"):
+        check_apart([crawl], "-", out, "-")
 
 
 def test_an_unknown_format_is_refused_with_the_ones_there_are() -> None:

@@ -15,6 +15,7 @@ import pytest
 from webwinnow.errors import InputError
 from webwinnow.io import PAGE_FIELDS, record_line, write_output
 from webwinnow.io import parquet as our_parquet
+from webwinnow.io.inputs import known_page_count
 from webwinnow.records import PageRecord
 
 ReadAll = Callable[..., list[PageRecord]]
@@ -101,7 +102,7 @@ def test_text_that_is_no_utf_8_is_taken_as_bytes(tmp_path: Path, read_all: ReadA
 def test_a_file_without_html_is_an_error_that_names_the_columns(tmp_path: Path, read_all: ReadAll) -> None:
     file = tmp_path / "pages.parquet"
     pq.write_table(pa.table({"link": ["u"], "content": ["x"]}), file)
-    with pytest.raises(InputError, match=r"no column 'html'; expected one 'html' .*found link, content"):
+    with pytest.raises(InputError, match=r"no column 'html' and no 'url'; the columns are: link, content"):
         read_all(file)
 
 
@@ -124,7 +125,7 @@ def test_a_damaged_row_group_is_reported_and_the_ones_before_are_read(
     tmp_path: Path, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "pages.parquet"
-    table = pa.table({"html": [bytes([i]) * 1000 for i in range(40)]})
+    table = pa.table({"html": [bytes([i]) * 1000 for i in range(40)], "url": [f"u{i}" for i in range(40)]})
     pq.write_table(table, file, row_group_size=20, compression="zstd", use_dictionary=False)
     place = pq.ParquetFile(file).metadata.row_group(1).column(0).data_page_offset
     whole = bytearray(file.read_bytes())
@@ -138,10 +139,10 @@ def test_a_damaged_row_group_is_reported_and_the_ones_before_are_read(
 
 def test_a_row_group_that_is_a_bomb_is_reported(tmp_path: Path, read_all: ReadAll, problems: list[str]) -> None:
     file = tmp_path / "pages.parquet"
-    bomb = pa.table({"html": [b"a", b"\0" * 50_000_000]})
+    bomb = pa.table({"url": ["a", "b"], "html": [b"a", b"\0" * 50_000_000]})
     pq.write_table(bomb, file, row_group_size=1, compression="zstd", use_dictionary=False)
     assert [page.body for page in read_all(file)] == [b"a"]
-    assert problems == [f"{file}: row group 1 unpacks to more than 1000 times its size, after 1 pages"]
+    assert problems == [f"{file}: row group 1 unpacks to more than 1000 times its size, after 1 page"]
 
 
 def test_records_are_written_with_one_schema_and_read_back(tmp_path: Path) -> None:
@@ -217,3 +218,16 @@ def test_pyarrow_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys, webwinnow.io; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert ran.stdout.strip() == "False False"
+
+
+def test_the_number_of_pages_is_known_for_parquet_only(tmp_path: Path) -> None:
+    table = pa.table({"url": ["http://a.test/1", "http://a.test/2"], "html": ["<p>one", "<p>two"]})
+    (tmp_path / "folder").mkdir()
+    pq.write_table(table, tmp_path / "a.parquet")
+    pq.write_table(table, tmp_path / "folder" / "b.parquet")
+    assert known_page_count([tmp_path / "a.parquet", tmp_path / "folder"]) == 4
+    (tmp_path / "folder" / "c.jsonl").write_text('{"url": "http://a.test/3", "html": "<p>three"}\n')
+    assert known_page_count([tmp_path / "folder"]) is None
+    assert known_page_count([tmp_path / "a.parquet", "-"]) is None
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and no more")
+    assert known_page_count([tmp_path / "broken.parquet"]) is None

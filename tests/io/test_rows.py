@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError
 from webwinnow.io import read_parts, record_line
 from webwinnow.records import PageRecord
@@ -137,7 +138,7 @@ def test_records_before_a_break_are_read_and_the_break_is_reported(
     file.write_bytes(pack(lines({"html": "a"})) + pack(lines({"html": "b" * 100}))[:-3])
     pages = read_all(file)
     assert pages[0].body == b"a"
-    assert problems == [f"{file}: the {_name(pack)} data ends early, after {len(pages)} pages"]
+    assert problems == [f"{file}: the {_name(pack)} data ends early, after {counted(len(pages), 'page')}"]
 
 
 def test_an_empty_file_has_no_pages_and_no_problem(tmp_path: Path, read_all: ReadAll, problems: list[str]) -> None:

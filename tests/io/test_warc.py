@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import random
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +14,8 @@ import zstandard
 from fastwarc.warc import WarcRecordType
 
 from webwinnow.errors import InputError
+from webwinnow.io.unpacking import ReadLimits, UnpackedStream
+from webwinnow.io.warc import read_warc
 from webwinnow.records import PageRecord
 
 HTML = b"<!doctype html><html><body><p>Hello</p></body></html>"
@@ -224,7 +228,7 @@ def test_a_record_cut_off_that_is_no_page_is_reported(
     image = make_record("http://a.test/i", b"\x89PNG" * 100, headers="Content-Type: image/png\r\n")
     file.write_bytes(make_record() + image[:-100])
     assert len(read_all(file)) == 1
-    assert problems == [f"{file}: ends in the middle of a record, after 1 pages"]
+    assert problems == [f"{file}: ends in the middle of a record, after 1 page"]
 
 
 def test_junk_between_records_is_reported(
@@ -232,8 +236,9 @@ def test_junk_between_records_is_reported(
 ) -> None:
     file = tmp_path / "crawl.warc"
     file.write_bytes(make_record() + b"junk\r\n\r\n" + make_record())
-    assert len(read_all(file)) == 1
-    assert "after 1 pages" in problems[0]
+    assert len(read_all(file)) == 2
+    assert len(problems) == 1
+    assert problems[0].endswith("after 1 page; reading continues at the next record")
 
 
 def test_a_damaged_gzip_member_is_reported(
@@ -243,8 +248,137 @@ def test_a_damaged_gzip_member_is_reported(
     file = tmp_path / "crawl.warc.gz"
     file.write_bytes(packed + packed[:5000] + b"\xff" * 50 + packed[5050:] + packed)
     pages = read_all(file)
-    assert [page.body for page in pages if page.refused is None] == [LONG]
+    assert [page.body for page in pages if page.refused is None] == [LONG, LONG]
+    assert len(problems) == 1
     assert "gzip data is damaged" in problems[0]
+
+
+# Damage costs the record that it hits, not those after it
+
+
+class PipeOf(io.BytesIO):
+    """Bytes that come through a pipe."""
+
+    def seekable(self) -> bool:
+        return False
+
+
+def damaged_records(make_record: MakeRecord) -> dict[str, bytes]:
+    good = make_record("http://a.test/bad")
+    size = re.search(rb"Content-Length: ([0-9]+)", good)[1]
+    return {
+        "a header that is too long": good.replace(b"WARC-Date", b"X: " + b"y" * 200_000 + b"\r\nWARC-Date", 1),
+        "no length": good.replace(b"Content-Length", b"Content-Lemgth", 1),
+        "no record": b"\0" * 300,
+        "a length that is too short": good.replace(b"Length: " + size, b"Length: 20", 1),
+        "a length that is too long": good.replace(b"Length: " + size, b"Length: 99999", 1),
+        "a length that is negative": good.replace(b"Length: " + size, b"Length: -20", 1),
+        "a header that is cut": good[:100],
+    }
+
+
+DAMAGES = (
+    "a header that is too long|no length|no record|a length that is too short|a length that is too long|"
+    "a length that is negative|a header that is cut"
+).split("|")
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_the_records_after_a_damaged_one_are_read_in_a_gzip_file(
+    damage: str, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    records = [make_record(f"http://a.test/{number}") for number in range(6)]
+    records.insert(3, damaged_records(make_record)[damage])
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(b"".join(map(gzip.compress, records)))
+    urls = [page.url for page in read_all(file) if not page.url.endswith("bad")]
+    assert urls == [f"http://a.test/{number}" for number in range(6)]
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+@pytest.mark.parametrize("damage", [damage for damage in DAMAGES if damage != "a length that is too long"])
+def test_the_records_after_a_damaged_one_are_read_in_a_file_of_one_piece(
+    damage: str,
+    pack: Callable[[bytes], bytes],
+    tmp_path: Path,
+    make_record: MakeRecord,
+    read_all: ReadAll,
+    problems: list[str],
+) -> None:
+    records = [make_record(f"http://a.test/{number}") for number in range(6)]
+    records.insert(3, damaged_records(make_record)[damage] + b"\r\n")
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(pack(b"".join(records)))
+    urls = [page.url for page in read_all(file) if not page.url.endswith("bad")]
+    assert urls == [f"http://a.test/{number}" for number in range(6)]
+    assert len(problems) == 1
+
+
+def test_the_records_after_a_damaged_one_are_read_in_gzip_members_of_many_records(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    records = [make_record(f"http://a.test/{number}") for number in range(6)]
+    records.insert(3, damaged_records(make_record)["no length"])
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(gzip.compress(b"".join(records[:5])) + gzip.compress(b"".join(records[5:])))
+    assert [page.url for page in read_all(file)] == [f"http://a.test/{number}" for number in range(6)]
+    assert len(problems) == 1
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_damage_is_reported_once_for_each_record_that_it_hits(
+    pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    bad = damaged_records(make_record)["a header that is too long"]
+    good = make_record()
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(b"".join(map(pack, (good, bad, bad, good, bad))))
+    assert len(read_all(file)) == 2
+    fault = f"{file}: cannot be read on (Maximum header length exceeded.), after"
+    further = "; reading continues at the next record"
+    assert problems == [f"{fault} 1 page{further}", f"{fault} 1 page{further}", f"{fault} 2 pages"]
+
+
+def test_a_damaged_record_in_a_pipe_costs_itself_only(make_record: MakeRecord) -> None:
+    records = [make_record(f"http://a.test/{number}", LONG) for number in range(60)]
+    records.insert(3, b"\0" * 100_000 + b"\r\n")
+    problems: list[str] = []
+    stream = UnpackedStream(PipeOf(b"".join(records)), ReadLimits())
+    pages = list(read_warc(stream, name="pipe", limits=ReadLimits(), on_problem=problems.append))
+    assert [page.url for page in pages] == [f"http://a.test/{number}" for number in range(60)]
+    assert len(problems) == 1
+
+
+def test_a_page_that_contains_a_record_is_not_taken_apart_when_the_file_is_cut(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    page = b"<p>x</p>\r\n\r\n" + make_record("http://victim.test/") + b"y" * 5000
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record("http://a.test/") + make_record("http://attacker.test/", page)[:-1000])
+    assert [page.url for page in read_all(file)] == ["http://a.test/", "http://attacker.test/"]
+
+
+def test_a_file_of_nothing_but_damage_ends(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    member = gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\n\r\n")
+    file = tmp_path / "crawl.warc.gz"
+    file.write_bytes(gzip.compress(make_record()) + member * 5_000)
+    assert len(read_all(file)) == 1
+    assert problems[-1] == f"{file}: is damaged in more than 100 places, after 1 page"
+
+
+def test_bytes_that_look_like_gzip_members_do_not_stop_the_search(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+) -> None:
+    broken = gzip.compress(make_record("http://a.test/bad", LONG))
+    file = tmp_path / "crawl.warc.gz"
+    broken = broken[:300] + b"\x1f\x8b\x08\0\xff" * 50_000
+    file.write_bytes(
+        gzip.compress(make_record("http://a.test/0")) + broken + gzip.compress(make_record("http://a.test/1"))
+    )
+    assert [page.url for page in read_all(file) if not page.refused] == ["http://a.test/0", "http://a.test/1"]
 
 
 def test_a_record_that_is_a_bomb_stops_its_file_alone(

@@ -96,3 +96,18 @@ def test_a_wacz_through_a_pipe_is_read(
     file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record("http://a.test/1")})
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     assert [page.url for page in read_all("-")] == ["http://a.test/1"]
+
+
+@pytest.mark.parametrize("bit", [5, 6])
+def test_a_member_with_a_flag_that_python_does_not_read_is_reported(
+    bit: int, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    members = {"archive/a.warc": make_record("http://a.test/1"), "archive/b.warc": make_record("http://a.test/2")}
+    file = write_zip(tmp_path / "crawl.wacz", members)
+    data = bytearray(file.read_bytes())
+    for magic, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(magic) + at] |= 1 << bit
+    file.write_bytes(data)
+    assert [page.url for page in read_all(file)] == ["http://a.test/2"]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{file}/archive/a.warc: cannot be read (")

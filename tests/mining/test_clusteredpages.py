@@ -14,13 +14,13 @@ from webwinnow.mining import (
     ClusterSettings,
     PageRows,
     UnitRows,
-    cluster_names,
     cluster_pages,
     cluster_terms,
     plane,
     suggest_k,
 )
-from webwinnow.mining.clusteredpages import drawn_pages
+from webwinnow.mining.clusternames import ClusterTerms, numbered
+from webwinnow.mining.pagemap import drawn_pages
 from webwinnow.storage import pack_arrays
 from webwinnow.vectors import FeatureMatrix
 
@@ -70,15 +70,28 @@ def test_links_name_a_cluster_only_where_it_has_no_word():
 
 
 def test_clusters_of_one_name_are_numbered():
-    assert cluster_names([[("a", 1.0)], [("a", 1.0)], []]) == ["a (1)", "a (2)", "no terms"]
+    assert numbered(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
 
 
 def test_a_word_without_end_is_cut_short_in_a_name():
-    assert len(cluster_names([[("a" * 10_000, 1.0)]])[0]) == 40
+    terms = ClusterTerms.of(UnitRows.of(sp.csr_matrix([[1.0]])), np.zeros(1, np.int32), ["a" * 10_000])
+    assert len(terms.of_clusters([0]).name) == 40
 
 
 def test_three_topics_make_three_clusters_without_a_given_number():
     assert suggest_k(UnitRows.of(collection(20).matrix), most=6).k == 3
+
+
+def test_where_no_number_of_clusters_is_stable_none_stands_out():
+    rows = sp.csr_matrix(np.abs(np.random.default_rng(0).normal(size=(128, 60))))
+    found = suggest_k(UnitRows.of(rows))
+    assert (found.k, found.stands_out) == (8, False)
+
+
+def test_the_largest_number_tried_does_not_stand_out():
+    found = suggest_k(UnitRows.of(sp.csr_matrix(np.kron(np.eye(6), np.ones((10, 2))))), most=4)
+    assert (found.k, found.stands_out) == (4, False)
+    assert suggest_k(UnitRows.of(collection(20).matrix), most=6).stands_out
 
 
 @pytest.mark.parametrize("matrix", [np.ones((30, 4)), np.eye(3), [[1.0]]], ids=["alike", "few", "one"])

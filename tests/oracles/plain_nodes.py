@@ -70,26 +70,25 @@ def path_keys(parent: NDArray[np.int32], style: NDArray[np.uint64]) -> tuple[NDA
 
 def kept_around(
     parent: NDArray[np.int32],
-    text_start: NDArray[np.int32],
-    text_end: NDArray[np.int32],
-    run_start: NDArray[np.int32],
+    run_owner: NDArray[np.int32],
     says: NDArray[np.bool_],
     kept: NDArray[np.bool_],
     visible: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """The nodes with a kept run that is not blank, and visible ones without text inside such nodes."""
-    if not len(parent) == len(text_start) == len(text_end) == len(visible):
-        raise ValueError("columns of different lengths")
-    if not len(says) == len(kept) == len(run_start) - 1:
+    if len(parent) != len(visible) or not len(says) == len(kept) == len(run_owner):
         raise ValueError("columns of different lengths")
     for i in np.flatnonzero(parent >= np.arange(len(parent))).tolist():
         raise ValueError(f"node {i} has the parent {parent[i]}")
-    spoken = np.concatenate(([0], np.cumsum(says)))
-    stays = np.concatenate(([0], np.cumsum(kept & says)))
-    first = np.searchsorted(run_start[:-1], text_start)
-    last = np.searchsorted(run_start[:-1], text_end)
-    has_text = spoken[last] > spoken[first]
-    has_kept = stays[last] > stays[first]
+    has_text, has_kept = (np.zeros(len(parent), np.bool_) for _ in range(2))
+    for r in np.flatnonzero(says).tolist():
+        node = int(run_owner[r])
+        if not 0 <= node < len(parent):
+            raise ValueError(f"run {r} is outside the tree")
+        while node >= 0:
+            has_text[node] = True
+            has_kept[node] |= kept[r]
+            node = int(parent[node])
     around = nearest(parent, has_text)
     inside: NDArray[np.bool_] = np.where(around >= 0, has_kept[around], False) & (visible | has_kept)
     return inside

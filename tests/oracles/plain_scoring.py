@@ -117,6 +117,20 @@ def node_marks(tag: NDArray[np.uint16], parent: NDArray[np.int32]) -> NDArray[np
     return np.array(found, np.uint32)
 
 
+def heading_rows(
+    tag: NDArray[np.uint16], parent: NDArray[np.int32], levels: NDArray[np.uint8], owner: NDArray[np.int32]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The level of the heading that each block is in, and the last block before it that is in one, -1 for none."""
+
+    def level_at(node: int) -> int:
+        own = int(levels[tag[node]]) if tag[node] < len(levels) else 0
+        return own or (level_at(_parent(parent, node)) if node else 0)
+
+    level = np.array([level_at(int(node)) for node in owner], np.uint8)
+    before = [max((k for k in range(b) if level[k]), default=-1) for b in range(len(owner))]
+    return level, np.array(before, np.int64)
+
+
 def _parent(parent: NDArray[np.int32], i: int) -> int:
     p = int(parent[i])
     if not 0 <= p < i:
@@ -128,8 +142,8 @@ def block_words(
     text: str,
     run_start: NDArray[np.int32],
     first_run: NDArray[np.int64],
-    linked: NDArray[np.bool_],
-    strong: NDArray[np.bool_],
+    run_owner: NDArray[np.int32],
+    marks: NDArray[np.uint32],
     title: NDArray[np.uint64],
     summary: NDArray[np.uint64],
     data_map: NDArray[np.uint8],
@@ -137,14 +151,15 @@ def block_words(
     r"""Counts and word tokens of the blocks with text.
 
     Returns the blocks that are not blank; their counts (`COUNTS`; a word is `\w+`); a key of the text
-    of each; and the hashed words of each, row k in `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` are per run;
+    of each; and the hashed words of each, row k in `ids[offsets[k]:offsets[k + 1]]`. `marks` are those of nodes;
     `title` and `summary` are `word_keys`; `data_map` is the `shingle_map` of the head's data, or empty.
     """
     runs = len(run_start) - 1
     if len(data_map) not in (0, 1 << (SHINGLE_BITS - 3)):
         raise ValueError("a map of shingles of another size")
-    if len(linked) != runs or len(strong) != runs:
+    if len(run_owner) != runs:
         raise ValueError("columns of different lengths")
+    linked, strong = ((marks[run_owner] & MARK[name]) != 0 for name in ("link", "strong"))
     for r in range(runs):
         if not 0 <= run_start[r] <= run_start[r + 1] <= len(text):
             raise ValueError(f"run {r} is outside the text")
@@ -239,15 +254,17 @@ def _words_of_block(
 def node_tokens(
     tag: NDArray[np.uint16],
     attr_node: NDArray[np.int32],
-    named: NDArray[np.bool_],
+    attr_name: NDArray[np.uint8],
+    naming: NDArray[np.bool_],
     attr_start: NDArray[np.int32],
     attr_text: str,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Tokens of each node: its tag, and the pieces of its `named` attributes (class, id, role).
+    """Tokens of each node: its tag, and the pieces of its attributes with the `naming` codes (class, id, role).
 
     A name is split at characters that are not ASCII letters and before a capital after a small letter; each piece of
     two letters or more is a token, and so is each pair of neighbours within one name.
     """
+    named = naming[attr_name]
     if len(attr_start) != len(attr_node) + 1 or len(named) != len(attr_node):
         raise ValueError("columns of different lengths")
     for k in range(len(attr_node)):
@@ -300,7 +317,7 @@ def _fnv(word: str) -> int:
     return value
 
 
-def token_sums(ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDArray[np.int16]) -> NDArray[np.int32]:
+def _token_sums(ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDArray[np.int16]) -> NDArray[np.int32]:
     """The sum of the weights of each row's tokens."""
     if len(offsets) and offsets[-1] > len(ids):
         raise ValueError("offsets outside the tokens")
@@ -313,7 +330,7 @@ def token_sums(ids: NDArray[np.int32], offsets: NDArray[np.int32], weights: NDAr
     return np.array(sums, np.int32)
 
 
-def sums_above(parent: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.int32]:
+def _sums_above(parent: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[np.int32]:
     """For each node the sum over itself and all its ancestors."""
     if len(parent) != len(values):
         raise ValueError("columns of different lengths")
@@ -321,6 +338,57 @@ def sums_above(parent: NDArray[np.int32], values: NDArray[np.int32]) -> NDArray[
     for i, value in enumerate(values.tolist()):
         found.append(value + (found[_parent(parent, i)] if i else 0))
     return np.array(found, np.int32)
+
+
+def name_scores(
+    parent: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    nearest: NDArray[np.int32],
+    ids: NDArray[np.int32],
+    offsets: NDArray[np.int32],
+    near: NDArray[np.int16],
+    mid: NDArray[np.int16],
+    far: NDArray[np.int16],
+) -> NDArray[np.float64]:
+    """Scores of a block's own elements, of the two around them, of those further out."""
+    count = np.diff(offsets)
+    near_sums, mid_sums, far_sums = (_token_sums(ids, offsets, table) for table in (near, mid, far))
+    above = _sums_above(parent, count)
+    near_above, far_above = _sums_above(parent, near_sums), _sums_above(parent, far_sums)
+    scores = np.empty((3, len(owner)))
+    for b, (own, first) in enumerate(zip(owner.tolist(), nearest.tolist(), strict=True)):
+        up = max(int(parent[own]), 0)
+        higher = max(int(parent[up]), 0)
+        beyond = max(int(parent[higher]), 0)
+        inside = (
+            (near_above[first] - near_above[up], above[first] - above[up]) if own else (near_above[first], above[first])
+        )
+        scores[0, b] = inside[0] / np.sqrt(inside[1])
+        scores[1, b] = (mid_sums[up] + mid_sums[higher]) / np.sqrt(count[up] + count[higher])
+        scores[2, b] = far_above[beyond] / np.sqrt(above[beyond])
+    return scores
+
+
+def linear_scores(
+    names: NDArray[np.float64],
+    ids: NDArray[np.int32],
+    offsets: NDArray[np.int32],
+    words: NDArray[np.int16],
+    headings: NDArray[np.int16],
+    shift: int,
+    before: NDArray[np.int64],
+    scale: float,
+    bias: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The linear model's scores of each block, and its score as a heading."""
+    root = np.sqrt(np.maximum(np.diff(offsets), 1))
+    said, heading = _token_sums(ids, offsets, words) / root, _token_sums(ids >> shift, offsets, headings) / root
+    scores = np.vstack((said + names[0] + names[1] + names[2], said, names))
+    if len(heading):
+        scores[0] += np.where(before >= 0, heading[before], 0.0)
+    scores /= scale
+    scores[0] += bias
+    return scores, heading / scale
 
 
 def outline(
@@ -459,7 +527,8 @@ def block_features(
     level: NDArray[np.uint8],
     linear: NDArray[np.float64],
     heading_score: NDArray[np.float64],
-) -> NDArray[np.float32]:
+    out: NDArray[np.float32],
+) -> None:
     """The features of each block, one row for each of `FEATURES`.
 
     `tree` and `group` come from `outline`, `counts` from `block_words`, `level` is the level of headings and
@@ -604,7 +673,7 @@ def block_features(
         rows.append(row + whole)
         if levels[b]:
             heading = b
-    return np.ascontiguousarray(np.array(rows, np.float64).reshape(n, len(FEATURES)).T.astype(np.float32))
+    out[:] = np.array(rows, np.float64).reshape(n, len(FEATURES)).T.astype(np.float32)
 
 
 def context_features(
@@ -614,23 +683,26 @@ def context_features(
     group: NDArray[np.int32],
     text_key: NDArray[np.uint64],
     level: NDArray[np.uint8],
-    weight: NDArray[np.float64],
+    weight: NDArray[np.int32],
     probability: NDArray[np.float64],
-    rank: NDArray[np.float64],
-) -> NDArray[np.float32]:
+    out: NDArray[np.float32],
+) -> None:
     """Features from the first forest's probabilities of the blocks around, one row for each of `CONTEXTS`.
 
-    `weight` is the words of a block, `rank` the share of the page's words with at least its probability.
+    `weight` is the words of a block.
     """
     n, size = len(owner), len(parent)
     if len(tree) != 7 or tree.shape[1] != size or not size:
         raise ValueError("columns of different lengths")
-    if not len(group) == len(text_key) == len(level) == len(weight) == len(probability) == len(rank) == n:
+    if not len(group) == len(text_key) == len(level) == len(weight) == len(probability) == n:
         raise ValueError("columns of different lengths")
     ups, owners, groups, levels = parent.tolist(), owner.tolist(), group.tolist(), level.tolist()
     _check_places(ups, tree, owners, groups, n)
     first, last, depth, item, outer = _rows(tree)[:5]
-    given, weights = probability.tolist(), weight.tolist()
+    given, weights = probability.tolist(), weight.astype(np.float64).tolist()
+    order = np.argsort(-probability, kind="stable")  # ranks: the share of the page's words with a higher probability
+    rank = np.empty(n)
+    rank[order] = np.cumsum(weight[order]) / max(weight.sum(), 1)
     hoped = [w * p for w, p in zip(weights, given, strict=True)]
     words, likes = _running(weights), _running(hoped)
     sure = sum(w for w, p in zip(weights, given, strict=True) if p > 0.5)
@@ -680,7 +752,7 @@ def context_features(
         rows.append(row)
         if levels[b]:
             heading = b
-    return np.ascontiguousarray(np.array(rows, np.float64).reshape(n, len(CONTEXTS)).T.astype(np.float32))
+    out[:] = np.array(rows, np.float64).reshape(n, len(CONTEXTS)).T.astype(np.float32)
 
 
 def forest_sums(
@@ -705,6 +777,13 @@ def forest_sums(
             leaf |= (columns[feature[t, d]] > border[t, d]).astype(np.int32) << d
         sums += leaves[t, leaf]
     return sums
+
+
+def forest_row(
+    row: NDArray[np.float32], feature: NDArray[np.int16], border: NDArray[np.float32], leaves: NDArray[np.int16]
+) -> NDArray[np.int64]:
+    """The sums of the leaves that one row of features falls into, for each output."""
+    return np.array([forest_sums(row[:, None], feature, border, output)[0] for output in leaves], np.int64)
 
 
 def distinct_sums(ids: NDArray[np.int32], table: NDArray[np.int16]) -> tuple[int, NDArray[np.int64]]:

@@ -83,3 +83,68 @@ def beside(parent, text_start, text_end, start, nodes) -> NDArray[np.int32]:
                 found[1, j] = after
             up = parent[up]
     return found
+
+
+def outline_roles(tag, roles, attr_node, attr_name, attr_start, attr_text, code, level) -> NDArray[np.uint8]:
+    """The roles of tags, and the level of a heading for elements whose attribute with this code is "heading"."""
+    found = roles[np.minimum(tag, len(roles) - 1)]
+    for k in np.flatnonzero(attr_name == code):
+        node = attr_node[k]
+        if attr_text[attr_start[k] : attr_start[k + 1]] == "heading" and not found[node] & 7:
+            found[node] |= level
+    return found
+
+
+def pictures_beside(
+    parent, tag, text_start, text_end, keep, is_picture, start, words, kept_blocks, few, codes
+) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Images with a kept block beside them, pictures without, and others with one except an svg in a figure.
+
+    Removed blocks of few words do not count.
+    """
+    img, svg, figure = codes
+    known = np.minimum(tag, len(is_picture) - 1)
+    nodes = np.flatnonzero(is_picture[known] & keep & (text_start == text_end)).astype(np.int32)
+    counted = kept_blocks | (words > few)
+    near = beside(parent, text_start, text_end, start[counted], nodes)
+    stays = kept_blocks[counted]
+    outside, others = (np.zeros(len(parent), np.bool_) for _ in range(2))
+    images = []
+    for node, pair in zip(nodes.tolist(), near.T, strict=True):
+        if not any(stays[k] for k in pair if k >= 0):
+            outside[node] = True
+        elif tag[node] == img:
+            images.append(node)
+        elif not (tag[node] == svg and tag[parent[node]] == figure):
+            others[node] = True
+    return np.array(images, np.int32), outside, others
+
+
+def add_wrappers(parent, end, tag, text_start, text_end, keep, is_picture, wraps, removed, others) -> None:
+    """Add to two masks the elements around their pictures that have neither text nor another picture."""
+    known = np.minimum(tag, len(is_picture) - 1)
+    left = is_picture[known] & keep & ~(removed | others)
+    for mask in (removed, others):
+        for i in np.flatnonzero(mask):
+            up = parent[i]
+            while up > 1 and not mask[up] and wraps[known[up]] and text_start[up] == text_end[up]:
+                if left[up : end[up]].any():
+                    break
+                mask[up] = True
+                up = parent[up]
+
+
+def headings_like(level, heading, end, shown, start, stop, text, openings, most) -> list[tuple[int, int, int]]:
+    """The first shown headings that are of the first level or begin like a title, with the span of their lines."""
+    pairs = {openings[k : k + 2].decode() for k in range(0, len(openings), 2)}
+    found = []
+    for k in np.flatnonzero((level > 0) & (end > 0) & shown)[:most]:
+        after = k + 1
+        while after < len(level) and level[after] and end[after] == 0 and heading[after] == k:
+            after += 1
+        line = text[start[k] : stop[after - 1]]
+        letters = [c.lower() for c in line if c.isalnum() or ord(c) >= 128]
+        is_open = any(ord(c) >= 128 for c in letters[:2])
+        if level[k] == 1 or is_open or (letters and "".join(letters[:2]).ljust(2, "\0") in pairs):
+            found.append((int(k), int(start[k]), int(stop[after - 1])))
+    return found

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.pagemeta.fields import EARLIEST_YEAR, LATEST_YEAR, date_in, date_of_url, names_day
+from webwinnow.pagemeta.datelines import EARLIEST_YEAR, LATEST_YEAR, date_in, date_of_url, names_day
 
 DAYS = st.dates(datetime.date(EARLIEST_YEAR, 1, 1), datetime.date(LATEST_YEAR, 12, 31))
 

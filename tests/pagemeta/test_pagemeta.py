@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from dataclasses import FrozenInstanceError, astuple
 
@@ -15,6 +16,7 @@ from webwinnow.pagemeta import Metadata, metadata
 from webwinnow.parsing import parse
 
 URL = "https://www.grain.test/stories/winnowing"
+TEXT = "The council met on Monday to discuss the budget for the coming year and the bridge. " * 6
 
 
 def about(page: str, url: str = URL) -> Metadata:
@@ -160,10 +162,33 @@ def test_author_is_read_from_metas(metas: str, name: str | None):
         "<p>By</p><p>Ann Miller</p>",
         "<p>Von Ann Miller</p>",
         "<p class=author>Por Ann Miller</p>",
+        "<div class=author><b>About the author</b><i>Ann Miller</i></div>",
+        "<p>作者：Ann Miller 2024年3月12日</p>",
     ],
 )
 def test_author_is_read_where_a_byline_stands(byline: str):
     assert about(f"<body><h1>Grain</h1>{byline}<p>Wheat is parted by wind.").author == "Ann Miller"
+
+
+@pytest.mark.parametrize(
+    "name", ["Ann Miller Jr.", "Ann M.", "Grain Tools Inc.", "Ludwig von Mises", "ann", "Will Page"]
+)
+def test_initials_companies_and_particles_are_parts_of_a_name(name: str):
+    assert about(f"<body><h1>Grain</h1><p class=author>{name}</p><p>Wheat is parted by wind.").author == name
+
+
+@pytest.mark.parametrize(
+    "byline",
+    [
+        "<div>作者：张三 2024年3月12日</div>",
+        "<div>2024-03-12 来源：新华网 作者：张三</div>",
+        "<div>作者：<a href=/z>张三</a></div>",
+        "<span class=author>作者：张三</span>",
+        "<p>記者：张三</p>",
+    ],
+)
+def test_chinese_label_names_the_author(byline: str):
+    assert about(f"<h1>标题</h1>{byline}<p>记者昨天从市气象局了解到，本周末我市将迎来大风降温天气。").author == "张三"
 
 
 def test_sentence_with_by_is_no_byline():
@@ -192,6 +217,15 @@ def test_site_signs_articles_and_dated_pages_only(evidence: str):
     "named",
     [
         "<p>Sort by</p><p>Best selling</p>",
+        "<p>By March, the plan was over.</p>",
+        "<p>By Category</p>",
+        "<p>By Tools</p>",
+        "<a rel=author href=/x>Tools</a>",
+        "<span class=sort-author>Best selling</span>",
+        "<div class=author>Follow us</div>",
+        "<div class=author-name>Read More</div>",
+        "<div class=author>About the author</div><p>Wheat and rye.</p>",
+        "<p>作者：佚名</p>",
         "<p>Shop by Brand</p>",
         "<p>Trusted by Leading Farms</p>",
         "<a class=authorized-dealer>Authorized Dealer</a>",
@@ -206,9 +240,9 @@ def test_what_names_somebody_else_is_not_the_author(named: str):
 
 
 def test_card_of_a_product_or_of_reading_time_names_no_author():
-    card = '<meta name=twitter:label1 content="{}"><meta name=twitter:data1 content="In stock">'
+    card = '<meta name=twitter:label1 content="{}"><meta name=twitter:data1 content="Ann Lee">'
     assert about(card.format("Availability")).author is None
-    assert about(card.format("Verfasst von")).author == "In stock"
+    assert about(card.format("Verfasst von")).author == "Ann Lee"
 
 
 def test_home_page_has_neither_author_nor_date():
@@ -295,11 +329,68 @@ def test_day_and_month_are_in_the_order_of_the_page_s_other_dates_country_or_lan
         ld({"@type": "WebPage", "datePublished": "2020-05-06"}),
         "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<p>Last updated <time>May 6, 2020</time>",
         "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<p class=release_date>May 6, 2020",
+        f"<h1>Grain</h1><p>{TEXT}</p><footer>Last updated 6 May 2020</footer>",
+        f"<h1>Grain</h1><p>{TEXT}</p><footer>Last updated <time>6 May 2020</time></footer>",
+        f"<h1>Grain</h1><p>{TEXT}</p><footer class=date>Last updated 6 May 2020</footer>",
+        f"<h1>Grain</h1><p>{TEXT}</p><p>© 6 May 2020 The Grain Post</p>",
         "<h1>Grain</h1><p>" + "Wheat. <b>x</b>" * 300 + "<h3><a href=/x>Flour</a></h3><time>May 6, 2020</time>",
     ],
 )
 def test_day_of_an_update_an_upload_or_another_page_is_no_day_of_publication(page: str):
     assert about(page).date is None
+
+
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "The fair takes place on 6 May 2020 in Berlin.",
+        "The fair takes place on <b>6 May 2020</b> in Berlin.",
+        "Sale ends 05/06/2020. While supplies last.",
+        "6 May 2020 – 9 May 2020",
+        "展览将于2020年5月6日在北京举行。",
+        "The code of the county " * 6 + "went into effect May 6, 2020",
+    ],
+)
+def test_day_that_a_sentence_mentions_is_no_day_of_publication(mention: str):
+    assert about(f"<h1>Grain</h1><p>{mention}</p><p>{TEXT}").date is None
+
+
+@pytest.mark.parametrize(
+    "dateline",
+    [
+        "BERLIN, May 6, 2020 (dpa) - " + "The harvest was better than ever. " * 9,
+        "Published on May 6, 2020 by Ann Miller in the rooms of the museum, with pictures.",
+        "Updated May 6, 2020",
+        f"{'A short summary of the text. ' * 5}</p><p>Last updated: May 6, 2020",
+        "发布时间：2020年5月6日 来源：新华网",
+    ],
+)
+def test_dateline_has_the_day_of_publication(dateline: str):
+    assert about(f"<h1>Grain</h1><p>{dateline}</p><p>{TEXT}").date == "2020-05-06"
+
+
+def test_day_of_publication_wins_over_that_of_an_update():
+    page = "<h1>Grain</h1><div class=date>Health<b>MAY 6, 2020</b>Updated: JANUARY 02, 2021</div>"
+    assert about(page).date == "2020-05-06"
+    assert about("<h1>Grain</h1>Updated <time>May 7, 2021</time> <time>May 6, 2020</time>").date == "2020-05-06"
+
+
+def test_no_page_is_published_after_it_was_fetched():
+    tree = parse("<h1>Grain</h1><p>May 6, 2020", URL)
+    fetched = {day: metadata(tree, fetched=day).date for day in ("2020-05-04T23:00:00Z", "2020-05-05", "2030-01-01")}
+    assert list(fetched.values()) == [None, "2020-05-06", "2020-05-06"]
+    assert metadata(tree, fetched="Wed, 06 May 2020 10:00:00 GMT").date == "2020-05-06"
+    assert clean_page(tree).record(fetched="2019-01-01")["date"] is None
+    either = parse("<html lang=en-GB><h1>Grain</h1><p>03/12/2020", URL)
+    assert [metadata(either, fetched=f"2020-{month}-09").date for month in (12, 11)] == ["2020-12-03", "2020-03-12"]
+
+
+@pytest.mark.parametrize("fetched", [None, "", "soon", "2020-02-31"])
+def test_without_a_day_of_fetching_no_page_is_published_after_today(fetched: str | None):
+    ahead = datetime.datetime.now(datetime.UTC).date() + datetime.timedelta(days=40)
+    page = "<h1>Grain</h1><p>{:%B %d, %Y}"
+    assert metadata(parse(page.format(ahead), URL), fetched=fetched).date is None
+    assert metadata(parse(page.format(ahead - datetime.timedelta(days=42)), URL), fetched=fetched).date is not None
 
 
 # Language, site, description

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from webwinnow.pagemodel import _scoring as compiled_scoring
 from webwinnow.pagemodel import reading
-from webwinnow.pagemodel.reading import Reading, block_features, context_features, read
+from webwinnow.pagemodel._genre import forest_row, page_features
+from webwinnow.pagemodel.models import PageModel
+from webwinnow.pagemodel.reading import Reading, block_features, context_features, linear_scores, read
 from webwinnow.parsing import parse
 
 ENGINES = {"compiled": compiled_scoring, "plain": plain_scoring}
@@ -40,6 +42,9 @@ def assert_twins_agree(page: str | bytes, monkeypatch: pytest.MonkeyPatch) -> No
         if name != "blocks":
             assert_same(getattr(mine, name), getattr(theirs, name))
     rng = np.random.default_rng(len(page))
+    linear = PageModel.load().linear
+    for one, other in zip(*with_both(monkeypatch, lambda: linear_scores(mine, linear)), strict=True):
+        assert_same(one, other)
     scores, heading = rng.normal(size=(5, len(mine.said))).round(1), rng.normal(size=len(mine.said))
     assert_same(*with_both(monkeypatch, lambda: block_features(mine, scores, heading)))
     given_ = rng.random(len(mine.said)).round(1)
@@ -108,14 +113,58 @@ def test_twins_score_forests_equally(trees: int, levels: int, blocks: int, seed:
     assert_same(compiled_scoring.forest_sums(columns, *forest), plain_scoring.forest_sums(columns, *forest))
 
 
+@given(st.integers(0, 6), st.integers(1, 3), st.integers(0, 3), st.integers(0, 2**32 - 1))
+def test_twins_score_one_row_with_a_forest_of_several_outputs_equally(trees: int, levels: int, outputs: int, seed: int):
+    rng = np.random.default_rng(seed)
+    given = (
+        rng.normal(size=4).astype(np.float32),
+        rng.integers(0, 4, (trees, levels)).astype(np.int16),
+        rng.normal(size=(trees, levels)).astype(np.float32),
+        rng.integers(-32_767, 32_768, (outputs, trees, 1 << levels)).astype(np.int16),
+    )
+    assert_same(forest_row(*given), plain_scoring.forest_row(*given))
+
+
+@pytest.mark.parametrize(("features", "blocks"), [(3, 0), (1, 1), (40, 7), (5, 400)])
+def test_features_of_a_page_are_means_over_its_blocks_and_over_its_words(features: int, blocks: int):
+    rng = np.random.default_rng(features + blocks)
+    rows = rng.normal(size=(features, blocks)).astype(np.float32)
+    words = rng.integers(0, 50, (blocks, 3)).astype(np.int32)[:, 1]
+    found = page_features(rows, words)
+    exact = rows.astype(np.float64)
+    expected = (exact.sum(axis=1) / max(blocks, 1), exact @ words / max(words.sum(), 1))
+    assert found.dtype == np.float32
+    assert found == pytest.approx(np.concatenate(expected), rel=1e-6, abs=1e-9)
+
+
+def test_features_of_a_page_need_the_words_of_each_block():
+    with pytest.raises(ValueError, match="different lengths"):
+        page_features(np.zeros((2, 3), np.float32), np.zeros(4, np.int32))
+
+
+def test_a_forest_with_a_feature_that_a_row_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="no feature 3"):
+        forest_row(
+            np.zeros(1, np.float32),
+            np.array([[3]], np.int16),
+            np.zeros((1, 1), np.float32),
+            np.zeros((1, 1, 2), np.int16),
+        )
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_kernels_refuse_what_does_not_fit_together(engine: str):
     kernels = ENGINES[engine]
     ids, offsets = np.array([0, 9], np.int32), np.array([0, 2], np.int32)
+    few, root = np.zeros(4, np.int16), np.zeros(1, np.int32)
     with pytest.raises(ValueError, match="no weight of token 9"):
-        kernels.token_sums(ids, offsets, np.zeros(4, np.int16))
+        kernels.name_scores(root - 1, root, root, ids, offsets, few, few, few)
+    with pytest.raises(ValueError, match="no weight of token 9"):
+        kernels.linear_scores(np.zeros((3, 1)), ids, offsets, few, few, 0, np.array([-1]), 1.0, 0.0)
     with pytest.raises(ValueError, match="parent"):
-        kernels.sums_above(np.array([-1, 5], np.int32), np.zeros(2, np.int32))
+        kernels.name_scores(
+            np.array([-1, 5], np.int32), root, root, ids * 0, np.arange(3, dtype=np.int32), few, few, few
+        )
     with pytest.raises(ValueError, match="no feature"):
         kernels.forest_sums(
             np.zeros((1, 1), np.float32),
@@ -126,7 +175,7 @@ def test_kernels_refuse_what_does_not_fit_together(engine: str):
     with pytest.raises(ValueError, match="outside the text"):
         none = np.zeros(0, np.uint64)
         kernels.block_words(
-            "ab", np.array([0, 9], np.int32), np.array([0, 1]), np.ones(1, bool), np.ones(1, bool), none, none,
+            "ab", np.array([0, 9], np.int32), np.array([0, 1]), root, np.ones(1, np.uint32), none, none,
             np.zeros(0, np.uint8),
         )  # fmt: skip
 

@@ -214,11 +214,11 @@ def test_figure_4_6_the_simplified_tree_ends_at_maximal_noisy_and_meaningful_ele
     lines = [line[25:].strip() for line in describe_model(MODEL.with_threshold(0.5)) if line[:5].strip().isdigit()]
     assert lines == [
         "~ body",
-        "+ div.story  (1 elements inside)",
-        "- div.menu  (1 elements inside)",
+        "+ div.story  (1 element inside)",
+        "- div.menu  (1 element inside)",
         "~ div.mixed",
-        "+ div.story  (1 elements inside)",
-        "- div.side  (1 elements inside)",
+        "+ div.story  (1 element inside)",
+        "- div.side  (1 element inside)",
     ]
 
 

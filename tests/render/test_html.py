@@ -214,3 +214,23 @@ def test_words_beside_an_element_that_is_left_out_stay_apart(left_out: str) -> N
 def test_control_characters_do_not_come_through() -> None:
     document = html("<title>&#27;[31m</title><p title='&#27;]0;x&#7;' class='&#155;'>&#27;[2J\x9b</p>")
     assert re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", document) is None
+
+
+def test_pages_from_right_to_left_say_so_and_keep_their_order() -> None:
+    page = "<html dir=rtl lang=he><body><h1>USB וכבלים</h1><p>כבל ראשון</p><p>כבל שני</p></body></html>"
+    tree = parse(page)
+    document = to_html(tree, np.ones(len(tree), np.bool_))
+    assert '<html lang="he" dir="rtl">' in document
+    assert document.index("ראשון") < document.index("שני")
+    other = parse("<p>One word: שלום</p>")
+    assert " dir=" not in to_html(other, np.ones(len(other), np.bool_))
+
+
+def test_boxes_without_text_or_picture_are_left_out():
+    tree = parse(
+        "<div class=a></div><div class=b> <p></p></div>one<div><iframe></iframe></div>two"
+        "<div class=c><img src=/x.png></div>"
+    )
+    written = to_html(tree, np.ones(len(tree), np.bool_))
+    assert re.findall("<(?:div|p)[^>]*>", written) == ["<div>", '<div class="c">']
+    assert written.index("one") < written.index("\n", written.index("one")) < written.index("two")

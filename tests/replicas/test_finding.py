@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import numpy as np
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 import webwinnow
 from webwinnow.errors import SettingsError
+from webwinnow.pagemodel import PageEvidence, PageModel
 from webwinnow.replicas import ReplicaFinder, ReplicaSettings, Standing, find_replicas, sketch, sketch_type
-from webwinnow.replicas.sketches import SLOTS, near_address, seconds
+from webwinnow.replicas.sketches import SLOTS, distinctive_runs, near_address, seconds
 
 VOCABULARY = [f"word{k}" for k in range(4000)]
 
@@ -271,6 +273,23 @@ def test_cleaned_pages_can_be_added_as_they_are():
     ):
         finder.add(webwinnow.clean_page(webwinnow.parse(html(number, menu), url=url), "page"))
     assert finder.find().stays.tolist() == [0, 0, 2]
+
+
+def test_a_doubtful_page_with_text_is_compared_by_its_best_part(monkeypatch):
+    """As method `page` decides: low confidence alone does not mean that there is no main content."""
+    model = PageModel.load()
+    doubtful = dataclasses.replace(model, confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
+    monkeypatch.setattr(PageModel, "load", lambda: doubtful)
+    menu = "".join(f"<li><a href=/{k}>Section {k}</a></li>" for k in range(20))
+    text = "<p>The farmers waited for the rain to stop before they went out again.</p>" * 9
+    page = "<title>{0}</title><nav><ul>{1}</ul></nav><main><article><h1>{0}</h1>{2}</article></main>"
+    tree = webwinnow.parse(page.format("Late harvest", menu, text))
+    everything = webwinnow.clean_page(tree, "none").verdict
+    runs = distinctive_runs(tree, everything, PageEvidence.of(tree))
+    assert 0 < runs.sum() < everything.keep_runs.sum()
+    login = webwinnow.parse(page.format("Log in", menu, "<form><input type=password></form>"))
+    everything = webwinnow.clean_page(login, "none").verdict
+    assert (distinctive_runs(login, everything, PageEvidence.of(login)) == everything.keep_runs).all()
 
 
 def test_lone_surrogates_and_other_junk_are_taken():

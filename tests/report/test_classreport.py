@@ -34,7 +34,7 @@ def trained() -> Trained:
         folds=Folds(np.arange(4), 4, "site", HOSTILE),
         scores=(ClassScores.of(labels, ["b", "b", HOSTILE, "b"]),),
         reliability=Reliability.of(np.full((4, 2), 0.5), np.array([0, 1, 0, 1])),
-        mistakes=(Mistake(HOSTILE, HOSTILE, HOSTILE, "b", 0.5),),
+        mistakes=(Mistake(HOSTILE, HOSTILE, HOSTILE, HOSTILE, "b", 0.5),),
         remarks=(HOSTILE,),
     )
 

@@ -175,7 +175,7 @@ def test_inspect_writes_a_report_and_says_what_is_in_it(site_folder, tmp_path):
         app, ["inspect", str(site_folder), "-o", str(out), "--methods", "combined,sst,cst", "--jobs", "1"]
     )
     assert result.exit_code == 0, result.output
-    assert "8 pages of 1 sites" in result.output
+    assert "8 pages of 1 site" in result.output
     index = blob_of(out.read_text(encoding="utf-8"), "index")
     assert [method["name"] for method in index["methods"]] == ["combined", "sst", "cst"]
     assert index["command"] == f"webwinnow clean {site_folder}"

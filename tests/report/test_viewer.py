@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import numpy as np
 import pytest
+from drawnpages import drawn_page
 
 from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KIND_CODE
@@ -252,6 +255,7 @@ def test_a_single_method_may_be_shown(report, opened):
 
 def test_pointing_at_a_block_shows_score_reason_share_and_xpath(report, opened):
     tab = opened(report)
+    tab.evaluate("document.getElementById('view-a').scrollTop = 0")  # it opens at the content, below the menu
     where = tab.evaluate(
         f"(() => {{ const box = document.querySelector('#view-a iframe').getBoundingClientRect();"
         f"const span = [...{FRAME.format(0)}.querySelectorAll('.r')].find(s => s.textContent === 'About us');"
@@ -272,8 +276,52 @@ def test_pointing_at_a_block_shows_score_reason_share_and_xpath(report, opened):
     assert "About us" not in tab.text_content("#detail")
 
 
+def test_a_page_opens_at_its_content(report, opened):
+    tab = opened(report)
+    place = "(span => span.getBoundingClientRect().top - document.getElementById('view-a').scrollTop)"
+    menu, heading = (
+        tab.evaluate(f"{place}({FRAME.format(0)}.querySelector('{one}'))") for one in (".menu .r", "h1 .r")
+    )
+    assert menu < 0 <= heading < 60
+    tab.keyboard.press("n")
+    until(tab, "document.querySelectorAll('.entry')[1].getAttribute('aria-current') === 'true'")
+    assert tab.evaluate(f"{place}({FRAME.format(1)}.querySelector('.menu .r'))") < 0
+
+
+def test_words_are_whole_in_tables(tmp_path, opened):
+    cells = "".join(f"<tr><td>article {k}<td>{'winnowing of pages ' * 6}" for k in range(4))
+    tree = parse(
+        f"<h1>Two columns</h1><p>{'Some text before the table. ' * 9}<table>{cells}</table>", "http://a.example/"
+    )
+    path = tmp_path / "report.html"
+    path.write_text(report_html([SiteReport.of(learn([tree], "a.example"), [tree], ("none",))], ("none",)))
+    tab = opened(path, width=390, height=844)
+    lines = f"""(() => {{ const cell = {FRAME.format(0)}.querySelector("td .r");
+      const range = cell.ownerDocument.createRange(), text = cell.firstChild;
+      range.setStart(text, 0); range.setEnd(text, "article".length);
+      return range.getClientRects().length; }})()"""
+    assert tab.evaluate(lines) == 1  # the word is on one line
+
+
+def test_most_of_the_window_is_the_page(report, opened):
+    tab = opened(report, width=1280, height=900)
+    assert tab.evaluate("document.getElementById('view-a').clientHeight") > 0.55 * 900
+    assert not tab.is_visible(".chip")
+
+
+def test_on_a_phone_the_page_comes_first(report, opened):
+    tab = opened(report, width=390, height=844)
+    top = "document.querySelector('{}').getBoundingClientRect().top"
+    page, dial, legend, pages = (
+        tab.evaluate(top.format(one)) for one in ("#view-a", "#dial-a", "#legend-sum", "#list-fold")
+    )
+    assert page < 844 / 3
+    assert page < dial < legend < pages
+
+
 def test_the_legend_hides_what_is_switched_off(report, opened):
     tab = opened(report)
+    tab.click("#legend-sum")
     shown = f"{FRAME.format(1)}.body.innerText"
     assert "All rights reserved" in tab.evaluate(shown)
     assert "not shown" not in tab.evaluate(shown)  # hidden on the page, and switched off at first
@@ -296,6 +344,7 @@ def test_kinds_have_a_chip_a_sign_and_a_colour(tmp_path, opened, model, trees, m
     path = tmp_path / "kinds.html"
     path.write_text(report_html([SiteReport.of(model, trees, ["kinds"])], ["kinds"]), encoding="utf-8")
     tab = opened(path)
+    tab.click("#legend-sum")
     assert tab.is_visible(".chip:has-text('global directory')")
     assert "Home" in marked(tab, 0, f"kind-{KIND_CODE['global-directory']}")
     signs = tab.evaluate(f"[...{FRAME.format(0)}.querySelectorAll('[data-s]')].map(s => s.dataset.s)")
@@ -414,6 +463,7 @@ AA = 4.5
 def test_all_text_stands_out_enough(report, opened, scheme):
     tab = opened(report, scheme=scheme)
     tab.keyboard.press("j")
+    tab.click("#legend-sum")
     tab.click(".chip:has-text('Hidden')")
     lowest = tab.evaluate(f"({CONTRAST})(document)")
     assert lowest[0][0] >= AA, lowest
@@ -467,3 +517,42 @@ def test_a_report_of_200_real_pages_stays_small_and_opens(tmp_path, opened):
         tab.select_option("#site", str(number))
         until(tab, "document.querySelector('.entry').getAttribute('aria-current') === 'true'")
         assert tab.evaluate(f"{FRAME.format(0)}.querySelectorAll('.r').length") > 0
+
+
+# The page as a browser shows it
+
+
+PICTURE = base64.b64decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")  # WebP, one pixel
+
+
+def test_a_screenshot_has_the_kept_and_removed_regions_over_it(tmp_path, opened):
+    text = "The river rose by two metres in the night and the lower town was under water in the morning. " * 3
+    body = "".join(f'<p drawn="0 {40 * k} 900 30">{text} Day {k}.</p>' for k in range(3))
+    body += '<h2 drawn="0 150 900 30">Water levels</h2><table drawn="100 200 500 90">'
+    body += "<tr><td>Monday</td><td>2.1 m</td></tr><tr><td>Tuesday</td><td>1.8 m</td></tr></table>"
+    body += '<div drawn="0 900 1000 60 position=fixed"><p drawn="10 910 900 30">We store cookies.</p></div>'
+    tree = drawn_page(body)
+    tree = replace(tree, layout=replace(tree.layout, picture=PICTURE))
+    path = tmp_path / "report.html"
+    path.write_text(report_html([SiteReport.of(learn([tree], "a.example"), [tree], ("page",))], ("page",)))
+    tab = opened(path)
+    assert tab.is_hidden("#seen-pane")
+    tab.click("#show-seen")
+    tab.wait_for_function("document.querySelector('#seen img').naturalWidth === 1")
+    boxes = "document.querySelectorAll('.seen-box[data-k=%s]').length"
+    assert [tab.evaluate(boxes % state) for state in ("kept", "removed")] == [8, 1]  # the banner
+    parts = tab.eval_on_selector_all("#seen-parts button", "found => found.map(one => one.textContent)")
+    assert parts == ["Tables 1", "Sections 1"]
+    assert tab.locator(".seen-part:visible").count() == 0
+    tab.click("#seen-parts [data-part=table]")
+    tab.click("#seen-parts [data-part=section]")
+    shown = tab.eval_on_selector_all(".seen-part:not([hidden])", "found => found.map(one => one.dataset.name)")
+    assert shown == ["Water levels", "table 1"]
+    place = tab.eval_on_selector(".seen-part[data-part=table]", "one => [one.style.left, one.style.width]")
+    assert place == ["10%", "50%"]
+    tab.keyboard.press("s")
+    assert tab.is_hidden("#seen-pane")
+
+
+def test_a_report_without_screenshots_offers_none(report, opened):
+    assert opened(report).is_hidden("#show-seen")

@@ -45,6 +45,10 @@ def test_clean_index_and_search(tmp_path, written):
     assert "Perry" in hits[0]["snippet"]["text"]
     shown = command("search", tmp_path / "index", "frost", "--site", "a.example")
     assert "http://a.example/0" in shown.stdout
+    unknown = command("search", tmp_path / "index", "titel:perry")
+    assert "'titel' is no field" in unknown.stderr
+    suggested = command("search", tmp_path / "index", "per", "--suggest", "--json")
+    assert json.loads(suggested.stdout.splitlines()[0]) == {"query": "perry"}
     gone = command("index", "-o", tmp_path / "index", "--remove", "p1", "-q")
     assert gone.returncode == 0, gone.stderr
     assert command("search", tmp_path / "index", "perry", "--json").stdout == ""
@@ -87,7 +91,7 @@ def test_lines_that_are_no_records_are_counted(tmp_path):
     records.write_text(json.dumps(kept) + "\n" + "{}\n" * 50)
     done = command("index", records, "-o", tmp_path / "index")
     assert done.returncode == 1
-    assert "1 pages put" in done.stderr
+    assert "1 page put" in done.stderr
     assert "50 lines or files could not be read as records" in done.stderr
     assert done.stderr.count("is no JSON object with outcome, text") == 5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ import pytest
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.search import IndexFolder, IndexSettings, SearchSettings, search
-from webwinnow.search.query import clauses_of, snippet
+from webwinnow.search.query import parse_query, snippet, suggest
+from webwinnow.search.spelling import near_words, typos
 
 
 def record(number: int, text: str, **fields: Any) -> dict[str, Any]:
@@ -182,9 +184,158 @@ def test_snippets_hold_the_words_that_were_asked_for():
 
 
 def test_a_query_is_read_as_words_phrases_and_exclusions():
-    assert clauses_of('frost "ripe apples" -perry') == [
+    assert [clause[:2] for clause in parse_query('frost "ripe apples" -perry').clauses] == [
         (("frost",), "may"),
         (("ripe", "apples"), "must"),
         (("perry",), "not"),
     ]
-    assert len(clauses_of("word " * 1000)) == 64
+    assert len(parse_query("word " * 1000).clauses) == 64
+
+
+def test_a_damaged_file_of_a_segment_is_refused_before_the_library_reads_it(tmp_path):
+    # A length in the store that is too large made tantivy allocate petabytes, which aborts the process.
+    with IndexFolder(tmp_path / "i", create=True).writing() as index:
+        index.put({"url": "http://a.test/", "title": "River", "text": "The river rose at the mill"})
+    stores = sorted((tmp_path / "i").glob("full/*.store"))
+    assert stores
+    for store in stores:
+        content = store.read_bytes()
+        for at in range(0, len(content), 7):
+            store.write_bytes(content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :])
+            with pytest.raises(InputError, match=r"damaged index \(\w+\.store has a wrong checksum\)"):
+                IndexFolder(tmp_path / "i")
+        store.write_bytes(content)
+    assert search(IndexFolder(tmp_path / "i"), "river", SearchSettings()).hits
+
+
+def test_a_damaged_index_is_an_input_error(tmp_path):
+    # Whatever file is cut or overwritten: tantivy panics for some, which is no Exception.
+    made(tmp_path / "index", ORCHARD)
+    whole = {path: path.read_bytes() for path in (tmp_path / "index").rglob("*") if path.is_file()}
+    damaged = 0
+    for number, (path, content) in enumerate(whole.items()):
+        for how, changed in enumerate((content[: len(content) // 2], b"", b"\xff" * len(content), content[::-1])):
+            place = tmp_path / f"{number}-{how}"  # a new one: the files of an open index are mapped into memory
+            shutil.copytree(tmp_path / "index", place)
+            (place / path.relative_to(tmp_path / "index")).write_bytes(changed)
+            try:
+                index = IndexFolder(place)
+                assert index.pages >= 0
+                search(index, "apples winter", SearchSettings())
+            except InputError:
+                damaged += 1
+    assert damaged > 10
+
+
+def test_a_query_names_fields_filters_and_days():
+    asked = parse_query('title:"on apples" frost site:a.example -lang:de after:2024-01-31 http://b.example/c a:b')
+    assert [(clause.words, clause.role, clause.fields) for clause in asked.clauses] == [
+        (("on", "apples"), "must", ("title",)),
+        (("frost",), "may", ()),
+        (("http", "b", "example", "c"), "may", ()),
+        (("a", "b"), "may", ()),
+    ]
+    assert asked.narrowed.filters == {"site": "a.example"}
+    assert asked.narrowed.excluded == (("lang", "de"),)
+    assert (asked.narrowed.after, asked.narrowed.before) == (20240131, None)
+    with pytest.raises(SettingsError, match="expected a day"):
+        parse_query("after:yesterday")
+
+
+def test_fields_filters_and_days_narrow_the_results(tmp_path):
+    dated = [page | {"date": f"202{k}-05-06"} for k, page in enumerate(ORCHARD[:2])] + ORCHARD[2:]
+    index = made(tmp_path / "index", dated)
+    assert keys(index, "title:apples") == ["p1"]
+    assert keys(index, "apples after:2021-01-01") == ["p2"]
+    assert keys(index, "apples", before="2020-12-31") == ["p1"]
+    assert keys(index, "site:b.example") == ["p3"]
+    assert sorted(keys(index, "-genre:forum apples rivers")) == ["p1", "p2"]
+
+
+def test_other_forms_of_a_word_are_found_after_the_form_that_was_typed(tmp_path):
+    forms = [
+        record(1, "The apple falls.", title="One"),
+        record(2, "Running and apples.", title="Two"),
+        record(3, "Die Häuser am Fluss.", title="Drei", lang="de"),
+    ]
+    index = made(tmp_path / "index", forms)
+    assert keys(index, "apples") == ["p2", "p1"]
+    assert keys(index, "apple") == ["p1", "p2"]
+    assert keys(index, "runs") == ["p2"]
+    assert keys(index, "häusern") == ["p3"]
+    assert keys(index, "apples", forms=False, typos=False) == ["p2"]
+    (hit,) = search(index, "runs").hits
+    assert [hit.snippet.text[a:b] for a, b in hit.snippet.marks] == ["Running"]
+
+
+def test_a_word_that_the_index_lacks_stands_for_near_ones(tmp_path):
+    index = made(tmp_path / "index", [*ORCHARD, record(4, "The river Kura crosses Azerbaijan.")])
+    found = search(index, "azerbajan")
+    assert [hit.key for hit in found.hits] == ["p4"]
+    assert found.corrections == {"azerbajan": "azerbaijan"}
+    assert keys(index, "zerbaijan") == ["p4"]  # the first letter too
+    assert keys(index, "azerbajan", typos=False) == []
+    assert search(index, "azerbaijan").corrections == {}
+    assert keys(index, "kara") == ["p4"]
+    assert keys(index, "kua") == []  # too short
+
+
+def test_typos_are_letters_too_many_too_few_other_and_swapped():
+    assert [typos("frost", other, 2) for other in ("frost", "frots", "frst", "froost", "frest")] == [0, 1, 1, 1, 1]
+    assert typos("frost", "winter", 2) > 2
+    assert near_words("aples", [("apples", 3), ("maples", 9), ("pears", 50)]) == ["maples", "apples"]
+
+
+def test_facets_count_the_pages_that_match(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    found = search(index, "apples rivers", SearchSettings(facets=("site", "lang")))
+    assert found.facets == {"site": [("a.example", 2), ("b.example", 1)], "lang": [("en", 2), ("de", 1)]}
+    with pytest.raises(SettingsError, match="no filter"):
+        SearchSettings(facets=("date",))
+
+
+def test_suggestions_complete_the_last_word(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    assert suggest(index, "frost app") == ["frost apples"]
+    assert suggest(index, "pe") == ["pears", "perry"]
+    assert suggest(index, "") == []
+
+
+def test_suggestions_keep_what_is_before_the_word_and_add_something(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    assert suggest(index, 'frost -"app') == ['frost -"apples']
+    assert suggest(index, "title:app") == ["title:apples"]
+    assert suggest(index, "title:pea") == []  # is in texts only
+    assert suggest(index, "winter/app") == ["winter/apples"]
+    assert suggest(index, "Apples") == []
+    assert suggest(index, "app,") == []
+    assert suggest(index, "site:a") == []
+    assert suggest(index, "after:20") == []
+
+
+@pytest.mark.parametrize("query", ["after:2010-13-45 apples", "apples before:2010-02-31", "apples after:today"])
+def test_days_that_do_not_exist_are_refused(query):
+    with pytest.raises(SettingsError, match="expected a day"):
+        parse_query(query)
+
+
+def test_filters_are_compared_without_case(tmp_path):
+    index = made(tmp_path / "index", [*ORCHARD, record(4, "Plums are sour.", site="BBC.co.uk", category="Fruit")])
+    assert keys(index, "rivers lang:DE") == ["p3"]
+    assert keys(index, "plums site:bbc.CO.uk category:fruit") == ["p4"]
+    assert keys(index, "plums -site:bbc.co.uk") == []
+    assert keys(index, "rivers", filters={"lang": "De"}) == ["p3"]
+    assert keys(index, "rivers lang:fr") == []
+
+
+def test_facets_and_the_number_of_pages_are_of_the_same_pages(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    for limit in (1, 10):
+        found = search(index, "apples", SearchSettings(limit=limit, facets=("lang",)))
+        assert sum(count for _, count in found.facets["lang"]) == found.count
+
+
+def test_what_is_no_field_of_a_query_is_named(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    found = search(index, "titel:apples pears http://a.example/ title:apples")
+    assert found.unknown == ("titel",)

@@ -1,4 +1,4 @@
-"""Pages of a Parquet file (`url`, `html`, `site`, perhaps `depth`) as `WebServer` serves them."""
+"""Pages of a Parquet file (`url`, `html`, `site`, perhaps `depth`), or of another crawl, as `WebServer` serves them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import pyarrow.parquet as pq
-
+from webwinnow import open_pages
 from webwinnow.urls import canonical
 
 _LINK = re.compile(rb"""href\s*=\s*(["']?)https?://([^/"'\s>]+)[^"'\s>]*\1""", re.IGNORECASE)
@@ -41,7 +40,13 @@ def linked(sites: SitePages, links: int = 3, seed: int = 0) -> SitePages:
 
 
 def pages_of(path: Path) -> SitePages:
-    """Read all pages of a file."""
+    """Read all pages of a file; one that is not Parquet has a site for each host."""
+    if path.suffix not in (".parquet", ".pq"):
+        crawled = {canonical(page.url): page.body for page in open_pages([path], on_problem=print) if page.url}
+        hosts = {urlsplit(url).netloc: url for url in reversed(crawled)}
+        return SitePages(crawled, list(reversed(hosts.values())))
+    import pyarrow.parquet as pq  # an optional extra, which other crawls do not need
+
     table = pq.read_table(path)
     urls = [canonical(url) for url in table["url"].to_pylist()]
     pages = dict(zip(urls, table["html"].to_pylist(), strict=True))

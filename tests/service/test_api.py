@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from typer.testing import CliRunner
+from webserver import Reply, WebServer
 
 from webwinnow.cli.app import app
 from webwinnow.io.rows import json_schema
@@ -148,6 +149,29 @@ def test_the_clean_pages_can_be_searched(server: Any, done: dict[str, Any]) -> N
     assert wrong.status_code == 422
 
 
+def test_queries_are_completed_and_what_is_no_field_is_named(server: Any, done: dict[str, Any]) -> None:
+    suggested = server.client.get("/suggest", params={"job": done["id"], "q": "repo"}).json()
+    assert "report" in suggested
+    found = server.client.get("/search", params={"job": done["id"], "q": "titel:report"}).json()
+    assert found["unknown"] == ["titel"]
+
+
+def test_a_job_crawls_a_url_that_is_sent_as_json(
+    make_server: Callable[..., Any], make_page: Callable[[int], str]
+) -> None:
+    with WebServer(answer=lambda asked: make_page(7) if asked.path == "/" else Reply(b"", status=404)) as site:
+        url = f"http://127.0.0.1:{site.port}/"
+        server = make_server("--allow-private")
+        answer = server.client.post("/jobs", json={"crawl": url, "crawl_pages": 1})
+        assert answer.status_code == 201
+        state = server.wait_for_records(answer.json()["id"])
+    (line,) = server.client.get(f"/jobs/{state['id']}/records").text.splitlines()
+    assert json.loads(line)["url"] == url
+    both, none = {"crawl": url, "folder": "crawl.jsonl"}, {"crawl": url, "crawl_pages": 0}
+    for wrong in ({"crawl": "ftp://a.example/"}, both, none):
+        assert server.client.post("/jobs", json=wrong).status_code == 422
+
+
 def test_the_report_can_ask_the_server_nothing(server: Any, done: dict[str, Any]) -> None:
     answer = server.client.get("/inspect", params={"job": done["id"]})
     assert answer.headers["content-type"].startswith("text/html")
@@ -248,3 +272,17 @@ def test_the_disk_is_measured_while_files_come_and_go(tmp_path: Path) -> None:
     finally:
         stop.set()
         worker.join()
+
+
+def test_messages_do_not_name_folders_of_the_server(server, inputs):
+    state = server.wait(server.hand_in(b"not gzip at all", "broken.warc.gz")["id"])
+    assert state["status"] == "failed"
+    assert "broken.warc.gz" in state["error"]
+    said = [state["error"], *state["problems"], *filter(None, state["steps"].values())]
+    missing = server.client.post("/jobs", json={"folder": "no/such/crawl.jsonl"})
+    linked = server.client.post("/jobs", json={"folder": "out/passwd"})
+    said += [missing.json()["error"], linked.json()["error"], server.client.get("/").text]
+    for text in said:
+        assert str(server.folder) not in text
+        assert str(inputs) not in text
+        assert "/tmp" not in text

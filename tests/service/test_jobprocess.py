@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from webserver import Reply, WebServer
 
 from webwinnow.collection.workerjobs import ParsePage
 from webwinnow.collection.workerpool import Task, WorkerPool
+from webwinnow.errors import InputError
 from webwinnow.service.jobprocess import STEPS, JobSteps
 
 
@@ -66,3 +68,29 @@ def test_a_job_that_is_continued_does_not_parse_again(
         job.do()
     assert job.progress.steps == dict.fromkeys(STEPS["clean"])
     assert set(parsed.values()) == {1}
+
+
+def crawl_folder(folder: Path, url: str, **options: Any) -> Path:
+    (folder / "input").mkdir(parents=True)
+    job = {"id": "0" * 16, "kind": "clean", "name": url, "created": 0.0, "options": {"crawl": url} | options}
+    inputs = [str(folder / "input" / "crawl.warc.gz")]
+    (folder / "job.json").write_text(json.dumps(job | {"inputs": inputs, "private": True}))
+    return folder
+
+
+def test_a_job_crawls_its_url_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(STEPS, "clean", {"clean": JobSteps.clean})
+    page = "<!doctype html><title>Page</title><p>" + "The harbour was built by merchants from another town. " * 9
+    with WebServer(answer=lambda asked: page + ("<a href=/two>Two</a>" if asked.path == "/" else asked.path)) as server:
+        folder = crawl_folder(tmp_path / "job", f"http://127.0.0.1:{server.port}/", crawl_pages=5)
+        with JobSteps(folder, tmp_path / "models") as job:
+            job.do()
+    assert job.progress.steps == {"crawl": None, "clean": None}
+    assert job.progress.summary["pages"] == 2
+
+
+def test_a_job_whose_url_cannot_be_fetched_fails_with_the_reason(tmp_path: Path) -> None:
+    with WebServer(answer=lambda _: Reply(b"", status=404)) as server:
+        folder = crawl_folder(tmp_path / "job", f"http://127.0.0.1:{server.port}/")
+        with JobSteps(folder, tmp_path / "models") as job, pytest.raises(InputError, match="no page could be fetched"):
+            job.do()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import json
+import random
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def test_a_killed_server_continues_with_its_job(
@@ -28,6 +31,24 @@ def test_a_killed_server_continues_with_its_job(
     server.wait_for_records(job)
     records = [json.loads(line) for line in server.client.get(f"/jobs/{job}/records").text.splitlines()]
     assert sorted(record["page_id"] for record in records) == sorted(f"p{n}" for n in range(150))
+
+
+@pytest.mark.slow  # three servers and two jobs for each seed
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_server_killed_at_random_moments_makes_the_bytes_of_one_that_was_not(
+    make_server: Callable[..., Any], make_crawl: Callable[..., bytes], seed: int
+) -> None:
+    dice, server, body = random.Random(seed), make_server(), make_crawl(150)
+    whole = server.client.get(f"/jobs/{server.wait_for_records(server.hand_in(body)['id'])['id']}/records").content
+    job = server.hand_in(body)["id"]
+    for _ in range(2):
+        parts, files = dice.randint(0, 40), server.folder / "jobs" / job
+        server.wait(job, lambda state: "clean" in state["steps"] or len(list(files.rglob("*"))) >= parts)  # noqa: B023
+        server.kill()
+        server.start()
+    server.wait_for_records(job)
+    assert server.client.get(f"/jobs/{job}/records").content == whole
+    assert sorted(json.loads(line)["page_id"] for line in whole.splitlines()) == sorted(f"p{n}" for n in range(150))
 
 
 def test_a_half_written_result_is_never_served(

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from accessibility import axe_source, violations
+from webserver import Reply, WebServer
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 PATIENCE = 240_000
@@ -72,7 +74,7 @@ def test_a_person_winnows_the_sample_crawl(server: Any, tab: Callable[..., Any],
 
     page.go_back()
     page.get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox").fill("database index")
+    page.get_by_role("combobox", name="Words").fill("database index")
     page.keyboard.press("Enter")
     page.wait_for_selector(".hits li")
     assert page.locator("mark").count() > 0
@@ -112,9 +114,22 @@ def test_it_works_by_keyboard_alone(server: Any, done: dict[str, Any], tab: Call
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "news.jsonl":
             break
+    assert page.evaluate("document.activeElement.textContent") == "news.jsonl"
     page.keyboard.press("Enter")
     page.wait_for_url(f"**/view/jobs/{done['id']}")
-    assert page.evaluate("getComputedStyle(document.querySelector('a.tile')).outlineStyle") is not None
+    tile = page.locator("a.tile").first
+    assert outline(tile)[0] == "none"
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('a.tile')"):
+            break
+    assert outline(tile) == ("solid", "2px")
+
+
+def outline(element: Any) -> tuple[str, str]:
+    """Style and width of the outline around an element, which shows that it has the focus."""
+    style, width = element.evaluate("one => [getComputedStyle(one).outlineStyle, getComputedStyle(one).outlineWidth]")
+    return style, width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -135,3 +150,147 @@ def test_a_file_that_is_too_long_is_reported_before_it_is_sent(
     page.get_by_role("button", name="Start").first.click()
     page.wait_for_selector("#trouble:visible")
     assert "longer" in page.locator("#trouble").inner_text()
+
+
+def test_the_inspector_gets_most_of_the_window(server: Any, done: dict[str, Any], tab: Callable[..., Any]) -> None:
+    page = tab(f"{server.base}/view/jobs/{done['id']}/inspect")
+    frame = page.frame_locator("iframe.report")
+    frame.locator("html[data-ready]").wait_for(state="attached")
+    box = frame.locator("#view-a").bounding_box()
+    assert box["height"] > 0.5 * 900
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900
+
+
+def test_a_hit_is_followed_to_its_record_by_keyboard(
+    server: Any, done: dict[str, Any], tab: Callable[..., Any]
+) -> None:
+    page = tab(f"{server.base}/view/jobs/{done['id']}/search?q=report")
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('.hits h2') !== null"):
+            break
+    title = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/record?key=*")
+    assert page.locator("h1").inner_text() == title
+
+
+def test_a_query_is_completed_by_keyboard(server: Any, done: dict[str, Any], tab: Callable[..., Any]) -> None:
+    page = tab(f"{server.base}/view/jobs/{done['id']}/search")
+    query, options = page.get_by_role("combobox", name="Words"), page.get_by_role("option")
+    status, expect = page.get_by_role("status"), pytest.importorskip("playwright.sync_api").expect
+    query.press_sequentially("<b>x</b> repo")
+    expect(status).to_have_text("1 suggestion")
+    assert query.get_attribute("aria-expanded") == "true"
+    assert options.all_inner_texts() == ["<b>x</b> report"]
+    page.keyboard.press("ArrowDown")
+    assert query.input_value() == "<b>x</b> report"
+    assert page.locator(f"#{query.get_attribute('aria-activedescendant')}[aria-selected=true]").count() == 1
+    page.keyboard.press("Escape")
+    assert query.input_value() == "<b>x</b> repo"
+    assert options.count() == 0
+    query.fill("")
+    query.press_sequentially("repo")
+    expect(status).to_have_text("1 suggestion")
+    page.keyboard.press("ArrowUp")  # the last suggestion
+    page.keyboard.press("ArrowDown")  # what was typed
+    assert query.input_value() == "repo"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=report")
+    assert page.locator(".hits li").count() > 0
+
+
+def test_a_suggestion_is_clicked(server: Any, done: dict[str, Any], tab: Callable[..., Any]) -> None:
+    page = tab(f"{server.base}/view/jobs/{done['id']}/search", width=390, scheme="dark")
+    page.get_by_role("combobox", name="Words").press_sequentially("repo")
+    page.get_by_role("option", name="report", exact=True).click()
+    page.wait_for_url("**/search?q=report")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_server_that_suggests_nothing_does_not_stop_a_search(server: Any, done: dict[str, Any], browser: Any) -> None:
+    page = browser.new_page()
+    page.route("**/suggest?*", lambda route: route.fulfill(status=503, json={"error": "busy"}))
+    page.goto(f"{server.base}/view/jobs/{done['id']}/search")
+    with page.expect_response("**/suggest?*"):
+        page.get_by_role("combobox", name="Words").press_sequentially("report")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".hits li")
+    page.close()
+
+
+def test_searching_needs_no_script(server: Any, done: dict[str, Any], browser: Any) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{server.base}/view/jobs/{done['id']}/search")
+        assert not page.locator("#completions").is_visible()
+        page.get_by_role("searchbox", name="Words").fill("report")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".hits li")
+
+
+def test_the_documentation_of_rest_is_served_without_other_hosts(server: Any, tab: Callable[..., Any]) -> None:
+    page = tab(f"{server.base}/docs")
+    described = server.client.get("/openapi.json").json()["paths"]
+    shown = page.eval_on_selector_all("section h3", "found => found.map(one => one.textContent)")
+    assert sorted(shown) == sorted(f"{verb.upper()} {path}" for path, verbs in described.items() for verb in verbs)
+    page.get_by_role("link", name="POST /page", exact=True).click()
+    assert page.url.endswith("#post-page")
+    assert page.locator("#post-page").get_by_text("html", exact=True).count() > 0
+
+
+PATHS = ("/", "/docs", "/view/page", "/view/sites", "/login")
+OF_JOB = ("", "/pages", "/record?at=0", "/replicas", "/search?q=report", "/inspect", "/clusters")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_axe_finds_nothing_wrong(server: Any, done: dict[str, Any], browser: Any, width: int, scheme: str) -> None:
+    wrong = {}
+    page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce")
+    page.add_init_script(axe_source())
+    for path in (*PATHS, *(f"/view/jobs/{done['id']}{one}" for one in OF_JOB)):
+        page.goto(server.base + path)
+        wrong[path] = violations(page)
+    page.goto(f"{server.base}/view/jobs/{done['id']}/search")
+    page.get_by_role("combobox", name="Words").press_sequentially("r")
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    wrong["suggestions"] = violations(page)
+    page.close()
+    assert {where: found for where, found in wrong.items() if found} == {}
+
+
+def test_the_form_crawls_a_url(make_server: Callable[..., Any], make_page: Callable[[int], str], tab: Any) -> None:
+    with WebServer(answer=lambda asked: make_page(7) if asked.path == "/" else Reply(b"", status=404)) as site:
+        page = tab(make_server("--allow-private").base)
+        form = page.locator("form#crawl")
+        form.locator("[name=crawl]").fill(f"http://127.0.0.1:{site.port}/")
+        form.locator("[name=crawl_pages]").fill("1")
+        form.locator("[type=submit]").click()
+        page.wait_for_selector(".badge.done", timeout=PATIENCE)
+    assert f"127.0.0.1:{site.port}" in page.locator("h1").inner_text()
+
+
+def test_the_form_learns_the_site_of_a_url(
+    make_server: Callable[..., Any], make_page: Callable[[int], str], tab: Any
+) -> None:
+    with WebServer(answer=lambda asked: make_page(7) if asked.path == "/" else Reply(b"", status=404)) as site:
+        page = tab(make_server("--allow-private").base)
+        page.get_by_label("only learn the sites").check()
+        page.get_by_label("Or crawl what is below a URL").fill(f"http://127.0.0.1:{site.port}/")
+        page.get_by_role("button", name="Crawl", exact=True).click()
+        page.wait_for_selector(".badge.done", timeout=PATIENCE)
+    page.get_by_role("link", name="See the sites").click()
+    assert "127.0.0.1" in page.locator("main").inner_text()
+
+
+def test_a_url_that_cannot_be_crawled_is_refused_in_words(server: Any, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(server.base)
+    page.get_by_label("Or crawl what is below a URL").fill("ftp://example.org/")
+    page.get_by_role("button", name="Crawl", exact=True).click()
+    page.wait_for_selector("#trouble:visible")
+    assert "ftp://example.org/" in page.locator("#trouble").inner_text()
+    assert page.get_by_role("button", name="Crawl", exact=True).is_enabled()
+    page.close()

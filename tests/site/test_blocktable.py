@@ -91,6 +91,20 @@ def test_a_text_is_certain_to_be_the_sites_by_its_place_or_by_the_number_of_page
     assert asked.known.tolist() == pytest.approx([1 / 2] * 4)
 
 
+@pytest.mark.parametrize("learned", [False, True])
+def test_a_text_of_the_menu_is_new_where_each_page_has_another_one(learned):
+    teams = ["Bulls", "Hawks", "Kings", "Suns", "Jazz", "Nets"]
+    menu = "<ul>" + "".join(f"<li>{team}" for team in teams) + "</ul>"
+    trees = [parse(f"{menu}<div class=team><b>{teams[k % 6]}</b></div><p>player {k}</p>") for k in range(24)]
+    table = BlockTable.of(
+        BlockRows.merge([BlockRows.of_page(page_fingerprint(tree), PageEvidence.of(tree)) for tree in trees])
+    )
+    asked = table.ask(PageEvidence.of(trees[3]), learned=learned)
+    assert asked.share[:6].tolist() == [1.0] * 6
+    assert asked.share[6] < 0.5  # four of 24 pages have this team here, all have it in the menu
+    assert asked.field[6] > 0.5 > asked.field[0]
+
+
 @pytest.mark.parametrize(("paragraphs", "counted"), [(1, 6), (2, 5)])
 def test_pages_that_share_several_paragraphs_are_counted_once(paragraphs, counted):
     """One shared paragraph may be a field of two records."""

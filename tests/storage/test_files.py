@@ -21,6 +21,7 @@ from webwinnow.storage import (
     write_frame,
     write_note,
 )
+from webwinnow.storage.frames import LONG_BYTES
 
 SCHEMA = "CREATE TABLE page (url TEXT PRIMARY KEY)"
 
@@ -130,7 +131,9 @@ class Trickle(io.BytesIO):
 
 @pytest.mark.parametrize("kind", [io.BytesIO, Trickle])
 def test_frames_come_back(kind: type[io.BytesIO]) -> None:
-    stream, messages = kind(), [("page", 1, b"\0" * 100, None), {"a": [1.5]}, "", ()]
+    long = b"x" * LONG_BYTES
+    messages = [("page", 1, b"\0" * 100, None), {"a": [1.5]}, "", (), (2, [(long, "b"), (None, b"c", long[1:])])]
+    stream = kind()
     for message in messages:
         write_frame(stream, message)
     stream.seek(0)
@@ -139,9 +142,17 @@ def test_frames_come_back(kind: type[io.BytesIO]) -> None:
         read_frame(stream)
 
 
-def test_a_frame_cut_short_is_the_end() -> None:
+def test_a_view_of_bytes_comes_back_as_bytes() -> None:
     stream = io.BytesIO()
-    write_frame(stream, ("page", b"body"))
+    write_frame(stream, [memoryview(b"body")[1:], memoryview(b"")])
+    stream.seek(0)
+    assert read_frame(stream) == [b"ody", b""]
+
+
+@pytest.mark.parametrize("body", [b"body", memoryview(b"body")])
+def test_a_frame_cut_short_is_the_end(body: bytes | memoryview) -> None:
+    stream = io.BytesIO()
+    write_frame(stream, ("page", body))
     for size in range(len(stream.getvalue())):
         with pytest.raises(EOFError):
             read_frame(io.BytesIO(stream.getvalue()[:size]))
@@ -150,3 +161,11 @@ def test_a_frame_cut_short_is_the_end() -> None:
 def test_a_frame_of_impossible_length_is_the_end() -> None:
     with pytest.raises(EOFError):
         read_frame(io.BytesIO(b"\xff" * 100))
+
+
+def test_a_long_string_of_impossible_length_is_the_end() -> None:
+    stream = io.BytesIO()
+    write_frame(stream, (memoryview(b"body"),))
+    whole = stream.getvalue()
+    with pytest.raises(EOFError):
+        read_frame(io.BytesIO(whole[:-12] + b"\xff" * 12))

@@ -202,7 +202,7 @@ def test_read_arrays_reads_what_is_asked_for(tmp_path: Path) -> None:
     path.write_bytes(pack_arrays(ARRAYS | {"odd": np.zeros(9)}))
     assert read_arrays(path, ["b"]).keys() == {"b"}
     for names, largest in ((["c"], 1000), (["odd"], 100)):
-        with pytest.raises(ValueError, match=r"c\.npy|odd\.npy"):
+        with pytest.raises(ValueError, match=r"c\.npy|more than 100 bytes"):
             read_arrays(path, names, largest=largest)
     with pytest.raises(ValueError, match=r"."):
         read_arrays(tmp_path / "none", ["a"])
@@ -214,3 +214,43 @@ def test_is_within() -> None:
     assert is_within(np.array([-1]), 5, lowest=-1)
     assert not is_within(np.array([5]), 5)
     assert not is_within(np.array([-1]), 5)
+
+
+def test_a_model_that_unpacks_to_a_hundred_times_its_size_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 21 MB with 20 arrays of zeros, each below the limit of one array, once made 19 GB.
+    monkeypatch.setattr(modelfile, "RATIO_FLOOR", 1_000_000)
+    arrays = {f"array{number}": np.zeros(100_000) for number in range(20)}
+    data = FORMAT.pack({}, arrays)
+    with pytest.raises(ModelError, match="100 times the bytes of the file"), FORMAT.reading(data, "a model"):
+        pass
+
+
+def test_arrays_of_a_file_have_a_limit_together(tmp_path: Path) -> None:
+    path = tmp_path / "arrays.npz"
+    path.write_bytes(modelfile.pack_arrays({name: np.arange(1_000) for name in "abcd"}))
+    assert read_arrays(path, "abcd", largest=33_000).keys() == set("abcd")
+    with pytest.raises(ValueError, match="more than 20,000 bytes"):
+        read_arrays(path, "abcd", largest=20_000)
+
+
+def packed_header(about: bytes) -> bytes:
+    header = b'{"kind": "test model", "version": 3, "about": {"x": %b}}' % about
+    return archive_of({"header.json": header}, zipfile.ZIP_DEFLATED)
+
+
+def test_metadata_of_many_values_is_refused_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 39 KB of empty lists once took 1 GB.
+    monkeypatch.setattr(json, "loads", pytest.fail)
+    with pytest.raises(ModelError, match="its metadata has 600,006 values"):
+        read(packed_header(b"[" + b"[]," * 300_000 + b"[]]"))
+
+
+def test_metadata_of_a_hundred_times_the_bytes_of_the_file_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modelfile, "_checked_header", pytest.fail)
+    with pytest.raises(ModelError, match="its metadata has more than 100 times the bytes of the file"):
+        read(packed_header(b'"' + b"a" * 2_000_000 + b'"'))
+
+
+def test_metadata_of_many_names_is_read() -> None:
+    names = [f"word {number}" for number in range(200_000)]
+    assert read(FORMAT.pack({"names": names}, {}))[0] == {"names": names}

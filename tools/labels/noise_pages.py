@@ -17,16 +17,31 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
 from webwinnow.cleaner import clean_page
-from webwinnow.cleaning.removedregions import RemovedRegions, removed_regions
+from webwinnow.cleaning.removedregions import SPAN, RemovedRegions, removed_regions
+from webwinnow.cleaning.verdict import Verdict
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
+from webwinnow.site.learned import LearnedSite
 from webwinnow.sitemodel import learn
 from webwinnow.urls import SiteKey
 
-__all__ = ["FILES", "SINGLE", "CutPage", "context", "cut_pages", "data_folder", "text_hash", "text_of"]
+__all__ = [
+    "FILES",
+    "MORE",
+    "SINGLE",
+    "CutPage",
+    "context",
+    "cut_pages",
+    "data_folder",
+    "domain_of",
+    "short_context",
+    "text_hash",
+    "text_of",
+]
 
-SINGLE = "pages-wcxb"
+SINGLE, MORE = "pages-wcxb", "pages-more"
+"""Files of pages that are cleaned alone."""
 FILES = (SINGLE, "sites-news", "sites-swde", "crawl-ics", "sites-docs")
 LEARNED = 40
 """Pages of a site from which its model is learned."""
@@ -42,6 +57,13 @@ class CutPage:
     site: str
     tree: PageTree
     regions: RemovedRegions
+    verdict: Verdict
+    model: LearnedSite | None
+
+    def span(self, r: int) -> dict[str, Any]:
+        """The position of a region, as in the files of labels."""
+        place = {name: int(getattr(self.regions, name)[r]) for name in SPAN}
+        return {"xpath": self.tree.xpath(place["node"])} | place
 
 
 def data_folder() -> Path:
@@ -58,20 +80,27 @@ def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> I
     Single pages are cleaned alone; others with a model of their site.
     """
     rows = defaultdict(list)
-    domain = SiteKey(by="domain")
-    for row in pq.read_table(data / f"{file}.parquet", columns=["page_id", "url", "site", "html"]).to_pylist():
+    alone = file in (SINGLE, MORE)
+    usable = [("use", "=", "train")] if file == MORE else None
+    columns = ["page_id", "url", "site", "html"]
+    for row in pq.read_table(data / f"{file}.parquet", columns=columns, filters=usable).to_pylist():
         if row["url"]:
-            rows[domain.of(PageRecord(url=row["url"], body=b"")) if file == SINGLE else row["site"]].append(row)
+            rows[domain_of(row["url"]) if alone else row["site"]].append(row)
     for site in sorted(rows):
         own = sorted(rows[site], key=lambda row: row["page_id"])
         order = rng.permutation(len(own)).tolist()
         model = None
-        if file != SINGLE:
+        if not alone:
             model = learn([parse(own[k]["html"], url=own[k]["url"]) for k in order[:LEARNED]], site)
         for k in order[:a_site]:
             tree = parse(own[k]["html"], url=own[k]["url"])
             verdict = clean_page(tree, "combined", model).verdict
-            yield CutPage(file, own[k]["page_id"], site, tree, removed_regions(tree, verdict))
+            yield CutPage(file, own[k]["page_id"], site, tree, removed_regions(tree, verdict), verdict, model)
+
+
+def domain_of(url: str) -> str:
+    """The registrable domain of a URL."""
+    return SiteKey(by="domain").of(PageRecord(url=url if "://" in url else f"http://{url}", body=b""))
 
 
 def text_hash(text: str) -> str:
@@ -85,8 +114,29 @@ def text_of(tree: PageTree, region: dict[str, Any]) -> str:
     def column(name: str) -> NDArray[np.int32]:
         return np.array([region[name]], np.int32)
 
-    names = ("node", "first_node", "last_node", "first_run", "last_run")
-    return RemovedRegions(tree=tree, **{name: column(name) for name in names}).texts()[0]
+    return RemovedRegions(tree=tree, **{name: column(name) for name in SPAN}).texts()[0]
+
+
+def short_context(tree: PageTree, region: dict[str, Any]) -> str:
+    """A view of three lines: page and place; the text between the words before and after; some links and controls."""
+    text, (first, last) = text_of(tree, region), (region["first_node"], region["last_node"])
+    a, b = (int(tree.run_start[region[name]]) for name in ("first_run", "last_run"))
+    before, after = (" ".join(part.split()) for part in (tree.text[max(a - 200, 0) : a], tree.text[b : b + 160]))
+    inside = range(first, max(last, first))
+    links = [i for i in inside if tree.tag_name(i) == "a" and tree.attribute(i, "href") is not None]
+    controls = [_control(tree, i) for i in inside if tree.tag_name(i) in ("input", "select", "textarea", "button")]
+    chosen = links if len(links) <= 4 else [*links[:2], links[len(links) // 2], links[-1]]
+    targets = [(tree.attribute(i, "href") or "")[:45] for i in chosen]
+    half = 190
+    shown = text if len(text) <= 2 * half else f"{text[:half]} […{len(text.split())}w…] {text[-half // 2 :]}"
+    rows = [
+        f"{tree.url[:90]} | {' '.join(tree.head.title.split())[:60]} | {a / max(len(tree.text), 1):.0%}"
+        f" | {_path(tree, region['node'], 4)[:110]}",
+        f"  … {before[-60:]} [[ {shown} ]] {after[:50]} …",
+    ]
+    if links or controls:
+        rows.append(f"  {len(links)} links {' ; '.join(targets)}  {', '.join(controls[:4])}")
+    return "\n".join(row.replace("\n", " ") for row in rows)
 
 
 def context(tree: PageTree, region: dict[str, Any]) -> str:
@@ -137,9 +187,9 @@ def _control(tree: PageTree, i: int) -> str:
     return f"{tree.tag_name(i)}:{kept.get('type', '')} {said}".strip()[:40]
 
 
-def _path(tree: PageTree, i: int) -> str:
+def _path(tree: PageTree, i: int, most: int = SHOWN_STEPS) -> str:
     steps: list[str] = []
-    while i > 0 and len(steps) < SHOWN_STEPS:
+    while i > 0 and len(steps) < most:
         kept = tree.attributes(i)
         named = "".join(f".{name}" for name in (kept.get("class") or "").split()[:3])
         named += f"#{kept['id']}" if kept.get("id") else ""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from draw_noise_blocks import LABELS
-from noise_pages import context, data_folder, text_hash, text_of
+from noise_pages import context, data_folder, short_context, text_hash, text_of
 
 from webwinnow.parsing import parse
 
@@ -28,6 +28,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=60)
     options.add_argument("--ids-out", type=Path)
     options.add_argument("--kinds", action="store_true", help="print the kinds too")
+    options.add_argument("--short", action="store_true", help="three lines per region")
     chosen = options.parse_args()
     rows = [json.loads(line) for line in chosen.labels.read_text(encoding="utf-8").splitlines()]
     if chosen.ids:
@@ -37,7 +38,7 @@ def main() -> None:
         rows = [rows[k] for k in rng.permutation(len(rows))[: round(chosen.blind * len(rows))].tolist()]
     if chosen.ids_out:
         chosen.ids_out.write_text(json.dumps([row["id"] for row in rows]) + "\n", encoding="utf-8")
-    shown = contexts(rows)
+    shown = contexts(rows, short=chosen.short)
     for number, row in enumerate(rows, 1):
         name = str(number) if chosen.blind else row["id"]
         print(f"## {name}{' ' + (row['kind'] or '?') if chosen.kinds and not chosen.blind else ''}")
@@ -49,7 +50,7 @@ def _within(name: str, part: str) -> bool:
     return first <= name <= (last or first)
 
 
-def contexts(rows: list[dict[str, Any]]) -> dict[str, str]:
+def contexts(rows: list[dict[str, Any]], *, short: bool = False) -> dict[str, str]:
     """The labeller's view of each region; a changed text is an error."""
     data, found = data_folder(), {}
     by_file = defaultdict(list)
@@ -67,7 +68,7 @@ def contexts(rows: list[dict[str, Any]]) -> dict[str, str]:
             tree = parse(page["html"], url=page["url"])
             if text_hash(text_of(tree, row)) != row["hash"]:
                 raise SystemExit(f"{row['id']}: the text has changed; sample again")
-            found[row["id"]] = context(tree, row)
+            found[row["id"]] = (short_context if short else context)(tree, row)
     return found
 
 

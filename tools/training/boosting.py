@@ -17,6 +17,8 @@ __all__ = ["fit_forest"]
 
 NEVER = float(np.finfo(np.float32).max)
 """Above every feature: the border of a level that a shallow tree lacks."""
+LEAST_BORDER = 1e-9
+"""Borders nearer to 0 are moved away from it: a sum that should be 0 may be 1e-18, by the order of summation."""
 SHARED: dict[str, Any] = {
     "border_count": 32,
     "bootstrap_type": "Bernoulli",
@@ -51,4 +53,11 @@ def _forest(model: dict[str, Any], depth: int) -> BoostedTrees:
             feature[t, d], border[t, d] = split["float_feature_index"], split["border"]
         values = np.array(tree["leaf_values"]).reshape(-1, outputs).T
         leaves[:, t, : values.shape[1]] = np.clip(np.round(values * LEAF_SCALE), -32_767, 32_767)
+    border = away_from_0(border)
     return BoostedTrees(feature=feature, border=border, leaves=leaves, bias=np.round(np.array(bias, np.float64), 6))
+
+
+def away_from_0(border: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Borders with an absolute value of at least `LEAST_BORDER`."""
+    least = np.copysign(np.float32(LEAST_BORDER), border)
+    return np.where(np.abs(border) < LEAST_BORDER, least, border).astype(np.float32)

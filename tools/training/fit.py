@@ -14,6 +14,7 @@ from training.boosting import fit_forest
 from training.cut import cut_shift
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import SINGLE, LabelledPage
+from webwinnow.pagemodel._genre import page_features
 from webwinnow.pagemodel.models import BoostedTrees, PageModel, best_cut, sigmoid
 from webwinnow.pagemodel.reading import (
     GENRES,
@@ -22,7 +23,6 @@ from webwinnow.pagemodel.reading import (
     block_features,
     context_features,
     linear_scores,
-    page_features,
 )
 
 __all__ = ["INNER_FOLDS", "fit", "folds_of"]
@@ -34,12 +34,15 @@ GENRE_PAGE = 0.3
 SURE = 0.1
 """Where only segments of a page are known, the second forest also learns the blocks that the first one, trained on
 other sites, gives a probability below this or above its complement."""
+DOUBTED = 0.9
+"""The second forest does not learn a block whose label is this far from the probability that the first one, trained on
+other sites, gives it: some truths end in the middle of the page, some have a box by accident."""
 WORD_POWER, LEAST_SHARE = 0.6, 0.15
 """A block's weight is words^0.6; a page's weight is that of its content, but at least this share of all its blocks."""
 THINNED = 3.0
 """Blocks with a lower weight than this (the mean is 1) are sampled, and then have this weight."""
 FIRST: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.1, "rsm": 0.25}
-SECOND: dict[str, Any] = {"iterations": 250, "depth": 6, "learning_rate": 0.08, "rsm": 0.25}
+SECOND: dict[str, Any] = {"iterations": 500, "depth": 6, "learning_rate": 0.05, "rsm": 0.25}
 GENRE: dict[str, Any] = {
     "iterations": 200,
     "depth": 4,
@@ -93,6 +96,7 @@ class _Fit:
         wide = np.concatenate([np.concatenate(features, axis=1), genres.T[:, self.page]]).astype(np.float32)
         first, given = self._forest(wide, FIRST, "first forest")
         self._label_sure(sigmoid(given))
+        self.sampled &= np.abs(sigmoid(given) - self.content) < DOUBTED
         wide = np.concatenate([wide, self._contexts(sigmoid(given))])
         second, logit = self._forest(wide, SECOND, "second forest")
         calibration = self._calibration(logit)

@@ -6,7 +6,6 @@ site of the Debian packages is its own), so that every stage is evaluated on sit
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +20,22 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import randomized_svd
 
 from training.boosting import fit_forest
+from training.regionlabels import MEASURED, TRAINING, label_rows, located, spans_of, with_labelled
 from webwinnow.cleaner import clean_page
-from webwinnow.cleaning.kinds import KIND_CODE, WEIGHT_SCALE, KindModel, token_weights
+from webwinnow.cleaning.kinds import (
+    CONTEXTS,
+    EVIDENCE,
+    KIND_CODE,
+    WEIGHT_SCALE,
+    KindModel,
+    by_evidence,
+    in_context,
+    in_groups,
+    softmax,
+    token_weights,
+)
 from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
-from webwinnow.cleaning.removedregions import SPAN, RemovedRegions, removed_regions
+from webwinnow.cleaning.removedregions import removed_regions
 from webwinnow.pagemodel.reading import read
 from webwinnow.parsing import parse
 from webwinnow.records import PageRecord
@@ -34,7 +45,6 @@ from webwinnow.urls import SiteKey
 
 __all__ = ["MEASURED", "TRAINING", "ReadPage", "fit_kinds", "folds_of", "held_out", "label_rows", "load_pages"]
 
-MEASURED, TRAINING = "noise-blocks.jsonl", "noise-training.jsonl"
 SINGLE, DOCS = ("pages-wcxb", "pages-more"), "sites-docs"
 """Files of pages that are cleaned alone, and the one whose sites share a domain."""
 LEARNED = 40
@@ -47,13 +57,17 @@ TOKENS_COUNT, NUMBERS_COUNT = 3.0, 0.2
 STRENGTH = 2.0
 """Inverse regularisation of the linear model."""
 FOREST: dict[str, Any] = {
-    "iterations": 260,
+    "iterations": 520,
     "depth": 5,
-    "learning_rate": 0.09,
+    "learning_rate": 0.06,
     "rsm": 0.3,
     "loss_function": "MultiClass",
 }
-FOREST_SHARE = 0.55
+FOREST_SHARE = 0.7
+CONTEXT_FOLDS = 5
+"""Folds by domain in which the first probabilities that the forest learns from are predicted."""
+NEVER = -30.0
+"""Bias of a kind without a label in a fold."""
 BALANCE = 0.35
 """Weight of a region: (share of its kind)^-0.35. Rare kinds weigh more per region, but less in total."""
 
@@ -66,11 +80,9 @@ class ReadPage:
     reading: RegionReading
     labels: dict[int, tuple[str, int]]
 
-
-def label_rows(folder: Path, *names: str) -> list[dict[str, Any]]:
-    """The labelled regions of some files."""
-    lines = [line for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-    return [json.loads(line) for line in lines]
+    def kinds(self) -> list[tuple[int, int]]:
+        """The labelled regions and their kinds."""
+        return [(r, kind) for r, (_, kind) in self.labels.items()]
 
 
 def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
@@ -96,29 +108,19 @@ def load_pages(data: Path, rows: Sequence[dict[str, Any]]) -> list[ReadPage]:
                 if page["page_id"] in pages:
                     tree = parse(page["html"], url=page["url"])
                     verdict = clean_page(tree, "combined", model).verdict
-                    cut = _with_labelled(removed_regions(tree, verdict), pages[page["page_id"]])
-                    at = {span: r for r, span in enumerate(zip(*(getattr(cut, n).tolist() for n in SPAN), strict=True))}
-                    labels = {at[_span(r)]: (r["id"], KIND_CODE[r["kind"]]) for r in pages[page["page_id"]]}
+                    cut = removed_regions(tree, verdict)
+                    spans = located(cut, pages[page["page_id"]])
+                    cut = with_labelled(cut, spans.values())
+                    at = {span: r for r, span in enumerate(spans_of(cut))}
+                    labels = {
+                        at[spans[row["id"]]]: (row["id"], KIND_CODE[row["kind"]])
+                        for row in pages[page["page_id"]]
+                        if row["id"] in spans
+                    }
                     url = page["url"] if "://" in page["url"] else f"http://{page['url']}"
                     group = page["site"] if file == DOCS else domain.of(PageRecord(url=url, body=b""))
                     found.append(ReadPage(group, read_regions(cut, read(tree), verdict, model), labels))
     return found
-
-
-def _with_labelled(cut: RemovedRegions, rows: Sequence[dict[str, Any]]) -> RemovedRegions:
-    """The regions of a page with the labelled ones among them, even if the rule of regions has changed since.
-
-    Of regions without text only labelled ones are added.
-    """
-    spans = list(zip(*(getattr(cut, name).tolist() for name in SPAN), strict=True))
-    labelled = [_span(row) for row in rows]
-    kept = [s for s in spans if not any(s[3] < other[4] and other[3] < s[4] for other in labelled)]
-    ordered = sorted([*kept, *labelled], key=lambda span: (span[3] == span[4], span[3], span[1]))
-    return RemovedRegions(tree=cut.tree, **dict(zip(SPAN, np.array(ordered, np.int32).reshape(-1, 5).T, strict=True)))
-
-
-def _span(row: dict[str, Any]) -> tuple[int, ...]:
-    return tuple(row[name] for name in SPAN)
 
 
 def folds_of(pages: Sequence[ReadPage], folds: int, seed: int) -> NDArray[np.int64]:
@@ -149,14 +151,19 @@ def fit_kinds(pages: Sequence[ReadPage], *, seed: int = 0, about: dict[str, Any]
     )
     basis, scale = _basis(whole, seed)
     first = np.cumsum([0, *(page.reading.features.shape[1] for page in pages)])
-    at = [(int(a) + r, kind) for page, a in zip(pages, first, strict=False) for r, (_, kind) in page.labels.items()]
+    at = sorted(
+        (int(a) + r, kind) for page, a in zip(pages, first, strict=False) for r, (_, kind) in page.labels.items()
+    )
     rows, kind = np.array([r for r, _ in at]), np.array([k for _, k in at])
     numbers = np.concatenate([page.reading.features for page in pages], axis=1)[:, rows]
     classes, label, times = np.unique(kind, return_inverse=True, return_counts=True)
     weight = (times.max() / times) ** BALANCE
-    linear = _linear(by_part[rows], numbers, label, weight[label])
+    linear = _linear(by_part[rows], numbers, label, weight[label], len(classes))
     latent = (whole[rows] @ basis.astype(np.float32)) * scale
-    wide = np.ascontiguousarray(np.concatenate((numbers, latent.T.astype(np.float32))))
+    stacked = _held_out_scores(pages, by_part, rows, label, weight[label], seed)
+    wide = np.ascontiguousarray(
+        np.concatenate((numbers, np.concatenate((latent, stacked), axis=1).T), dtype=np.float32)
+    )
     forest = fit_forest(wide, label, weight[label], seed=seed, **FOREST)
     return KindModel(
         classes=classes.astype(np.uint8),
@@ -168,6 +175,49 @@ def fit_kinds(pages: Sequence[ReadPage], *, seed: int = 0, about: dict[str, Any]
         forest_share=FOREST_SHARE,
         about=about or {},
     )
+
+
+def _held_out_scores(
+    pages: Sequence[ReadPage],
+    by_part: sparse.csr_matrix,
+    rows: NDArray[np.int64],
+    label: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    seed: int,
+) -> NDArray[np.float64]:
+    """First probabilities of the labelled regions in context, and their scores by evidence, from linear models of other
+    domains.
+    """
+    fold = folds_of(pages, CONTEXT_FOLDS, seed)
+    first = np.cumsum([0, *(page.reading.features.shape[1] for page in pages)])
+    fold_of_row = np.repeat(fold, np.diff(first))
+    numbers = np.concatenate([page.reading.features for page in pages], axis=1)
+    kinds = int(label.max()) + 1
+    found = np.zeros((len(rows), (CONTEXTS + len(EVIDENCE) + 1) * kinds))
+    for k in range(CONTEXT_FOLDS):
+        others = fold_of_row[rows] != k
+        own = rows[others]
+        linear = _linear(by_part[own], numbers[:, own], label[others], weight[others], kinds)
+        held = np.flatnonzero(fold_of_row == k)
+        scores = _scores(linear, by_part[held], numbers[:, held])
+        for a, b in zip(first[:-1][fold == k].tolist(), first[1:][fold == k].tolist(), strict=True):
+            own_scores = scores[slice(*np.searchsorted(held, (a, b)))]
+            read = np.concatenate((in_context(softmax(own_scores.sum(axis=1))), by_evidence(own_scores)), axis=1)
+            at = slice(*np.searchsorted(rows, (a, b)))
+            found[at] = read[rows[at] - a]
+    return found
+
+
+def _scores(
+    linear: dict[str, NDArray[Any]], tokens: sparse.csr_matrix, numbers: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """As `KindModel.linear`."""
+    scaled = np.clip((numbers.T - linear["middle"]) / linear["spread"], -3.0, 3.0)
+    table, kinds = linear["token_weight"] / WEIGHT_SCALE, len(linear["bias"])
+    apart = (in_groups(np.arange(TOKENS, dtype=np.int32))[:, :, None] * table).transpose(1, 0, 2).reshape(TOKENS, -1)
+    said = (tokens @ apart).reshape(-1, len(EVIDENCE), kinds)
+    counted = scaled @ linear["number_weight"] + linear["bias"]
+    return np.concatenate((said, counted[:, None]), axis=1)
 
 
 def _token_matrix(reading: RegionReading, idf: NDArray[np.float32], *, by_part: bool) -> sparse.csr_matrix:
@@ -193,21 +243,30 @@ def _basis(whole: sparse.csr_matrix, seed: int) -> tuple[NDArray[np.int8], NDArr
 
 
 def _linear(
-    own: sparse.csr_matrix, numbers: NDArray[np.float32], label: NDArray[np.int64], weight: NDArray[np.float64]
+    own: sparse.csr_matrix,
+    numbers: NDArray[np.float32],
+    label: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    kinds: int,
 ) -> dict[str, NDArray[Any]]:
-    """Multinomial regression over tokens and numbers; tokens of fewer than two labelled regions are dropped."""
+    """Multinomial regression over tokens and numbers; tokens of fewer than two labelled regions are dropped.
+
+    Of `kinds` kinds, those without a label get no probability.
+    """
     middle, spread = numbers.mean(axis=1), numbers.std(axis=1) + 1e-6
     scaled = np.clip((numbers.T - middle) / spread, -3.0, 3.0)
     seen = np.flatnonzero(np.asarray((own != 0).sum(axis=0)).ravel() >= 2)
     rows = sparse.hstack([own[:, seen] * TOKENS_COUNT, sparse.csr_matrix(scaled * NUMBERS_COUNT)]).tocsr()
     model = LogisticRegression(C=STRENGTH, max_iter=80, tol=1e-3).fit(rows, label, sample_weight=weight)
-    table = np.zeros((TOKENS, model.coef_.shape[0]), np.int16)
-    weights = np.round(model.coef_[:, : len(seen)].T * TOKENS_COUNT * WEIGHT_SCALE)
+    coefficients, bias = np.zeros((kinds, rows.shape[1])), np.full(kinds, NEVER)
+    coefficients[model.classes_], bias[model.classes_] = model.coef_, model.intercept_
+    table = np.zeros((TOKENS, kinds), np.int16)
+    weights = np.round(coefficients[:, : len(seen)].T * TOKENS_COUNT * WEIGHT_SCALE)
     table[seen] = np.clip(weights, -32_767, 32_767).astype(np.int16)
     return {
         "token_weight": table,
-        "number_weight": (model.coef_[:, len(seen) :].T * NUMBERS_COUNT).astype(np.float32),
-        "bias": model.intercept_.astype(np.float32),
+        "number_weight": (coefficients[:, len(seen) :].T * NUMBERS_COUNT).astype(np.float32),
+        "bias": bias.astype(np.float32),
         "middle": middle.astype(np.float32),
         "spread": spread.astype(np.float32),
     }

@@ -20,7 +20,7 @@ from scipy import sparse
 from training.docs import CONTENT, PAGES, content_labels
 from training.labels import block_labels, segment_labels
 from training.linear import rows_of
-from training.readpages import read_rows
+from training.readpages import LABELS, read_rows
 from training.sites import site_of
 from webwinnow.pagemodel.featureschema import MARK, TOKEN_BITS
 from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
@@ -112,9 +112,9 @@ def _f1(found: Counter[str], truth: Counter[str]) -> tuple[float, float, float]:
     return 2 * precision * recall / (precision + recall), precision, recall
 
 
-def load(data: Path, *, news: bool = True, more: bool = True, by_reading: Path | None = None) -> list[LabelledPage]:
+def load(data: Path, *, news: bool = True, more: bool = True, by_reading: Path | None = LABELS) -> list[LabelledPage]:
     """All single pages, those of the news sites, those of pages-more that may be used for training, and some of
-    sites-docs; with `by_reading`, a file of labels by reading, its pages too, without their other labels.
+    sites-docs; and the pages of `by_reading`, a file of labels by reading, without their other labels.
     """
     own: list[dict[str, Any]] = []
     if by_reading is not None:

@@ -2,11 +2,12 @@
 
 Two models of a site are mixed by the probability of each. On a site of written pages (articles, threads, documentation)
 the site answers where the page model is unsure: a block moves towards the page model's mean at its place, the less the
-more confident the page model is. A text that other pages have too, and a place whose text is repeated, count against
-it. On a site of records (products, players, restaurants) a text is boilerplate only if half of the pages have it, and
-all other text is probably the record, most of all in a place that each page fills with other text and after a label
-("Height", then 6-9); so it is on pages that are no articles, threads or documentation, as far as the page model
-thinks so. Which of the two a site is, is estimated from the site as a whole.
+more confident the page model is. A text that other pages have too counts against it, less so if they are few and the
+page model is confident that it is content; so does a place whose text is repeated. On a site of records (products,
+players, restaurants) a text is boilerplate only if half of the pages have it, and all other text is probably the
+record, most of all in a place that each page fills with other text and after a label ("Height", then 6-9); so it is on
+pages that are no articles, threads or documentation, as far as the page model thinks so. Which of the two a site is, is
+estimated from the site as a whole.
 
 All site evidence counts the more the more pages support it; copies of a page do not count (`site.blocktable`). With one
 page only the page model decides. `benchmarks/run.py sites` compares with `page` on sites that no model was trained on.
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 
 from webwinnow.cleaning.page import PageSettings, verdict_of
 from webwinnow.cleaning.verdict import Verdict, without_site
+from webwinnow.cleaning.visualevidence import with_layout
 from webwinnow.cleaning.wholes import SAID_OFTEN, WRITTEN, pooled
-from webwinnow.fingerprints import page_fingerprint
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagemodel.models import sigmoid
 from webwinnow.pagemodel.reading import GENRES
@@ -57,6 +58,8 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     if note is None and model is not None:
         asked = site_evidence(page, model)
         probability = joined(evidence, asked)
+    if settings.layout and page.tree.layout is not None:
+        probability = with_layout(page, probability, keep_likely=settings.unseen)
     own = probability
     if settings.wholes:
         probability = pooled(page, own, asked)
@@ -67,7 +70,7 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
 
 def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
     """What the site shows about each block of a page, the page itself left out."""
-    learned = page_fingerprint(page.tree) in model.learned
+    learned = page.fingerprint in model.learned
     asked = model.block_table.ask(page.evidence, learned=learned)
     return replace(asked, records=believed_records(model.block_table.whole, model.block_table.pages))
 
@@ -81,7 +84,8 @@ def joined(evidence: PageEvidence, asked: SiteEvidence) -> NDArray[np.float64]:
     is_new = (1 - np.minimum(share / SAID_OFTEN, 1.0)) * (1 - asked.fixed)
     gained = (FIELD * asked.field + LABELLED * asked.labelled) * is_new
     of_items = 1 - float(evidence.genre_probability[WRITTEN].sum())
-    repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain
+    doubted = 1 - (1 - asked.supported) * np.maximum(2 * probability - 1, 0.0)
+    repeated = np.minimum(share / REPEATED_AT, 1.0) * asked.certain * doubted
     written = alone + unsure * towards_mean + of_items * gained - REPEATED * repeated - FIXED * asked.fixed
     smoothed = alone + SMOOTHED * towards_mean
     of_page = np.clip(RECORD_STEP * (RECORD_AT - share), -1.0, 1.0)

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.combined import LEAST_PAGES, joined, site_evidence
+from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.verdict import without_site
+from webwinnow.cleaning.visualevidence import visual_pushes
+from webwinnow.counted import counted
 from webwinnow.pagemodel import GENRES, PageContext, PageModel
 from webwinnow.pagemodel.contributions import pushes
 from webwinnow.pagemodel.featureschema import CONTEXTS, FEATURES
@@ -34,16 +37,17 @@ Causes = dict[int, tuple[Cause, ...]]
 """The causes of each block with text, by its number, strongest first."""
 
 
-def of_page(page: PageContext, _model: LearnedSite | None = None) -> Causes:
-    """What in each block moved the page model's score."""
-    return _ranked(page.reading.said, _page_pushes(page))
+def of_page(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Causes:
+    """What in each block moved the page model's score, and what the layout adds if it was used."""
+    return _ranked(page.reading.said, _page_pushes(page) + (_visual_pushes(page) if settings.layout else []))
 
 
-def of_combined(page: PageContext, model: LearnedSite | None) -> Causes:
-    """What in each block moved the page model's score, and what the site adds."""
+def of_combined(page: PageContext, model: LearnedSite | None, settings: PageSettings) -> Causes:
+    """What in each block moved the page model's score, what the site adds, and the layout if it was used."""
     if model is None or without_site(model, LEAST_PAGES) is not None:
-        return of_page(page)
-    return _ranked(page.reading.said, _page_pushes(page) + _site_pushes(page, model))
+        return of_page(page, model, settings)
+    found = _page_pushes(page) + _site_pushes(page, model)
+    return _ranked(page.reading.said, found + (_visual_pushes(page) if settings.layout else []))
 
 
 _Pushes = list[tuple[NDArray[np.float64], Callable[[int], str]]]
@@ -71,7 +75,8 @@ def _page_pushes(page: PageContext) -> _Pushes:
         return round(float(np.expm1(features[_ROW[name], k])))
 
     def text(k: int) -> str:
-        return f"its text: {counts[k]} words, {round(value('ends_per_word', k) * counts[k])} ends of sentences"
+        ends = counted(round(value("ends_per_word", k) * counts[k]), "end of a sentence", "ends of sentences")
+        return f"its text: {counted(int(counts[k]), 'word')}, {ends}"
 
     def place(k: int) -> str:
         inside = ", ".join(name.removeprefix("in_") for name in _MARKS if value(name, k) > 0)
@@ -82,7 +87,8 @@ def _page_pushes(page: PageContext) -> _Pushes:
             return f"it is a heading of level {value('level', k):.0f}"
         if value("since_heading", k) < 0:
             return "no heading stands before it"
-        return f"a heading of level {value('heading_level', k):.0f} stands {count('since_heading', k)} blocks before it"
+        before = counted(count("since_heading", k), "block")
+        return f"a heading of level {value('heading_level', k):.0f} stands {before} before it"
 
     def repetition(k: int) -> str:
         alike = count("item_same", k)
@@ -98,11 +104,12 @@ def _page_pushes(page: PageContext) -> _Pushes:
         ),
         "text": text,
         "title": lambda k: (
-            f"{round(value('title_words', k))} of its words are in the title, "
+            f"{counted(round(value('title_words', k)), 'of its words is', 'of its words are')} in the title, "
             f"{count('summary_words', k)} in the page's description"
         ),
         "page": lambda k: (
-            f"the page as a whole: {count('page_words', k)} words, {value('page_link_share', k):.0%} of them links"
+            f"the page as a whole: {counted(count('page_words', k), 'word')}, "
+            f"{value('page_link_share', k):.0%} of them links"
         ),
         "repetition": repetition,
         "containers": lambda k: f"the part around it has {value('above1_page_share', k):.0%} of the page's words",
@@ -113,6 +120,20 @@ def _page_pushes(page: PageContext) -> _Pushes:
         "genre": lambda _: f"the page is given {scores.genre_probability.max():.2f} to be of genre {scores.genre}",
     }
     return [(push, say[name]) for name, push in pushes(PageModel.load(), scores).items()]
+
+
+def _visual_pushes(page: PageContext) -> _Pushes:
+    """The change in log odds by the layout of a rendered page."""
+    cues, owner = page.visual, page.blocks.owner[page.reading.said]
+    if cues is None:
+        return []
+    first = page.tree.run_owner[page.blocks.first_run[page.reading.said]]
+    say: dict[str, Callable[[int], str]] = {
+        "beside": lambda k: f"its place: {1 - cues.in_column[owner[k]]:.0%} of its width is beside the main column",
+        "small": lambda k: f"its font: {cues.font[first[k]]:.0%} of the page's usual size",
+        "faint": lambda k: f"its colour: a contrast of {cues.contrast[first[k]]:.1f} to the background",
+    }
+    return [(push, say[name]) for name, push in visual_pushes(page).items()]
 
 
 def _site_pushes(page: PageContext, model: LearnedSite) -> _Pushes:

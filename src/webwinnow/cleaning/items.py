@@ -18,6 +18,7 @@ from webwinnow._nodes import topmost
 from webwinnow.cleaning.itemfeatures import ITEM_KINDS, Items, items_of
 from webwinnow.cleaning.settings import MethodSettings, absolute_path, setting
 from webwinnow.cleaning.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
+from webwinnow.counted import counted
 from webwinnow.pagemodel import PageContext
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ModelFormat
@@ -135,7 +136,7 @@ class ItemModel:
                 f"precision {unseen['precision']:.3f}, recall {unseen['recall']:.3f} and F {unseen['f']:.3f} "
                 f"of {LABELS[kind][1]}"
             )
-        where = f"{about['pages']:,} pages, {about['sites']:,} sites"
+        where = f"{counted(about['pages'], 'page')}, {counted(about['sites'], 'site')}"
         return f"{kind}: {about['items']:,} on {where} ({labels}); {quality}"
 
     def to_bytes(self) -> bytes:

@@ -105,6 +105,15 @@ class LinkTargets:
         return "section" if self.section and _first_folder(path) == self.section else "inside"
 
 
+def without_sharing(url: str, targets: list[str]) -> list[str]:
+    """Those of a page's absolute link `targets` that do not pass the page's URL on to another host."""
+    lead = LinkTargets(url)
+    if not lead.host:
+        return targets
+    # most links have no such query: to split every URL took a third of a run's time
+    return [t for t in targets if not (lead.host in t.partition("?")[2] and lead.of(t, t).shares)]
+
+
 def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from itertools import pairwise
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._sections import beside
+from webwinnow._sections import add_wrappers, pictures_beside
+from webwinnow.cleaning._judging import ascii_words, framed
 from webwinnow.markup import ATTRIBUTES, CUSTOM_TAG, TAG_CODE
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
@@ -51,14 +51,16 @@ _ACTIONS = frozenset(
     ).split()
 )
 """Words that an alternative text of few words begins with if the picture is a button."""
-_ACTION_LINK = re.compile(
-    r"javascript:|mailto:|#|(?:(?:https?:)?//[^/?#]+)?/?$|.*\b(?:sharer?|intent|newreply|reply|quote|login|signin|register|subscribe|addtocart|cart|basket|"
-    r"print|sendmail|report|profile|member|user)\b",
-    re.IGNORECASE,
+_PAGE_LINK = re.compile(r"javascript:|mailto:|#|(?:(?:https?:)?//[^/?#]+)?/?$", re.IGNORECASE)
+_ACTION_NAMES = tuple(
+    "share sharer intent newreply reply quote login signin register subscribe addtocart cart basket print sendmail "
+    "report profile member user".split()
 )
+_ACTION_LINK = re.compile(rf".*\b(?:{'|'.join(_ACTION_NAMES)})\b", re.IGNORECASE)
 """Targets of a link around a picture that is a button, an avatar or, if it is a home page, a logo."""
 _MOST_ACTION_WORDS = 4
-_PIXELS = re.compile(r"\s*([0-9]{1,5})\s*(?:px)?\s*$")
+_LONGEST_PIXELS = 5
+_PIXELS = re.compile(rf"\s*([0-9]{{1,{_LONGEST_PIXELS}}})\s*+(?:px)?\s*$")
 
 
 def judged_pictures(
@@ -69,47 +71,46 @@ def judged_pictures(
     `kept_rows` are the blocks with text that are kept. Elements that contain nothing but such pictures are included.
     """
     tree = page.tree
-    tags = np.minimum(tree.tag, CUSTOM_TAG)
-    nodes = np.flatnonzero(_IS_PICTURE[tags] & keep & (tree.text_start == tree.text_end)).astype(np.int32)
-    outside, decoration = np.zeros(len(tree), np.bool_), np.zeros(len(tree), np.bool_)
-    if not len(nodes):
-        return outside, decoration
-    counted = kept_rows | (page.evidence.words > FEW_WORDS)
-    start = tree.run_start[page.blocks.first_run[page.evidence.said[counted]]]
-    near = beside(tree.parent, tree.text_start, tree.text_end, start, nodes)
-    follows = ((near >= 0) & np.append(kept_rows[counted], False)[near]).any(axis=0)
-    outside[nodes[~follows]] = True
-    decoration[nodes[follows & (tree.tag[nodes] != _IMG)]] = True
-    decoration[nodes[follows & (tree.tag[nodes] == _SVG) & (tree.tag[tree.parent[nodes]] == _FIGURE)]] = False
-    inside = nodes[follows & (tree.tag[nodes] == _IMG)]
-    found = [_attributes(tree, *span) for span in tree.attr_node.searchsorted((inside, inside + 1)).T.tolist()]
-    sources = [_source(own) for own in found]
-    times, shown = Counter(sources), set()
-    for i, own, source in zip(inside.tolist(), found, sources, strict=True):
-        if times[source] >= OFTEN or source in shown or is_decoration(tree, i, own, source):
-            decoration[i] = True
-        shown.add(source)
-    gone = outside | decoration
-    for removed in (outside, decoration):
-        _add_wrappers(tree, tags, keep, gone, removed)
+    places = tree.tag, tree.text_start, tree.text_end
+    blocks = page.spans[0], page.evidence.words, kept_rows
+    given = tree.parent, *places, keep, _IS_PICTURE, *blocks, FEW_WORDS, (_IMG, _SVG, _FIGURE)
+    images, outside, decoration = pictures_beside(*given)
+    if len(images):
+        decoration[images] = _are_decoration(tree, images)
+    if outside.any() or decoration.any():
+        add_wrappers(tree.parent, tree.end, *places, keep, _IS_PICTURE, _WRAPS, outside, decoration)
     return outside, decoration
 
 
-def is_decoration(tree: PageTree, node: int, own: dict[str, str], source: str) -> bool:
-    """Whether a picture is a logo, an icon, a spacer, an avatar or a button, by its size, its names and its link."""
+def _are_decoration(tree: PageTree, images: NDArray[np.int32]) -> list[bool]:
+    """Which images are decoration: by their own attributes and those around, or because the page repeats them."""
+    attributes = tree.attr_node, tree.attr_name, tree.attr_start, tree.attr_text, ATTRIBUTES
+    found = framed(tree.parent, tree.tag, tree.text_start, tree.text_end, *attributes, images, UP)
+    sources = [_source(own) for own, _ in found]
+    times: dict[str, int] = {}
+    for source in sources:
+        times[source] = times.get(source, 0) + 1
+    shown: set[str] = set()
+    decoration = []
+    for (own, around), source in zip(found, sources, strict=True):
+        decoration.append(times[source] >= OFTEN or source in shown or is_decoration(own, around, source))
+        shown.add(source)
+    return decoration
+
+
+def is_decoration(own: dict[str, str], around: list[tuple[int, dict[str, str]]], source: str) -> bool:
+    """Whether a picture is a logo, an icon, a spacer, an avatar or a button, by its size, its names and its link.
+
+    It has its `own` attributes; `around` are the tags and attributes of the elements around it.
+    """
     known = [size for name in ("width", "height") if (size := _pixels(own.get(name))) is not None]
     if not source or (known and min(known) < SMALLEST):
         return True
     names = [own.get("class", ""), own.get("id", "")]
-    up = int(tree.parent[node])
-    for _ in range(UP):
-        if up <= 1 or tree.text_start[up] != tree.text_end[up]:
-            break
-        around = tree.attributes(up)
-        if tree.tag[up] == _BUTTON or (tree.tag[up] == _A and _ACTION_LINK.match(around.get("href", ""))):
+    for tag, frame in around:
+        if tag == _BUTTON or (tag == _A and _is_action(frame.get("href", ""))):
             return True
-        names += [around.get("class", ""), around.get("id", "")]
-        up = int(tree.parent[up])
+        names += [frame.get("class", ""), frame.get("id", "")]
     if len(known) == 2 and min(known) >= LARGE:
         return False
     alt = _words(own.get("alt", ""))
@@ -118,27 +119,14 @@ def is_decoration(tree: PageTree, node: int, own: dict[str, str], source: str) -
     return not (_FILES.isdisjoint(_words(_file(source))) and _DECORATION.isdisjoint(_words(" ".join(names))))
 
 
-def _add_wrappers(
-    tree: PageTree,
-    tags: NDArray[np.uint16],
-    keep: NDArray[np.bool_],
-    gone: NDArray[np.bool_],
-    removed: NDArray[np.bool_],
-) -> None:
-    """Add to `removed` the links and frames around its pictures that have neither text nor another picture."""
-    left = np.concatenate(([0], np.cumsum(_IS_PICTURE[tags] & keep & ~gone)))
-    for i in np.flatnonzero(removed).tolist():
-        up = int(tree.parent[i])
-        while up > 1 and not removed[up] and _WRAPS[tags[up]] and tree.text_start[up] == tree.text_end[up]:
-            if left[tree.end[up]] > left[up]:
-                break
-            removed[up] = True
-            up = int(tree.parent[up])
-
-
-def _attributes(tree: PageTree, first: int, last: int) -> dict[str, str]:
-    starts, names = tree.attr_start[first : last + 1].tolist(), tree.attr_name[first:last].tolist()
-    return {ATTRIBUTES[name]: tree.attr_text[a:b] for name, (a, b) in zip(names, pairwise(starts), strict=True)}
+def _is_action(href: str) -> bool:
+    """Whether the target of a link is an action or a home page."""
+    if _PAGE_LINK.match(href):
+        return True
+    folded = href.lower()
+    if href.isascii() and not any(name in folded for name in _ACTION_NAMES):
+        return False  # twenty searches for a word take less time than one for a pattern
+    return _ACTION_LINK.match(href) is not None
 
 
 def _source(own: dict[str, str]) -> str:
@@ -152,10 +140,15 @@ def _file(source: str) -> str:
     return "/".join(source.partition("?")[0].rstrip("/").rsplit("/", 2)[-2:])
 
 
+@lru_cache(maxsize=1024)  # names of classes repeat
 def _words(name: str) -> list[str]:
+    if name.isascii():
+        return ascii_words(name, LONGEST_NAMES)
     return _WORD.findall(_BOUNDARY.sub(" ", name[:LONGEST_NAMES]).lower())
 
 
 def _pixels(written: str | None) -> int | None:
+    if written and len(written) <= _LONGEST_PIXELS and written.isascii() and written.isdigit():
+        return int(written)  # most are written so
     found = _PIXELS.match(written) if written else None
     return int(found[1]) if found else None

@@ -1,7 +1,8 @@
 """What the recogniser of noise kinds measures of each removed region: numbers (`FEATURES`) and hashed tokens.
 
 Numbers: amount and form of the text, targets of the links, controls and pictures, the elements around, the place on the
-page and the distance to what is kept, and, with a model of the site, how fixed the text is there. Tokens: words, names
+page and the distance to what is kept and to the title, whether it has the name of the site or of the author, and, with
+a model of the site, how fixed the text is there. Tokens: words, names
 of the elements in and around the region, words of URLs and labels, words before and after. A region without text is
 described by the URLs of its pictures and frames too.
 """
@@ -26,6 +27,7 @@ from webwinnow.fingerprints import page_fingerprint
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.pagemodel.featureschema import COUNTS, MARK, SHOWN_MARKS
 from webwinnow.pagemodel.reading import GENRES, Reading
+from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 
 FIRST_WORDS, LAST_WORDS = 60, 12
@@ -63,6 +65,21 @@ _MARKS = tuple(name for name in SHOWN_MARKS if name != "link")
 _SIGNS = tuple("©|›>»/·•:@&?!+<‹«#$€£…")
 _LABELS = tuple("alt title value aria-label".split())
 _YEAR, _CLOCK_TIME = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)"), re.compile(r"(?<!\d)\d?\d:\d\d(?!\d)")
+_DATE = re.compile(
+    r"(?<!\d)(?:(?:19|20)\d\d[-./]\d\d?[-./]\d\d?|\d\d?[-./]\d\d?[-./](?:19|20)?\d\d"
+    r"|\d\d?(?:st|nd|rd|th|\.)? [^\W\d_]{3,12}\.?,? (?:19|20)\d\d)(?!\d)"
+    r"|(?<!\w)[^\W\d_]{3,12}\.? \d\d?(?:st|nd|rd|th)?, (?:19|20)\d\d(?!\d)"
+)
+_AUTHOR = re.compile(r'"author"\s{0,9}:\s{0,9}\[?\s{0,9}\{[^{}]{0,200}?"name"\s{0,9}:\s{0,9}"([^"\\]{3,60})"')
+_PAID = re.compile("nofollow|sponsored", re.IGNORECASE)
+_AUTHOR_METAS = ("author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "byl")
+NAME_CHARS = 60
+"""Characters of the longest name of a site or an author."""
+SHORTEST_NAME = 3
+TITLE_WORDS, TITLE_SHARE = 2, 0.6
+"""A block of at least so many words, of which this share is in the page's title, may be its headline."""
+MENU_LINKS = 4
+"""A region of so many links counts as a menu."""
 
 FEATURES: tuple[str, ...] = (
     *"words chars blocks words_per_block word_length link_share strong_share digit_share capital_share".split(),
@@ -87,6 +104,8 @@ FEATURES: tuple[str, ...] = (
     *(f"{which}_{name}" for which in ("before", "after") for name in ("words", "link_share", "controls", "same")),
     *(f"genre_{name}" for name in GENRES),
     *"path_depth has_query".split(),
+    *"names_site says_site says_author dates since_title with_title before_title".split(),
+    *"paid_links outside_links repeated_links own_links menus_before menus_after most_links".split(),
 )
 """Rows of `RegionReading.features`, in order."""
 
@@ -168,6 +187,20 @@ class _Page:
         self.of_page = [*(float(verdict.genre == name) for name in GENRES), float(path.count("/")), float("?" in path)]
         self.key_times = dict(zip(*np.unique(reading.text_key, return_counts=True), strict=True))
         self.first, self.last = (self.run_first[runs].tolist() for runs in (regions.first_run, regions.last_run))
+        self.site_names, self.authors = _site_names(tree, self.targets.host), _authors(tree)
+        self.title_block = self._title_block()
+        inside = np.searchsorted(self.link_node, np.stack((regions.first_node, regions.last_node)))
+        self.region_links = np.maximum(inside[1] - inside[0], 0)
+        self.menus = _sums(self.region_links >= MENU_LINKS)
+
+    def _title_block(self) -> int:
+        """The block that is most probably the headline, by the words that it shares with the title; -1 for none."""
+        words, shared = self.reading.words, self.reading.counts[:, _COUNT["in_title"]]
+        may_be = (words >= TITLE_WORDS) & (shared >= TITLE_SHARE * words)
+        if not may_be.any():
+            return -1
+        headed = np.where(self.reading.level > 0, 10 - np.minimum(self.reading.level, 6).astype(np.int64), 0)
+        return int(np.argmax(np.where(may_be, shared + headed, -1)))
 
     def _shares(self, site: LearnedSite | None) -> NDArray[np.float64] | None:
         """The share of the site's other pages that contain each block."""
@@ -187,6 +220,10 @@ class _Page:
         self.link_node = links.node.astype(np.int64)
         self.link = [targets.of(href, tree.resolve(href)) for href in links.href]
         self.link_words = [tree[i].text.split() for i in self.link_node.tolist()]
+        self.hrefs, self.href_times = links.href, Counter(links.href)
+        nodes, rels = tree.values("rel")
+        paid = {node for node, rel in zip(nodes.tolist(), rels, strict=True) if _PAID.search(rel)}
+        self.link_paid = [node in paid for node in self.link_node.tolist()]
 
     def _input_sums(self) -> dict[str, NDArray[np.int64]]:
         """For each type of input how many are before each node."""
@@ -243,6 +280,8 @@ class _Page:
                 self._neighbour_numbers(r, r - 1),
                 self._neighbour_numbers(r, r + 1),
                 self.of_page,
+                self._name_numbers(r),
+                self._menu_numbers(r),
             )
         )
 
@@ -399,6 +438,38 @@ class _Page:
             float(parents[0] == parents[1]),
         ]
 
+    def _name_numbers(self, r: int) -> list[float]:
+        """Names of the site and the author, dates, and the place relative to the headline."""
+        text = self._text(r)
+        said = _squeezed(text)
+        lower = text.lower()
+        first, last, title = self.first[r], self.last[r], self.title_block
+        distance = 0 if first <= title < last else first - title if title < first else title - last + 1
+        return [
+            max((_overlap(name, said) for name in self.site_names), default=0.0),
+            float(any(name in said for name in self.site_names)),
+            float(any(author in lower for author in self.authors)),
+            _log(len(_DATE.findall(text))),
+            _log(distance) if title >= 0 else -1.0,
+            float(first <= title < last),
+            float(title >= last),
+        ]
+
+    def _menu_numbers(self, r: int) -> list[float]:
+        """The links of a region compared with all links of the page."""
+        inside = self._links_in(r)
+        own = Counter(self.hrefs[k] for k in inside)
+        n = max(len(inside), 1)
+        return [
+            sum(self.link_paid[k] for k in inside) / n,
+            _log(sum(self.link[k].what == "outside" for k in inside)),
+            sum(times for href, times in own.items() if self.href_times[href] > times) / n,
+            len(inside) / max(len(self.link), 1),
+            _log(float(self.menus[min(r, self.with_text)])),
+            _log(float(self.menus[self.with_text] - self.menus[min(r + 1, self.with_text)])),
+            float(self.region_links[r] >= MENU_LINKS and self.region_links[r] == self.region_links.max()),
+        ]
+
     def tokens(self, r: int) -> list[NDArray[np.uint64]]:
         """The keys of the region's tokens, one array for each of `PARTS`."""
         reading, tree, regions = self.reading, self.tree, self.regions
@@ -439,6 +510,32 @@ class _Page:
     def _names(self, nodes: list[int] | range) -> NDArray[np.uint64]:
         ids, offsets = self.reading.node_ids, self.reading.node_offsets
         return np.concatenate([ids[:0], *(ids[offsets[i] : offsets[i + 1]] for i in nodes)]).astype(np.uint64)
+
+
+def _squeezed(text: str) -> str:
+    """The letters and digits of a text, in lower case."""
+    return "".join(c for c in text.lower() if c.isalnum())
+
+
+def _overlap(name: str, said: str) -> float:
+    """The share of the shorter in the longer of two texts, if it is a part of it."""
+    short, long = sorted((name, said), key=len)
+    return len(short) / len(long) if len(short) >= SHORTEST_NAME and short in long else 0.0
+
+
+def _site_names(tree: PageTree, host: str) -> list[str]:
+    """The names of the page's site, squeezed: the longest label of its host, and what the page's head says."""
+    labels = host.split(".")[:-1]
+    said = [max(labels, key=len) if labels else "", tree.head.meta("og:site_name", "application-name") or ""]
+    return [name for text in said if len(name := _squeezed(text[:NAME_CHARS])) >= SHORTEST_NAME]
+
+
+def _authors(tree: PageTree) -> list[str]:
+    """The names of authors in the page's head, in lower case."""
+    said = [tree.head.meta(name) or "" for name in _AUTHOR_METAS]
+    said += [name for script in tree.head.json_ld for name in _AUTHOR.findall(script[:READ_TEXT])]
+    names = {name.strip().lower() for name in said if "://" not in name}
+    return sorted(name for name in names if SHORTEST_NAME <= len(name) <= NAME_CHARS)
 
 
 def _spread(links: list[Target]) -> list[float]:

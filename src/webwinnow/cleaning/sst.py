@@ -18,6 +18,7 @@ from webwinnow.blocks import cut
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.cleaning.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.counted import counted
 from webwinnow.markup import TAG_CODE
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
@@ -142,7 +143,8 @@ def shown_trials(
     """The trials of a tree as lines of text."""
     own = model.thresholds[name]
     every = [count_words(tree.text, tree.run_start, tree.visible[tree.run_owner]) for tree in trees]
-    yield f"{model.shown_name}: {len(trees)} pages, {sum(every):,} words; threshold of {name} {own:.3f}"
+    size = f"{counted(len(trees), 'page')}, {counted(sum(every), 'word')}"
+    yield f"{model.shown_name}: {size}; threshold of {name} {own:.3f}"
     for trial in trials:
         sign = "*" if trial.threshold == own else " "
         share = sum(trial.kept_words) / max(sum(every), 1)

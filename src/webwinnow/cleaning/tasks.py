@@ -10,14 +10,13 @@ JSON files:
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS, LIKELY_ADVERTISEMENT, RegionKinds, kinds_of_nodes, recognise
+from webwinnow.cleaning.kinds import KIND_CODE, KINDS, POSSIBLE_ADVERTISEMENT, RegionKinds, kinds_of_nodes, recognise
 from webwinnow.cleaning.verdict import TASK_REASON, Verdict, keep_around
 from webwinnow.errors import SettingsError
 from webwinnow.pagemodel import PageContext
@@ -99,10 +98,16 @@ def task_of(given: str) -> Task:
         raise SettingsError(f"task {given} is longer than {LARGEST_FILE:,} bytes; expected a name and a list of kinds")
     try:
         text = written.decode("utf-8")
-        table = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+        table = _toml(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"task {given} cannot be read: {error}") from None
     return _task_of_table(given, path.stem, table)
+
+
+def _toml(text: str) -> Any:
+    import tomllib  # noqa: PLC0415 (only for such files)
+
+    return tomllib.loads(text)
 
 
 def _task_of_table(given: str, stem: str, table: Any) -> Task:
@@ -137,7 +142,7 @@ def for_task(
     wanted[[KIND_CODE[name] for name in task.keeps]] = True
     restored = wanted[found.kind]
     if "advertisement" not in task.keeps:
-        restored &= found.advertises < LIKELY_ADVERTISEMENT
+        restored &= found.advertises < POSSIBLE_ADVERTISEMENT
     back = np.append(restored, False)[found.regions.of_run()] & tree.visible[tree.run_owner]
     keep_runs = verdict.keep_runs | back
     nodes = keep_around(tree, keep_runs)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow._nodes import kept_around
-from webwinnow._words import blank_runs, word_spans
+from webwinnow._words import word_spans
 from webwinnow.pagetree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import PageFeatures
@@ -52,6 +52,15 @@ REASONS: tuple[str, ...] = (
     "removed with what it belongs to",
     "kept: part of a record that is kept",
     "removed with its records",
+    "tail: links to other pages behind the article or between its paragraphs",
+    "tail: another article behind the first",
+    "overlay: in a fixed box over the page, such as a consent banner",
+    "unseen: the browser shows it nowhere",
+    "covered: something else is drawn over it",
+    "kept: a selector of --keep",
+    "removed: a selector of --drop",
+    "table: --no-tables",
+    "empty: a box or a frame without text or picture",
 )
 """What a reason code means; the list only grows at its end."""
 
@@ -94,6 +103,15 @@ REASONS: tuple[str, ...] = (
     WITHOUT_WHOLE_REASON,
     OF_RECORD_REASON,
     WITH_RECORDS_REASON,
+    TEASER_REASON,
+    FURTHER_REASON,
+    OVERLAY_REASON,
+    UNSEEN_REASON,
+    COVERED_REASON,
+    KEEP_SELECTED_REASON,
+    REMOVE_SELECTED_REASON,
+    NO_TABLES_REASON,
+    EMPTY_REASON,
 ) = range(len(REASONS))
 
 
@@ -234,8 +252,7 @@ def keep_by_reason(
 
 def keep_around(tree: PageTree, keep_runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The nodes around kept text, hidden or not, and visible nodes without text (pictures, rules) inside those."""
-    has_text = ~blank_runs(tree.text, tree.run_start)
-    return kept_around(tree.parent, tree.text_start, tree.text_end, tree.run_start, has_text, keep_runs, tree.visible)
+    return kept_around(tree.parent, tree.run_owner, tree.written_runs, keep_runs, tree.visible)
 
 
 def without_site(model: LearnedSite | None, needed: int) -> str | None:

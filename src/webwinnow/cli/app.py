@@ -10,23 +10,57 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from webwinnow import __version__
-from webwinnow.cli.spellings import check_spelling
+from webwinnow._version import __version__
+from webwinnow.cli.spellings import check_spelling, spelled_out
+from webwinnow.cli.terminal import UNCHANGED, stoppable
 from webwinnow.errors import WebwinnowError
 
 PANELS = {
     "Clean": {"page": "page", "clean": "clean"},
     "Learn": {"learn": "learn", "learn-items": "learn", "models": "learn", "lists": "lists"},
     "Inspect": {"inspect": "inspect", "methods": "inspect"},
-    "Mine": dict.fromkeys(("features", "links", "rank", "replicas", "cluster"), "mine") | {"classify": "classify"},
+    "Mine": dict.fromkeys(("features", "links", "rank", "replicas"), "mine")
+    | {"cluster": "cluster", "classify": "classify"},
     "Search": {"index": "search", "search": "search"},
     "Sites": {"crawl": "crawl", "sites": "sites"},
     "Serve": {"serve": "serve"},
     "Research": {"experiment": "experiment"},
+    "Help": {"doctor": "doctor"},
 }
-"""The commands, by help panel, and the module of each, which is imported when the command is called or listed."""
+"""The commands, by help panel, and the module of each, which is imported when the command is called."""
+SUMMARIES = {
+    "page": "Turn one page into text, Markdown, sanitised HTML or its record.",
+    "clean": "Clean a crawl: one record for each page, in the order (site, input).",
+    "learn": "Learn how each site of a crawl is built, and save one model per site to clean its pages with.",
+    "learn-items": "Learn the decision trees of method items from labelled images and links, and measure them on "
+    "sites left out.",
+    "models": "Show, merge or pack site models.",
+    "lists": "Derive a list from a collection: its templates, or its stop words.",
+    "inspect": "Show the sites of a crawl and a sample of their pages, what is kept, what is removed and why, "
+    "in one HTML page.",
+    "methods": "List the cleaning methods, what each does, and its settings with default and meaning.",
+    "features": "Write the features of a collection: a sparse matrix, one row per page, weighted by the page's site.",
+    "links": "Export the link graph without the links of menus, footers and advertisements; `webwinnow rank` "
+    "ranks its pages.",
+    "rank": "Rank pages by PageRank and HITS, over all links and over the links that cleaning leaves.",
+    "replicas": "Find near-duplicates: one line per page, with its cluster and, unless it is the copy to keep, "
+    "`replica_of`.",
+    "cluster": "Cluster pages by subject: one line per page with its cluster, and an HTML page with a map to browse.",
+    "classify": "Learn classes from labelled pages, and predict those of other pages.",
+    "index": "Make a search index of clean pages, or update one.",
+    "search": "Search an index.",
+    "crawl": "Crawl sites into a WARC file: up to 500 pages of each, a random sample, below the start page, politely.",
+    "sites": "Learn the topics of whole sites, predict those of others, find more.",
+    "serve": "Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.",
+    "experiment": "Run the papers' experiments on labelled pages.",
+    "doctor": "Report what this installation can do: versions, compiled parts, extras, programs, disk space, memory "
+    "and cores.",
+}
+"""What the list of commands says of each: the first sentence of its own help."""
+SLEEPING_THREADS = ("OPENBLAS_THREAD_TIMEOUT", "4")
+"""Threads of numpy's library sleep until they are needed: by default each is busy for 20 ms first."""
 
 
 class _Commands(Mapping[str, Any]):
@@ -57,10 +91,24 @@ class _Commands(Mapping[str, Any]):
 
 
 class _LazyGroup(TyperGroup):
-    """A group that builds only the command that is called, unless all are listed."""
+    """A group that builds only the command that is called."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given | {"commands": _Commands()})
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by their summaries: none is imported."""
+        self.commands = {
+            name: TyperCommand(name, help=SUMMARIES[name], rich_help_panel=panel, rich_markup_mode="markdown")
+            for panel, names in PANELS.items()
+            for name in names
+        }
+        super().format_help(ctx, formatter)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Import and run the command. Ctrl-C ends it with a message, unless the command has a better one."""
+        with stoppable(UNCHANGED):
+            return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -92,15 +140,18 @@ def main() -> None:
     """Run the command line. stdout is UTF-8 whatever the locale: it is for machines."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+    os.environ.setdefault(*SLEEPING_THREADS)
     try:
         try:
             check_spelling(sys.argv[1:])
-            app(prog_name="webwinnow")
+            app(spelled_out(sys.argv[1:]), prog_name="webwinnow")
         finally:
             sys.stdout.flush()  # here, where a full disk is reported, not while the interpreter exits
     except WebwinnowError as error:
         sys.stderr.write(f"webwinnow: {error}\n")
         raise SystemExit(2) from None
+    except KeyboardInterrupt:  # before or after the command itself
+        raise SystemExit(130) from None
     except BrokenPipeError:  # the reader of our output went away (head, less): not an error
         _discard_output()
         raise SystemExit(0) from None

@@ -13,17 +13,18 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands import RunSettings
 from webwinnow.commands.categories import train_categories
-from webwinnow.commands.classify import Applied, ClassifySettings, Trained, apply_classes, train_classes
+from webwinnow.commands.classify import Applied, Certainty, ClassifySettings, Trained, apply_classes, train_classes
+from webwinnow.counted import counted
 from webwinnow.docview import CategorySettings
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import write_bytes
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.mining.classifiers import COST, NEIGHBOURS
 from webwinnow.mining.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.report.classreport import classes_html
 from webwinnow.site.modelstore import open_models
-from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import VectorSettings
 
@@ -40,8 +41,9 @@ classify = typer.Typer(
 
 @classify.command()
 def train(
+    context: typer.Context,
     inputs: opt.Inputs,
-    out: Annotated[Path, opt.out("an .npz file")],
+    out: Annotated[Path, opt.out("an .npz file, or - for standard output", callback=opt.written(".npz"))],
     label: Annotated[str | None, opt.label()] = None,
     labels: opt.Labels = None,
     classifier: Annotated[
@@ -59,7 +61,7 @@ def train(
         str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
     ] = SEPARATOR,
     report: Annotated[Path | None, opt.report(", with the scores")] = None,
-    scores: Annotated[Path | None, opt.writing("Also write the scores as JSON.")] = None,
+    scores: Annotated[Path | None, opt.writing("Also write the scores as JSON.", callback=opt.written())] = None,
     method: opt.Method = DEFAULT_METHOD,
     favor: opt.Favoring = None,
     task: opt.Task = DEFAULT_TASK,
@@ -96,14 +98,15 @@ def train(
     """
     for path in filter(None, (out, report, scores)):
         check_output(path, "jsonl")
+    check_apart([*inputs, *([] if labels is None else [labels])], out, report, scores)
+    _check_options(context, classifier)
     if classifier == DOCVIEW:
         if report is not None or scores is not None:
             raise SettingsError(f"--classifier {DOCVIEW} measures nothing; leave out --report and --scores")
         chosen = CategorySettings(features=_DOCVIEW.features if features is None else features, neighbours=neighbours)
-        check_apart([*inputs, *([] if labels is None else [labels])], out)
         cleaning = RunSettings(
             method=method,
-            cleaning=opt.cleaning_settings(set_, favor, comments, stop_words),
+            cleaning=opt.cleaning_settings(set_, favor, comments, stop_words, method=method),
             task=task_of(task),
             models=None if models is None else str(open_models(models).path.absolute()),
             site_by=SiteKey.parse(site_by),
@@ -113,10 +116,11 @@ def train(
             found = train_categories(
                 inputs, chosen, cleaning, label=label, labels=labels, tmp=tmp, **progress.callbacks
             )
-        found.model.save(out)
-        known = f"{len(found.model.names)} categories, {len(found.model.key)} features"
-        rest = f"{found.without_label} pages without a label, {found.failed} failed"
-        finish([f"webwinnow: {found.learned} pages, {known}; {rest}"], failed=found.failed)
+        write_bytes(out, found.model.to_bytes())
+        names, features = counted(len(found.model.names), "category", "categories"), len(found.model.key)
+        rest = f"{counted(found.without_label, 'page')} without a label, {found.failed:,} failed"
+        summary = f"{counted(found.learned, 'page')}, {names}, {counted(features, 'feature')}; {rest}"
+        finish([f"webwinnow: {summary}"], failed=found.failed or progress.partial_inputs)
         return
     settings = ClassifySettings(
         method=classifier,
@@ -128,7 +132,7 @@ def train(
             kinds=opt.names_in(kinds),
             stop_list=opt.stop_list(stop_words),
             weighting=weighting,
-            weights=opt.weight_settings(set_),
+            weights=opt.weight_settings(set_, weighting),
         ),
         seed=seed,
     )
@@ -137,13 +141,13 @@ def train(
         trained = train_classes(
             inputs, settings, run, label=label, labels=labels, site_by=site_by, tmp=tmp, **progress.callbacks
         )
-    write_file(out, trained.model.to_bytes())
+    write_bytes(out, trained.model.to_bytes())
     if report is not None:
-        write_file(report, classes_html(trained).encode("utf-8", "replace"))
+        write_bytes(report, classes_html(trained).encode("utf-8", "replace"))
     if scores is not None:
-        write_file(scores, json.dumps(trained.to_plain(), indent=1).encode() + b"\n")
+        write_bytes(scores, json.dumps(trained.to_plain(), indent=1).encode() + b"\n")
     lines = [f"webwinnow: {remark}" for remark in trained.remarks] if quiet else _training_summary(trained)
-    finish(lines, failed=trained.pages["failed"])
+    finish(lines, failed=trained.pages["failed"] or progress.partial_inputs)
 
 
 @classify.command()
@@ -152,6 +156,15 @@ def apply(
     inputs: opt.Inputs,
     out: Annotated[str, opt.out("a file, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
+    none: Annotated[
+        float | None,
+        opt.setting(
+            "Least probability of none of the classes for that answer. [default: every page has a class]", min=0, max=1
+        ),
+    ] = None,
+    least: Annotated[
+        float, opt.setting("Least probability of a class; pages below have none.", "--min-probability", min=0, max=1)
+    ] = 0.0,
     site_by: opt.SiteByOfModel = None,
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
@@ -166,30 +179,53 @@ def apply(
 
         webwinnow classify apply cars.npz crawl.warc.gz -o classes.jsonl
         webwinnow classify apply topics.npz pages.parquet -o - --format csv
+        webwinnow classify apply topics.npz pages.parquet -o classes.jsonl --none 0.67 --min-probability 0.5
     """
+    check_apart([model], out)
     known = ClassModel.load(model)
     run = opt.parsing_settings(site_by or known.site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
-        applied = apply_classes(known, inputs, out, run, format=format, tmp=tmp, **progress.callbacks)
-    finish(_applied_summary(applied), quiet=quiet, failed=applied.failed)
+        applied = apply_classes(
+            known,
+            inputs,
+            out,
+            run,
+            certainty=Certainty(none=none, least=least),
+            format=format,
+            tmp=tmp,
+            **progress.callbacks,
+        )
+    finish(_applied_summary(applied), quiet=quiet, failed=applied.failed or progress.partial_inputs)
+
+
+def _check_options(context: typer.Context, classifier: str) -> None:
+    """Reject options that the classifier does not read."""
+    cleaning = ("method", "favor", "task", "comments", "models")
+    ignored = {
+        DOCVIEW: ("cost", "weighting", "kinds", "separator", "seed"),
+        "knn": ("cost", *cleaning),
+        "svm": ("neighbours", *cleaning),
+    }
+    opt.check_read(context, f"--classifier {classifier}", *ignored.get(classifier, ()))
 
 
 def _training_summary(trained: Trained) -> list[str]:
     pages, model = trained.pages, trained.model
     lines = [
-        f"{pages['learned']:,} of {pages['all']:,} pages learned, {trained.sites:,} sites, "
-        f"{len(model.classifier.classes_):,} classes, {len(model.keys):,} features"
+        f"{pages['learned']:,} of {counted(pages['all'], 'page')} learned, {counted(trained.sites, 'site')}, "
+        f"{counted(len(model.classifier.classes_), 'class', 'classes')}, {counted(len(model.keys), 'feature')}"
     ]
     lines += [f"! {remark}" for remark in trained.remarks]
     if trained.folds is None or trained.reliability is None:
         return lines
-    lines.append(f"cross-validated, {trained.folds.count} folds by {trained.folds.by} ({trained.folds.why}):")
+    folds = trained.folds
+    lines.append(f"cross-validated, {counted(folds.count, 'fold')} by {folds.by} ({folds.why}):")
     last = trained.scores[-1]
     lines += _table(last)
     for level, found in enumerate(trained.scores[:-1], start=1):
         lines.append(
             f"level {level}: accuracy {found.accuracy:.3f}, macro F {found.macro_f:.3f}, "
-            f"{int((found.pages > 0).sum()):,} topics"
+            f"{counted(int((found.pages > 0).sum()), 'topic')}"
         )
     named = f"level {len(trained.scores)}: " if len(trained.scores) > 1 else ""
     lines.append(
@@ -209,17 +245,19 @@ def _table(scores: ClassScores) -> list[str]:
         row = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
         lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {row}")
     if len(order) > SHOWN_CLASSES:
-        lines.append(f"  and {len(order) - SHOWN_CLASSES:,} more classes, of fewer pages (--report, --scores)")
+        more = counted(len(order) - SHOWN_CLASSES, "more class", "more classes")
+        lines.append(f"  and {more}, of fewer pages (--report, --scores)")
     return lines
 
 
 def _applied_summary(applied: Applied) -> list[str]:
+    none = f"{applied.none:,} of none of the classes, " if applied.none else ""
     lines = [
-        f"{applied.pages:,} pages: {sum(applied.labels.values()):,} labelled, {applied.empty:,} empty, "
+        f"{counted(applied.pages, 'page')}: {sum(applied.labels.values()):,} labelled, {none}{applied.empty:,} empty, "
         f"{applied.failed:,} failed"
     ]
     most = applied.labels.most_common(SHOWN_CLASSES)
     lines += [f"  {pages:>9,}  {printable(name)[:LONGEST_NAME]}" for name, pages in most]
     if len(applied.labels) > len(most):
-        lines.append(f"  and {len(applied.labels) - len(most):,} more classes")
+        lines.append(f"  and {counted(len(applied.labels) - len(most), 'more class', 'more classes')}")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,14 +13,19 @@ import typer
 
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import ShownProgress, finish, shown_progress, stoppable
+from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
+from webwinnow.collection.corpusfilter import CorpusFilter
 from webwinnow.commands import RunSettings, run
+from webwinnow.commands.clean import run_folder
 from webwinnow.crawl import CrawlSettings
 from webwinnow.crawl import crawl as crawl_sites
+from webwinnow.crawl.crawling import state_folder
 from webwinnow.docview import CategoryModel, ViewSettings
-from webwinnow.errors import InputError
+from webwinnow.docview.settings import METHOD, VIEW_ONLY
+from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.io import check_apart, check_output, output_format
 from webwinnow.io.outputs import STDOUT
+from webwinnow.io.rows import ColumnNames
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
@@ -28,6 +34,8 @@ from webwinnow.templates import TemplateList
 from webwinnow.urls import SiteKey, is_web_link
 
 _RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
+CRAWL_OPTIONS = "pages scope allow_url deny_url sitemaps delay render browsers allow_private allow resolve".split()
+"""Options that only a crawl reads."""
 
 
 def clean(
@@ -35,12 +43,21 @@ def clean(
     inputs: Annotated[list[str], opt.pages_argument("URLs of sites to crawl")],
     out: Annotated[str, opt.out("a file, a folder, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl, parquet, csv, markdown, html or dublin-core")] = None,
-    rejected: Annotated[str | None, opt.writing("Also write what was removed, with reasons, as JSONL.")] = None,
+    rejected: Annotated[
+        str | None, opt.writing("Also write what was removed, with reasons, as JSONL.", callback=opt.written())
+    ] = None,
+    shard_pages: Annotated[
+        int | None,
+        opt.writing("Make the output a folder of files, each with this many records at most.", min=1),
+    ] = None,
     also: Annotated[list[str] | None, opt.writing("Add markdown or html to each record; repeatable.")] = None,
     method: opt.Method = DEFAULT_METHOD,
     favor: opt.Favoring = None,
     task: opt.Task = DEFAULT_TASK,
     comments: opt.Comments = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    tables: opt.Tables = True,
     models: opt.Models = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
@@ -48,6 +65,13 @@ def clean(
     learn_pages: opt.LearnPages = _RUN.learn_pages,
     site_by: opt.SiteBy = "host",
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
+    url_column: opt.UrlColumn = _RUN.columns.url,
+    html_column: opt.HtmlColumn = _RUN.columns.html,
+    id_column: opt.IdColumn = _RUN.columns.page_id,
+    lang: opt.Languages = None,
+    min_words: opt.MinWords = 0,
+    quality: opt.Quality = "none",
+    signals: opt.Signals = False,
     view: Annotated[
         bool, opt.writing("Fill type, keywords, abstract and relevant links; without, a run is faster.")
     ] = True,
@@ -59,6 +83,24 @@ def clean(
         Path | None,
         opt.writing("Fill category with this model (classify train --classifier docview); pages are cleaned as in it."),
     ] = None,
+    classes: Annotated[
+        Path | None,
+        opt.writing("Fill category with the classes of this model, as classify apply does."),
+    ] = None,
+    none: Annotated[
+        float | None,
+        opt.setting(
+            "Least probability of none of the classes for that answer, with --classes. [default: all have a class]",
+            min=0,
+            max=1,
+        ),
+    ] = None,
+    least: Annotated[
+        float,
+        opt.setting(
+            "Least probability of a class; pages below have none, with --classes.", "--min-probability", min=0, max=1
+        ),
+    ] = 0.0,
     replicas: Annotated[
         bool, opt.writing("Find near-duplicates: replica_of names the page that a record repeats.")
     ] = True,
@@ -74,14 +116,22 @@ def clean(
     address: opt.Address = None,
     pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _CRAWL.pages,
     scope: opt.Scope = _CRAWL.scope,
+    allow_url: opt.AllowUrls = None,
+    deny_url: opt.DenyUrls = None,
+    sitemaps: opt.Sitemaps = _CRAWL.sitemaps,
     delay: opt.Delay = _CRAWL.delay,
+    render: opt.Render = _CRAWL.render,
+    browsers: opt.Browsers = _CRAWL.browsers,
+    render_set: opt.RenderSet = None,
+    screenshots: opt.Screenshots = _CRAWL.screenshots,
     allow_private: opt.AllowPrivate = False,
     allow: opt.Allow = None,
     resolve: opt.Resolve = None,
 ) -> None:
     """Clean a crawl: one record for each page, in the order (site, input).
 
-    Failed and dropped pages have a record too, with the reason. Exit code 1 if any page failed.
+    Failed and dropped pages have a record too, with the reason. Exit code 1 if any page failed or an input
+    could be read only in part.
 
     Examples:
 
@@ -90,16 +140,34 @@ def clean(
         webwinnow clean crawl.parquet -o notes --format markdown --site-by domain
         webwinnow clean crawl.warc.gz -o clean.jsonl --method sst --set sst.threshold=0.9
         webwinnow clean https://example.org/docs/ -o docs.jsonl --pages 100
+        webwinnow clean crawl.warc.gz -o corpus.parquet --lang en,de --quality fineweb --shard-pages 100000
+        webwinnow clean crawl.warc.gz -o clean.jsonl --drop .related --drop '//div[@id="ads"]' --no-tables
 
     A URL is crawled first (webwinnow crawl); the WARC file is kept beside the output.
     """
+    opt.check_learns(context, method)
+    if models is not None:
+        opt.check_read(context, "--models", "learn_pages")
+    if not view:
+        _check_without_view(context, method, set_ or [], has_categories=categories is not None)
+    if not any(map(is_web_link, inputs)):
+        opt.check_needs(context, "a URL to crawl", *CRAWL_OPTIONS)
+    elif render == "never":
+        opt.check_needs(context, "--render", "browsers")
+    if classes is None:
+        opt.check_read(context, "without --classes", "none", "least")
     renderings = {*(also or ()), *({format} & {"markdown", "html"})}
     settings = RunSettings(
         method=method,
-        cleaning=opt.cleaning_settings(set_, favor, comments, stop_words, keywords=keywords, sentences=sentences),
+        cleaning=opt.cleaning_settings(
+            set_, favor, comments, stop_words, method=method, keywords=keywords, sentences=sentences
+        ),
         models=None if models is None else str(open_models(models).path.absolute()),
         view=view,
         categories=None if categories is None else str(categories.absolute()),
+        classes=None if classes is None else str(classes.absolute()),
+        class_none=none,
+        class_least=least,
         task=task_of(task),
         site_by=SiteKey.parse(site_by),
         also=tuple(sorted(filter(None, renderings))),
@@ -110,6 +178,9 @@ def clean(
         worker_memory=worker_memory << 20,
         rejected=rejected is not None,
         replicas=ReplicaSettings() if replicas else None,
+        columns=ColumnNames(url=url_column, html=html_column, page_id=id_column),
+        selection=opt.selection_of(keep, drop, tables=tables),
+        corpus=CorpusFilter(languages=opt.names_in(lang or ""), min_words=min_words, quality=quality, signals=signals),
     )
     if categories is not None:
         trained = CategoryModel.load(categories).cleaning
@@ -118,10 +189,24 @@ def clean(
             settings = settings.cleaning_as(trained)
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
-    crawling = CrawlSettings(pages=pages, scope=scope, delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
-    with stoppable("the same command with --resume continues"):
-        check_output(out, output_format(out, format))
-        check_apart(inputs, out, rejected)
+    guard = opt.guard_of(allow_private, allow, resolve)
+    crawling = CrawlSettings(
+        pages=pages,
+        scope=scope,
+        delay=delay,
+        guard=guard,
+        render=render,
+        browsers=browsers,
+        render_set=opt.check_rendering(render, render_set),
+        screenshots=screenshots,
+        allow_urls=tuple(allow_url or ()),
+        deny_urls=tuple(deny_url or ()),
+        sitemaps=sitemaps,
+    )
+    with stoppable(lambda: _after_stop(inputs, out, tmp)), _named_folder(out, tmp):
+        check_output(out, output_format(out, format), shards=shard_pages is not None)
+        crawled = crawl_beside(out) if out != STDOUT and any(map(is_web_link, inputs)) else None
+        check_apart(inputs, out, rejected, crawled)
         with (
             shown_progress(quiet=quiet) as progress,
             crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,
@@ -131,13 +216,60 @@ def clean(
                 out,
                 settings,
                 format=format,
+                shard_pages=shard_pages,
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
                 engine=opt.chosen_engine(engine, address, jobs),
                 **progress.callbacks,
             )
-    finish(summary.lines(), quiet=quiet, failed=summary.failed)
+    finish(summary.lines(), quiet=quiet, failed=summary.failed or progress.partial_inputs)
+
+
+def _check_without_view(context: typer.Context, method: str, pairs: list[str], *, has_categories: bool) -> None:
+    """Raise `SettingsError` for what only type, keywords, abstract and relevant links of a record read."""
+    opt.check_read(context, "--no-view", "keywords", "sentences")
+    for name in (pair.partition("=")[0].strip() for pair in pairs):
+        group, _, field = name.partition(".")
+        is_read = field not in VIEW_ONLY and (method == group or has_categories)
+        if group == METHOD and not is_read:
+            raise SettingsError(f"{name} has no effect with --no-view; leave it out")
+
+
+def _after_stop(inputs: list[str], out: str, tmp: Path | None) -> str:
+    """What is kept of a run that was stopped, and how to go on."""
+    folder = run_folder(out, tmp)
+    if folder is not None and folder.is_dir():
+        return f"{folder} has what was done; the same command with --resume continues, and removes it"
+    if out == STDOUT or not any(map(is_web_link, inputs)):
+        return UNCHANGED
+    warc = crawl_beside(out)
+    if state_folder(warc).is_dir():
+        return (
+            f"{warc} has what was fetched, {state_folder(warc)} the state of the crawl; "
+            "the same command with --resume continues"
+        )
+    if warc.exists():
+        return f"{warc} has the pages of the crawl; the same command with --resume cleans them without another"
+    return UNCHANGED
+
+
+def crawl_beside(out: str) -> Path:
+    """The WARC file of the crawl of a run that is given URLs."""
+    return Path(out).with_name(f"{Path(out).name}.warc.gz")
+
+
+@contextmanager
+def _named_folder(out: str, tmp: Path | None) -> Iterator[None]:
+    """Name the working folder that a failed run leaves."""
+    try:
+        yield
+    except (WebwinnowError, OSError):
+        folder = run_folder(out, tmp)
+        if folder is not None and folder.is_dir():
+            kept = f"{folder} has what was done: --resume continues that run, without --resume it is started again"
+            sys.stderr.write(f"webwinnow: {kept}\n")
+        raise
 
 
 @contextmanager
@@ -156,8 +288,8 @@ def crawled_inputs(
         if out == STDOUT:
             warc = Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="webwinnow-"))) / "crawl.warc.gz"
         else:
-            warc = Path(out).with_name(f"{Path(out).name}.warc.gz")
-        unfinished = warc.with_name(f".{warc.name}.webwinnow-crawl").is_dir()
+            warc = crawl_beside(out)
+        unfinished = state_folder(warc).is_dir()
         if not resume or unfinished or not warc.exists():
             found = crawl_sites(starts, warc, settings, resume=resume and unfinished, **progress.callbacks)
             if not found.stored:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
 from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
 from webwinnow.experiments.judgedqueries import JudgedQueries
@@ -36,7 +36,7 @@ def replicas(
         Path, typer.Argument(metavar="PAIRS", help="Table of page_a, page_b, replica, kind (Parquet, JSONL).")
     ],
     pages: Annotated[Path, typer.Argument(metavar="PAGES", help="The pages that they name, with page_id.")],
-    out: Annotated[Path, opt.out("a folder for replicas.json and replicas.md")],
+    out: Annotated[Path, opt.out_folder("a folder for replicas.json and replicas.md")],
     method: opt.Method = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
@@ -63,7 +63,7 @@ def replicas(
 @experiment.command()
 def search(
     records: Annotated[list[Path], typer.Argument(metavar="RECORDS...", help="Records of clean, with abstracts.")],
-    out: Annotated[Path, opt.out("a folder for search.json and search.md")],
+    out: Annotated[Path, opt.out_folder("a folder for search.json and search.md")],
     before: Annotated[
         list[Path] | None,
         opt.reading("Records of the same pages without cleaning (clean --method none), to compare; repeatable."),
@@ -113,7 +113,7 @@ def search(
 @experiment.command()
 def mining(
     data: Data,
-    out: Annotated[Path, opt.out("a folder for mining.html and the tables as CSV")],
+    out: Annotated[Path, opt.out_folder("a folder for mining.html and the tables as CSV")],
     label: Annotated[str | None, opt.label(": its class")] = None,
     where: Annotated[
         list[str] | None, opt.reading("With --label: only these rows; repeatable.", metavar="COLUMN=VALUE")
@@ -182,7 +182,8 @@ def mining(
     }
     settings = MiningSettings(**opt.fields_of(MiningSettings, locals()) | parsed)
     out.mkdir(parents=True, exist_ok=True)
-    with shown_progress(quiet=quiet) as progress:
+    kept = UNCHANGED if keep is None else f"{keep} has the finished work; the same command continues"
+    with stoppable(kept), shown_progress(quiet=quiet) as progress:
         results = mining_experiment(data, settings, command=_command_line(), tmp=tmp, keep=keep, **progress.callbacks)
     write_file(out / "mining.html", mining_html(results).encode("utf-8", "replace"))
     write_tables(results, out)
@@ -198,7 +199,7 @@ def mining(
 def sites(
     data: Data,
     label: Annotated[str, opt.label(": the topic of its site")],
-    out: Annotated[Path, opt.out("a folder for sites.html and the tables as CSV")],
+    out: Annotated[Path, opt.out_folder("a folder for sites.html and the tables as CSV")],
     site: opt.SiteColumn = "site",
     most_pages: Annotated[int | None, opt.most_pages()] = None,
     methods: Annotated[

@@ -12,6 +12,7 @@ import typer
 from webwinnow.cleaning.items import ItemModel
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.counted import counted
 from webwinnow.methods import DEFAULT_METHOD, METHODS, Method, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.report import ReportSettings, write_report
@@ -23,7 +24,7 @@ RuleKind = Literal["link", "image", "all"]
 
 def inspect(
     inputs: opt.Inputs,
-    out: Annotated[Path, opt.out("an HTML file")],
+    out: Annotated[Path, opt.out("an .html file, or - for standard output", callback=opt.written(".html"))],
     methods: Annotated[str, opt.methods(f"{', '.join(METHODS)}; the first two are shown side by side")] = ",".join(
         _DEFAULTS.methods
     ),
@@ -55,12 +56,12 @@ def inspect(
     )
     with shown_progress(quiet=quiet) as progress:
         found = write_report(inputs, out, settings, tmp=tmp, **progress.callbacks)
-    left_out = f"; {found.left_out:,} pages left out, the report is full" if found.left_out else ""
-    finish(
-        [f"{found.pages:,} pages of {found.sites:,} sites in {out}, {found.size / 1e6:.1f} MB{left_out}"], quiet=quiet
-    )
+    left_out = f"; {counted(found.left_out, 'page')} left out, the report is full" if found.left_out else ""
+    shown = f"{counted(found.pages, 'page')} of {counted(found.sites, 'site')}"
+    finish([f"{shown} in {out}, {found.size / 1e6:.1f} MB{left_out}"], quiet=quiet)
     if found.failed:
-        sys.stderr.write(f"webwinnow: {found.failed:,} pages could not be read\n")
+        sys.stderr.write(f"webwinnow: {counted(found.failed, 'page')} could not be read\n")
+    finish([], failed=progress.partial_inputs)
 
 
 def methods(
@@ -83,7 +84,7 @@ def methods(
         webwinnow methods items --rules all --set items.trees=trees.npz
     """
     if rules is not None:
-        own = opt.cleaning_settings(set_).items.trees
+        own = opt.cleaning_settings(set_, method="items").items.trees
         model = ItemModel.load(None if own is None else Path(own))
         for kind, tree in model.trees.items():
             if rules in ("all", kind):

@@ -13,12 +13,14 @@ import typer
 from webwinnow.cleaning import sst
 from webwinnow.cleaning.itemtraining import TreeSettings
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.cli.terminal import finish, shown_progress, stoppable
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.itemlabels import train_items
 from webwinnow.commands.learn import SAMPLE_PAGES, learn_sites
+from webwinnow.counted import counted
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import opened_output, write_bytes
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits
 from webwinnow.site.description import SHOWN_DEPTH, describe_model
@@ -26,17 +28,18 @@ from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
-from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 MODEL_FILE = ".npz"
+FINISHED_SITES = "the sites that were finished, if any. Run the same command again"
 _TREES = TreeSettings()
 models = typer.Typer(name="models", help="Show, merge or pack site models.", no_args_is_help=True)
 
 
 def learn(
+    context: typer.Context,
     inputs: opt.Inputs,
-    out: Annotated[Path, opt.out("a folder, one model for each site")],
+    out: Annotated[Path, opt.out_folder("a folder, one model for each site")],
     site_by: opt.SiteBy = "host",
     pages: Annotated[int, opt.most_pages(", to learn from")] = LEARNED_PAGES,
     css: opt.Css = False,
@@ -57,6 +60,8 @@ def learn(
 ) -> None:
     """Learn how each site of a crawl is built, and save one model per site to clean its pages with.
 
+    Exit code 1 if any page or site failed.
+
     Examples:
 
         webwinnow learn crawl.warc.gz -o models
@@ -69,10 +74,14 @@ def learn(
         raise SettingsError("--try-thresholds needs the pages, which a cluster does not return; leave out --engine")
     if update and not sums:
         raise SettingsError("--update needs the sums of each epoch; leave out --no-sums")
+    if not update:
+        opt.check_needs(context, "--update", "epochs")
+    if not try_thresholds:
+        opt.check_needs(context, "--try-thresholds", "try_pages")
     settings = CollectionSettings(
         site_by=SiteKey.parse(site_by), limits=ParseLimits(css=css), jobs=jobs, learn_pages=pages
     )
-    cleaning = opt.cleaning_settings(set_, stop_words=stop_words)
+    cleaning = opt.learning_settings(set_, stop_words)
     if sums and cleaning.segments.stop_words is not None:
         raise SettingsError("a model keeps its list of stop words, but the sums beside it do not; add --no-sums")
 
@@ -84,7 +93,7 @@ def learn(
             trials = sst.try_thresholds(model, trees, settings=own)
             sys.stdout.write("\n".join(sst.shown_trials(model, trees, trials, own.TREE)) + "\n\n")
 
-    with shown_progress(quiet=quiet) as progress:
+    with stoppable(f"{out} has the models of {FINISHED_SITES}"), shown_progress(quiet=quiet) as progress:
         learned = learn_sites(
             inputs,
             out,
@@ -99,15 +108,15 @@ def learn(
             **progress.callbacks,
         )
     summary = [
-        f"{learned.sites:,} sites learned from {learned.pages:,} pages into {out}; "
-        f"{learned.failed_pages:,} pages and {learned.failed_sites:,} sites failed"
+        f"{counted(learned.sites, 'site')} learned from {counted(learned.pages, 'page')} into {out}; "
+        f"{counted(learned.failed_pages, 'page')} and {counted(learned.failed_sites, 'site')} failed"
     ]
     if update:
         summary.append(
-            f"{learned.updated:,} sites got a new epoch, {learned.unchanged:,} had no new page, "
-            f"{len(learned.redesigned):,} were redesigned"
+            f"{counted(learned.updated, 'site')} got a new epoch, {learned.unchanged:,} had no new page, "
+            f"{len(learned.redesigned):,} {'was' if len(learned.redesigned) == 1 else 'were'} redesigned"
         )
-    finish(summary, quiet=quiet, failed=learned.failed_pages or learned.failed_sites)
+    finish(summary, quiet=quiet, failed=learned.failed_pages or learned.failed_sites or progress.partial_inputs)
 
 
 def learn_items(
@@ -115,7 +124,9 @@ def learn_items(
         list[Path],
         typer.Argument(metavar="LABELS...", help="JSONL or Parquet files, one labelled item per row."),
     ],
-    out: Annotated[Path, opt.out("a model for --set items.trees")],
+    out: Annotated[
+        Path, opt.out("an .npz file for --set items.trees, or - for standard output", callback=opt.written(".npz"))
+    ],
     leaves: Annotated[int, opt.setting("Leaves of a tree, at most.")] = _TREES.leaves,
     leaf_items: Annotated[int, opt.setting("Least number of items in a leaf.")] = _TREES.leaf_items,
     phrase_sites: Annotated[int, opt.setting("Least number of sites of a phrase to test.")] = _TREES.phrase_sites,
@@ -135,14 +146,14 @@ def learn_items(
     check_apart(labels, out)
     settings = TreeSettings(leaves=leaves, leaf_items=leaf_items, phrase_sites=phrase_sites, folds=folds)
     model = train_items(labels, settings)
-    write_file(out, model.to_bytes())
-    finish([*map(model.summary, model.trees), f"{len(model.trees)} trees written to {out}"], quiet=quiet)
+    write_bytes(out, model.to_bytes())
+    finish([*map(model.summary, model.trees), f"{counted(len(model.trees), 'tree')} written to {out}"], quiet=quiet)
 
 
 @models.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(metavar="MODELS...", help="Folders that webwinnow learn wrote.")],
-    out: Annotated[Path, opt.out("a folder, one model for each site")],
+    out: Annotated[Path, opt.out_folder("a folder, one model for each site")],
     set_: opt.Settings = None,
 ) -> None:
     """Merge models learned from different pages: the result equals learning all pages at once.
@@ -151,24 +162,25 @@ def merge(
 
         webwinnow models merge monday tuesday -o both
     """
-    cleaning = opt.cleaning_settings(set_)
+    cleaning = opt.learning_settings(set_)
     found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         if folder.resolve() == out.resolve():
             raise ModelError(f"{out} is one of the folders to merge; expected another output folder")
         for name, files in ModelFolder(folder).sums():
             found[name] += files
-    target = ModelFolder(out, make=True)
-    for _, files in sorted(found.items()):
-        merged = SiteSums.merge(map(SiteSums.load, files))
-        target.save(merged.site, cleaning.learned(merged).to_bytes(), merged.to_bytes())
-    finish([f"{len(found):,} sites of {len(folders):,} folders merged into {out}"])
+    with stoppable(f"{out} has the models of {FINISHED_SITES}"):
+        target = ModelFolder(out, make=True)
+        for _, files in sorted(found.items()):
+            merged = SiteSums.merge(map(SiteSums.load, files))
+            target.save(merged.site, cleaning.learned(merged).to_bytes(), merged.to_bytes())
+    finish([f"{counted(len(found), 'site')} of {counted(len(folders), 'folder')} merged into {out}"])
 
 
 @models.command()
 def pack(
     folder: Annotated[Path, typer.Argument(metavar="MODELS", help="A folder that webwinnow learn wrote.")],
-    out: Annotated[Path, opt.out("a Parquet file")],
+    out: Annotated[Path, opt.out("a .parquet file, or - for standard output", callback=opt.written(".parquet"))],
 ) -> None:
     """Pack the models of a folder into one Parquet file for clean --models. Sums are not packed.
 
@@ -177,8 +189,9 @@ def pack(
         webwinnow models pack models -o models.parquet
     """
     check_output(out, "parquet")
-    packed = ModelTable.pack(ModelFolder(folder), out)
-    finish([f"{packed:,} models packed into {out}"])
+    with opened_output(out) as file:
+        packed = ModelTable.pack_into(ModelFolder(folder), file)
+    finish([f"{counted(packed, 'model')} packed into {out}"])
 
 
 @models.command()
@@ -212,9 +225,9 @@ def show(
         lines = list(describe_model(found, levels, tree))
     else:
         lines = [
-            f"{model.shown_name}: {model.pages:,} pages"
+            f"{model.shown_name}: {counted(model.pages, 'page')}"
             + "".join(
-                f"; {name} {len(model.noise_tree(name)):,} elements, threshold {model.thresholds[name]:.3f}"
+                f"; {name} {counted(len(model.noise_tree(name)), 'element')}, threshold {model.thresholds[name]:.3f}"
                 for name in model.noise_trees
             )
             for model in _readable_models(open_models(path), damaged.append)

@@ -11,9 +11,10 @@ from webwinnow.cleaner import clean_page
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.commands.templatefile import list_templates
+from webwinnow.counted import counted
 from webwinnow.errors import PageRefused
 from webwinnow.io import open_pages
-from webwinnow.parsing import parse
+from webwinnow.sitemodel import tree_of
 from webwinnow.words import StopListBuilder, StopListSettings
 
 _STOP = StopListSettings()
@@ -47,7 +48,7 @@ def templates(
         webwinnow clean crawl.warc.gz --method template --set template.found=templates.jsonl -o clean.jsonl
         webwinnow lists templates crawl.warc.gz -o templates.jsonl --set template.links=5 --set template.pages=10
     """
-    wanted = opt.cleaning_settings(set_).template
+    wanted = opt.cleaning_settings(set_, method="template").template
     with shown_progress(quiet=quiet) as progress:
         settings = opt.parsing_settings(site_by, jobs)
         listed = list_templates(
@@ -61,10 +62,10 @@ def templates(
             **progress.callbacks,
         )
     summary = (
-        f"{listed.templates:,} templates on {listed.with_templates:,} of {listed.pages:,} pages; "
-        f"{listed.failed:,} pages failed"
+        f"{counted(listed.templates, 'template')} on {listed.with_templates:,} of {counted(listed.pages, 'page')}; "
+        f"{counted(listed.failed, 'page')} failed"
     )
-    finish([summary], quiet=quiet, failed=listed.failed)
+    finish([summary], quiet=quiet, failed=listed.failed or progress.partial_inputs)
 
 
 @lists.command()
@@ -92,9 +93,9 @@ def stopwords(
     with shown_progress(quiet=True) as progress:
         for page in open_pages(inputs, on_problem=progress.note):
             try:
-                builder.add(clean_page(parse(page.body, page.url, content_type=page.content_type)).text)
+                builder.add(clean_page(tree_of(page)).text)
             except PageRefused:
                 refused += 1
     for found in builder.stop_list():
         sys.stdout.write(f"{found.word}\t{found.pages}\n")
-    finish([f"webwinnow: {builder.pages} pages read, {refused} refused"])
+    finish([f"webwinnow: {counted(builder.pages, 'page')} read, {refused:,} refused"], failed=progress.partial_inputs)

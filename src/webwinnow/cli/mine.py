@@ -1,48 +1,41 @@
-"""`webwinnow features`, `links`, `rank`, `replicas` and `cluster`: what web mining takes from a collection."""
+"""`webwinnow features`, `links`, `rank` and `replicas`: what web mining takes from a collection."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from webwinnow.cleaner import Cleaner
 from webwinnow.cleaning.tasks import task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, printable, shown_progress
 from webwinnow.commands import RunSettings, run
-from webwinnow.commands.cluster import (
-    ClusteredCollection,
-    check_clusters_output,
-    cluster_collection,
-    is_feature_file,
-    write_clusters,
-)
 from webwinnow.commands.featurefile import write_features
 from webwinnow.commands.rank import Algorithm, Ranked, RankSettings
 from webwinnow.commands.rank import rank as rank_links
 from webwinnow.commands.replicas import write_replicas
-from webwinnow.errors import InputError, SettingsError
-from webwinnow.io import check_apart, check_output
-from webwinnow.io.outputs import STDOUT
-from webwinnow.io.tablefiles import read_label_column
+from webwinnow.counted import counted
+from webwinnow.errors import InputError
+from webwinnow.io import check_apart
 from webwinnow.links import STRUCTURE
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.replicas import REPLICA_METHODS, ReplicaSettings
 from webwinnow.site.modelstore import open_models
 from webwinnow.site.sums import LEARNED_PAGES
 from webwinnow.urls import SiteKey
-from webwinnow.vectors import VectorSettings
+from webwinnow.vectors import SITE_WEIGHTINGS, WEIGHTINGS, VectorSettings
 
 _RANK = RankSettings()
 _REPLICAS = ReplicaSettings()
 _WEIGHTING = VectorSettings().weighting
-LISTED_CLUSTERS = 10
-"""Clusters that the summary names."""
 
 
 def features(
+    context: typer.Context,
     inputs: opt.Inputs,
-    out: Annotated[Path, opt.out("an .npz file")],
+    out: Annotated[Path, opt.out("an .npz file, or - for standard output", callback=opt.written(".npz"))],
     weighting: opt.Weighting = _WEIGHTING,
     mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
     set_: opt.Settings = None,
@@ -50,7 +43,7 @@ def features(
     stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     method: Annotated[
-        str | None, opt.setting("Cleaning method: count only what it keeps; needs --weighting tfidf.")
+        str | None, opt.setting("Cleaning method: count only what it keeps; with --weighting tfidf or topic.")
     ] = None,
     learn_pages: opt.LearnPages = LEARNED_PAGES,
     site_by: opt.SiteBy = "host",
@@ -69,23 +62,35 @@ def features(
         webwinnow features crawl.warc.gz -o features.npz
         webwinnow features crawl.warc.gz -o features.npz --weighting tfidf --method sst
     """
-    cleaner = None if method is None else Cleaner.of(method, opt.cleaning_settings(set_))
+    if weighting in WEIGHTINGS and weighting not in SITE_WEIGHTINGS:
+        opt.check_read(context, f"--weighting {weighting}", "mapped")
+        if method is not None:
+            opt.check_learns(context, method)
+        elif weighting == "tfidf":
+            opt.check_read(context, "--weighting tfidf", "learn_pages")
+    cleaner = None if method is None else Cleaner.of(method, opt.cleaning_settings(set_, method=method))
     vectors = VectorSettings(
         kinds=opt.names_in(kinds),
         stop_words=not all_words,
         stop_list=opt.stop_list(stop_words),
         weighting=weighting,
-        weights=opt.weight_settings(set_ if method is None else None, mapped=mapped),
+        weights=opt.weight_settings(set_ if method is None else None, weighting, mapped=mapped),
     )
     settings = opt.parsing_settings(site_by, jobs, css=css, learn_pages=learn_pages)
     with shown_progress(quiet=quiet) as progress:
         pages, columns, failed = write_features(inputs, out, settings, vectors, cleaner, tmp=tmp, **progress.callbacks)
-    finish([f"{pages:,} pages, {columns:,} features, {failed:,} pages failed"], quiet=quiet, failed=failed)
+    finish(
+        [f"{counted(pages, 'page')}, {counted(columns, 'feature')}, {counted(failed, 'page')} failed"],
+        quiet=quiet,
+        failed=failed or progress.partial_inputs,
+    )
 
 
 def links(
+    context: typer.Context,
     inputs: opt.Inputs,
-    out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
+    out: Annotated[str, opt.out("a .jsonl, .csv, .parquet, .graphml or .edges file, or - for standard output")],
+    format: Annotated[str | None, opt.format("jsonl, csv, parquet, graphml or edges")] = None,
     every: Annotated[bool, opt.writing("Write removed links too; `kept` marks the others.", "--all")] = False,
     method: opt.Method = DEFAULT_METHOD,
     task: opt.Task = STRUCTURE,
@@ -105,12 +110,22 @@ def links(
 
         webwinnow links crawl.warc.gz -o links.jsonl
         webwinnow links crawl.parquet -o links.parquet --all --site-by domain
+        webwinnow links crawl.warc.gz -o links.graphml
+        webwinnow links crawl.warc.gz -o - --format edges | sort | uniq -c
+
+    GraphML is for Gephi, NetworkX and igraph; edges is an edge list, one source and target per line with a tab between.
     """
+    opt.check_learns(context, method)
     settings = _link_settings("all" if every else "kept", method, set_, site_by, models, task, jobs)
     with shown_progress(quiet=quiet) as progress:
-        summary = run(inputs, out, settings, tmp=tmp, **progress.callbacks)
-    line = f"links of {summary.pages:,} pages of {summary.sites:,} sites; {summary.failed:,} pages failed"
-    finish([line], quiet=quiet, failed=summary.failed)
+        summary = run(inputs, out, settings, format=format, resumable=False, tmp=tmp, **progress.callbacks)
+    pages, failed = counted(summary.pages, "page"), counted(summary.failed, "page")
+    lines = [f"links of {pages} of {counted(summary.sites, 'site')}; {failed} failed"]
+    for what, found in (("kept", summary.counts.kept_links), ("removed", summary.counts.removed_links)):
+        kinds = sorted(found.items(), key=lambda kind: (-kind[1], kind[0]))
+        listed = ", ".join(f"{kind} {number:,}" for kind, number in kinds)
+        lines.append(f"  {what}: {counted(sum(found.values()), 'link')}{f' ({listed})' if listed else ''}")
+    finish(lines, quiet=quiet, failed=summary.failed or progress.partial_inputs)
 
 
 def _link_settings(
@@ -118,7 +133,7 @@ def _link_settings(
 ) -> RunSettings:
     return RunSettings(
         method=method,
-        cleaning=opt.cleaning_settings(set_),
+        cleaning=opt.cleaning_settings(set_, method=method),
         site_by=SiteKey.parse(site_by),
         models=None if models is None else str(open_models(models).path.absolute()),
         task=task_of(task),
@@ -129,6 +144,7 @@ def _link_settings(
 
 
 def rank(
+    context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("JSONL or Parquet that webwinnow links --all wrote")],
     out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
     algorithm: Annotated[
@@ -173,6 +189,12 @@ def rank(
         webwinnow links crawl.warc.gz --all -o links.jsonl; webwinnow rank links.jsonl -o ranks.csv --algorithm hits
         webwinnow search index "apples" --json | jq -r .url > root.txt; webwinnow rank links.jsonl --root root.txt -o -
     """
+    if algorithm == "pagerank":
+        opt.check_read(context, "--algorithm pagerank", "root", "near")
+    elif algorithm == "hits":
+        opt.check_read(context, "--algorithm hits", "damping")
+    opt.check_learns(context, method)
+    check_apart([] if root is None else [root], out)
     ranking = RankSettings(
         **opt.fields_of(RankSettings, locals()) | {"root": () if root is None else tuple(_lines_of(root))}
     )
@@ -180,7 +202,8 @@ def rank(
     with shown_progress(quiet=quiet) as progress:
         ranked = rank_links(inputs, out, settings, ranking, format=format, tmp=tmp, **progress.callbacks)
     lines = map(printable, ranked.summary(top))
-    finish([*lines, *([f"{ranked.failed:,} pages failed"] if ranked.failed else [])], quiet=quiet, failed=ranked.failed)
+    failed = [f"{counted(ranked.failed, 'page')} failed"] if ranked.failed else []
+    finish([*lines, *failed], quiet=quiet, failed=failed or progress.partial_inputs)
 
 
 def _lines_of(path: Path) -> list[str]:
@@ -195,6 +218,7 @@ def _lines_of(path: Path) -> list[str]:
 
 
 def replicas(
+    context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("JSONL that webwinnow clean wrote")],
     out: Annotated[str, opt.out("a file, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl or parquet")] = None,
@@ -233,7 +257,9 @@ def replicas(
         webwinnow replicas clean.jsonl -o replicas.jsonl --threshold 0.8
         webwinnow replicas crawl.parquet -o - --fingerprint published --method docview
     """
-    cleaning = opt.cleaning_settings(set_, stop_words=stop_words)
+    others = ("percentage", "interval") if fingerprint == "modern" else ("threshold", "titles_apart")
+    opt.check_read(context, f"--fingerprint {fingerprint}", *others)
+    cleaning = opt.cleaning_settings(set_, stop_words=stop_words, method=method)
     known = {"method": fingerprint, "stop_words": cleaning.docview.stop_words}
     settings = RunSettings(
         method=method,
@@ -244,98 +270,7 @@ def replicas(
     )
     with shown_progress(quiet=quiet) as progress:
         summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)
-    head = f"{summary.pages:,} pages of {summary.sites:,} sites in {summary.seconds:.1f} s, {summary.failed:,} failed"
+    pages, sites = counted(summary.pages, "page"), counted(summary.sites, "site")
+    head = f"{pages} of {sites} in {summary.seconds:.1f} s, {summary.failed:,} failed"
     found = [] if summary.found_replicas is None else summary.found_replicas.lines()
-    finish([head, *found], quiet=quiet, failed=summary.failed)
-
-
-def cluster(
-    inputs: Annotated[list[str], opt.pages_argument("one .npz file of webwinnow features")],
-    out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
-    k: Annotated[
-        int | None, opt.setting("Number of clusters; suggested if not given.", "-k", "--clusters", min=1)
-    ] = None,
-    format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
-    report: Annotated[Path | None, opt.report(", with a map; by default OUT.html, and none with -o -")] = None,
-    no_report: Annotated[bool, opt.writing("Write no report.", "--no-report")] = False,
-    label: Annotated[str | None, opt.label(", to compare the clusters with")] = None,
-    labels: opt.Labels = None,
-    weighting: opt.WeightingUnlessGiven = None,
-    set_: opt.WeightSettings = None,
-    stop_words: opt.StopWords = None,
-    site_by: opt.SiteBy = "host",
-    runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
-    start: Annotated[str, opt.setting("First centroids: k-means++ or random (thesis 5.1.1).")] = "k-means++",
-    iterations: Annotated[int, opt.setting("Iterations of a run, at most.", min=1)] = 30,
-    batch: Annotated[
-        int | None, opt.setting("Pages in a mini-batch, used above 50,000 pages.", "--mini-batch", min=1)
-    ] = None,
-    seed: opt.Seed = 0,
-    jobs: opt.Jobs = 0,
-    tmp: opt.Tmp = None,
-    quiet: opt.Quiet = False,
-) -> None:
-    """Cluster pages by their words: one line per page with its cluster, and an HTML page with a map to browse.
-
-    K-means by cosine similarity over weighted words; words that a site repeats have weight 0. A cluster is named by its
-    distinctive words. A page without features is in no cluster, and its line says so. Exit code 1 if any page failed.
-
-    Examples:
-
-        webwinnow cluster crawl.warc.gz -k 8 -o clusters.jsonl
-        webwinnow features crawl.warc.gz -o f.npz; webwinnow cluster f.npz -o clusters.csv
-        webwinnow cluster shops.parquet -k 5 -o clusters.jsonl --site-by column --label make
-    """
-    from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
-    from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
-
-    check_clusters_output(out, format)
-    page = None if no_report else report if report is not None else None if out == STDOUT else Path(f"{out}.html")
-    if page is not None:
-        check_output(page, "jsonl")
-    check_apart([*inputs, *([] if labels is None else [labels])], out, page)
-    if any(is_feature_file(given) for given in inputs):
-        if weighting is not None or set_:
-            raise SettingsError("the pages of an .npz file are weighted already; leave --weighting and --set out")
-        if stop_words is not None:
-            raise SettingsError("an .npz file has its words already; give --stop-words to webwinnow features")
-    if labels is not None and label is None:
-        raise SettingsError(f"--labels names {labels}, but not its column; give --label too")
-    settings = opt.parsing_settings(site_by, jobs)
-    given = opt.fields_of(ClusterSettings, locals())
-    clusters = ClusterSettings(**given | {"jobs": settings.workers, "map": page is not None})
-    known = None if label is None else read_label_column(inputs if labels is None else [labels], label)
-    vectors = VectorSettings(
-        weighting=weighting or _WEIGHTING,
-        stop_list=opt.stop_list(stop_words),
-        weights=opt.weight_settings(set_),
-    )
-    with shown_progress(quiet=quiet) as progress:
-        collection = cluster_collection(
-            inputs, settings, vectors, clusters, labels=known, tmp=tmp, **progress.callbacks
-        )
-        write_clusters(collection, out, format)
-        if page is not None:
-            write_cluster_html(collection, page)
-    finish(_clusters_summary(collection, page), quiet=quiet, failed=collection.failed)
-
-
-def _clusters_summary(collection: ClusteredCollection, page: Path | None) -> list[str]:
-    found = collection.found
-    lines = [f"{len(collection.pages):,} pages in {len(found.clusters):,} clusters"]
-    if found.suggestion is not None:
-        lines[0] += ", a number that was suggested; -k gives another"
-    if found.asked > len(found.clusters):
-        lines.append(f"{found.asked - len(found.clusters):,} of {found.asked:,} clusters got no page and are left out")
-    if collection.without_features:
-        lines.append(f"{collection.without_features:,} pages have no features to compare and are in no cluster")
-    if collection.failed:
-        lines.append(f"{collection.failed:,} pages failed")
-    lines += [f"  {n}: {c.size:,} pages: {c.name}" for n, c in enumerate(found.clusters[:LISTED_CLUSTERS], start=1)]
-    if len(found.clusters) > LISTED_CLUSTERS:
-        lines.append(f"  and {len(found.clusters) - LISTED_CLUSTERS:,} more")
-    if collection.agreement is not None:
-        lines.append(f"against {collection.labelled:,} labels: {collection.agreement}")
-    if page is not None:
-        lines.append(f"to browse: {page}")
-    return lines
+    finish([head, *found], quiet=quiet, failed=summary.failed or progress.partial_inputs)

@@ -14,24 +14,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from webwinnow import collection
 from webwinnow.cleaning.tasks import TASKS
-from webwinnow.collection.settings import CollectionSettings
-from webwinnow.crawl import AddressGuard, Route
-from webwinnow.crawl.crawlsettings import ScopeKind
+from webwinnow.crawl import RenderWhen, ScopeKind
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.methods import METHODS, CleaningSettings
+from webwinnow.methods import METHODS, CleaningSettings, check_settings, method_named
 from webwinnow.pagemodel import Favor
 from webwinnow.parsing import ParseLimits
+from webwinnow.selection import Selection
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
+from webwinnow.textquality import QualityRules
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.words import StopList
 
 if TYPE_CHECKING:
+    from webwinnow.collection import CollectionSettings
+    from webwinnow.crawl.guard import AddressGuard
     from webwinnow.engines import ClusterEngine
 
-INPUT, CLEANING, OUTPUT, RUN, CRAWL, CLUSTER = "Input", "Cleaning", "Output", "Run", "Crawl", "Cluster"
+INPUT, CLEANING, CORPUS, OUTPUT = "Input", "Cleaning", "Corpus", "Output"
+RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
+
+LEARNED_GROUPS = ("sst", "aligned", "cst", "template", "segments")
+"""Methods with settings that are read when a site is learned."""
+OTHER_SUFFIXES = (".npz", ".html", ".htm", ".md", ".txt", ".tsv", ".xml", ".warc")
+"""Suffixes of formats that some command writes, beyond those of records."""
 
 MAX_BYTES = ParseLimits().max_bytes
 PAGES = "HTML, WARC, WACZ, JSONL or Parquet files, folders"
@@ -49,12 +58,59 @@ running, crawling, computing = partial(option, RUN), partial(option, CRAWL), par
 
 def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:
     """A function that makes the option, given the detail of its help text that differs between commands."""
-    return lambda detail="", panel=panel: option(panel, help.format(detail), *names, **more)
+    return lambda detail="", panel=panel, **own: option(panel, help.format(detail), *names, **more | own)
 
 
-out = _detailed(OUTPUT, "Output: {}.", "--out", "-o")
+def written(suffix: str | None = None) -> Callable[[typer.Context, Any], Any]:
+    """The callback of an option that names a file to write: whether it can be written is checked before the work.
+
+    With a `suffix`, which is that of the only format, names of other formats are refused.
+    """
+
+    def check(context: typer.Context, value: Any) -> Any:
+        if value is None or context.resilient_parsing:
+            return value
+        from webwinnow.io.outputs import STDOUT, SUFFIXES, check_name, check_writable  # noqa: PLC0415 (not every command writes)
+
+        if str(value) == STDOUT:
+            return value
+        check_name(value)
+        found = Path(value).suffix.lower()
+        if suffix is not None and found != suffix and found in (*SUFFIXES, *OTHER_SUFFIXES):
+            raise SettingsError(f"{value}: the output is {suffix} only, not {found}; give a name in {suffix}")
+        check_writable(value)
+        return value
+
+    return check
+
+
+def written_folder(context: typer.Context, value: Any) -> Any:
+    """The callback of an option that names a folder to write, which is checked before the work."""
+    if value is None or context.resilient_parsing:
+        return value
+    from webwinnow.io.outputs import STDOUT, check_folder, check_name  # noqa: PLC0415 (not every command writes)
+
+    if str(value) == STDOUT:
+        raise SettingsError("the output is a folder of files; give one with -o, not -")
+    check_name(value)
+    check_folder(value)
+    return value
+
+
+def existing_folder(context: typer.Context, value: Any) -> Any:
+    """The callback of an option that names a folder for temporary files: it is not made, so it is not left behind."""
+    if value is None or context.resilient_parsing:
+        return value
+    if not Path(value).is_dir():
+        what = "is a file" if Path(value).exists() else "does not exist"
+        raise SettingsError(f"{value}: the folder for temporary files {what}; expected one that exists")
+    return value
+
+
+out = _detailed(OUTPUT, "Output: {}.", "--out", "-o", callback=written())
+out_folder = _detailed(OUTPUT, "Output: {}.", "--out", "-o", callback=written_folder)
 format = _detailed(OUTPUT, "Output format: {}; by default that of the output's name.", "--format", "-f")
-report = _detailed(OUTPUT, "Write a report as an HTML page{}.", "--report")
+report = _detailed(OUTPUT, "Write a report as an HTML page{}.", "--report", callback=written(".html"))
 label = _detailed(INPUT, "Column of JSONL or Parquet files with the label of a page{}.", "--label")
 most_pages = _detailed(INPUT, "Pages of each site, at most{}.", "--pages", min=1)
 site = _detailed(INPUT, "Only this site{}.", "--site")
@@ -76,6 +132,9 @@ SiteByOfModel = Annotated[str | None, reading(f"{_SITE_BY}. [default: as in trai
 Labels = Annotated[
     Path | None, reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet.")
 ]
+UrlColumn = Annotated[str, reading("Column of JSONL or Parquet files with the URL.", "--url-column")]
+HtmlColumn = Annotated[str, reading("Column of JSONL or Parquet files with the HTML.", "--html-column")]
+IdColumn = Annotated[str, reading("Column of JSONL or Parquet files with the page id.", "--id-column")]
 SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
 Css = Annotated[
     bool, reading("Rules of style sheets in the page count as display properties, as in Yi and Liu (slower).", "--css")
@@ -116,13 +175,35 @@ Task = Annotated[
     str, cleaning(f"Use of the output, which decides the boilerplate to keep: {', '.join(TASKS)}, or a file.")
 ]
 LearnPages = Annotated[int, cleaning("Pages that a site is learned from, at most.", "--learn-pages", min=1)]
+Keep = Annotated[
+    list[str] | None,
+    cleaning("Keep the elements that a CSS selector or XPath selects; repeatable.", "--keep", metavar="SELECTOR"),
+]
+Drop = Annotated[
+    list[str] | None,
+    cleaning("Remove the elements that a CSS selector or XPath selects; repeatable.", "--drop", metavar="SELECTOR"),
+]
+Tables = Annotated[bool, cleaning("Keep data tables that are content.", "--tables/--no-tables")]
 Models = Annotated[Path | None, cleaning("Clean with the site models of this folder or table.")]
+
+# Corpus
+
+Languages = Annotated[str | None, option(CORPUS, "Only pages in this language, or in several: en,de.", "--lang")]
+MinWords = Annotated[int, option(CORPUS, "Drop pages with fewer words of content.", "--min-words", min=0)]
+Quality = Annotated[
+    QualityRules,
+    option(CORPUS, "Drop pages by the published rules of Gopher, or of FineWeb, which include Gopher's.", "--quality"),
+]
+Signals = Annotated[bool, option(CORPUS, "Add the quality signals of the text to each record.", "--signals")]
 
 # Mining
 
-_WEIGHTING = "How features are weighted: by their site (cst), by their site and all sites (wplus), or by counts (tfidf)"
+_WEIGHTING = (
+    "How features are weighted: by their site (cst), by their site and all sites (wplus), by counts (tfidf), or by "
+    "counts in cleaned pages so that subjects count and sites do not (topic)"
+)
 Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
-WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: cst, or that of the .npz file]")]
+WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: topic, or that of the .npz file]")]
 Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
 
 _STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
@@ -139,7 +220,10 @@ AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
 # Run
 
 Jobs = Annotated[int, running("Worker processes; 0 for one per core.", "--jobs", min=0)]
-Tmp = Annotated[Path | None, running("Folder for temporary files; with a cluster, one that all machines share.")]
+Tmp = Annotated[
+    Path | None,
+    running("Folder for temporary files; with a cluster, one that all machines share.", callback=existing_folder),
+]
 Quiet = Annotated[bool, running("No progress and no summary.", "--quiet", "-q")]
 Seed = Annotated[int, running("Seed of random choices.", min=0)]
 Resume = Annotated[bool, running("Continue a run that was stopped.", "--resume")]
@@ -161,12 +245,41 @@ AllowPrivate = Annotated[
 Allow = Annotated[
     list[str] | None, crawling("Allow the IP addresses of this network only; repeatable.", metavar="NETWORK")
 ]
+AllowUrls = Annotated[
+    list[str] | None,
+    crawling(
+        "Follow only links whose URL this regular expression matches; repeatable.", "--allow-url", metavar="REGEX"
+    ),
+]
+DenyUrls = Annotated[
+    list[str] | None,
+    crawling("Follow no link whose URL this regular expression matches; repeatable.", "--deny-url", metavar="REGEX"),
+]
+Sitemaps = Annotated[
+    bool, crawling("Also take the pages in the site's sitemaps and feeds.", "--sitemaps/--no-sitemaps")
+]
 Resolve = Annotated[
     list[str] | None,
     crawling(
         "Connect there for this host, instead of what its name resolves to; HOST may begin with '*.'. Repeatable.",
         metavar="HOST=ADDRESS[:PORT]",
     ),
+]
+
+Render = Annotated[
+    RenderWhen,
+    crawling(
+        "Render pages in a browser: all, or with =auto those whose HTML shows little. [default: never]",
+        "--render",
+        metavar="[=auto]",
+        show_default=False,
+    ),
+]
+Browsers = Annotated[int, crawling("Browsers that render at the same time.", min=1)]
+Screenshots = Annotated[bool, crawling("Store a picture of each rendered page, for inspect.")]
+RenderSet = Annotated[
+    list[str] | None,
+    crawling("Limit of rendering, as in load_seconds=40; repeatable.", "--render-set", metavar="NAME=VALUE"),
 ]
 
 # Cluster
@@ -183,21 +296,42 @@ def cleaning_settings(
     favor: Favor | None = None,
     comments: bool | None = None,
     stop_words: Path | None = None,
+    *,
+    method: str | None = None,
     **docview: int | None,
 ) -> CleaningSettings:
-    """The settings that --set, --favor, --comments and --stop-words give; `docview` are settings of that group."""
+    """The settings that --set, --favor, --comments and --stop-words give; `docview` are settings of that group.
+
+    With a `method`, what it does not read is a `SettingsError`.
+    """
     page = {"favor": favor, "comments": comments}
+    if method is not None:
+        given = [f"page.{name}" for name, value in page.items() if value is not None]
+        if given and not method_named(method).reads("page"):
+            option = "--favor" if favor is not None else "--comments"
+            raise SettingsError(f"{option} is read by the methods combined and page, not by {method}; leave it out")
     stops = {"stop_words": stop_list(stop_words).own}
-    return CleaningSettings.from_pairs(
+    settings = CleaningSettings.from_pairs(
         pairs or (),
         page={name: value for name, value in page.items() if value is not None},
         docview=docview | stops,
         segments=stops,
     )
+    if method is not None:
+        check_settings(pairs or (), method)
+    return settings
 
 
-def weight_settings(pairs: list[str] | None, *, mapped: bool = True) -> CstWeightSettings:
-    """The settings of feature weights that --set and --mapped give."""
+def selection_of(keep: list[str] | None, drop: list[str] | None, *, tables: bool) -> Selection:
+    """The selection that --keep, --drop and --no-tables give."""
+    return Selection(keep=tuple(keep or ()), drop=tuple(drop or ()), tables=tables)
+
+
+def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = True) -> CstWeightSettings:
+    """The settings of feature weights that --set and --mapped give to a weighting; `SettingsError` if it reads none."""
+    if pairs and not VectorSettings(weighting=weighting).learns_sites:
+        name = pairs[0].partition("=")[0].strip()
+        raise SettingsError(f"{name} has no effect with --weighting {weighting}; leave it out")
     known = asdict(replace(VectorSettings().weights, mapped=mapped))
     for pair in pairs or ():
         if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
@@ -211,6 +345,40 @@ def stop_list(path: Path | None) -> StopList:
     return StopList() if path is None else StopList.read(path)
 
 
+def learning_settings(pairs: list[str] | None, stop_words: Path | None = None) -> CleaningSettings:
+    """The settings that --set and --stop-words give to a command that learns sites; others are a `SettingsError`."""
+    for pair in pairs or ():
+        group = pair.partition(".")[0].strip()
+        if group in CleaningSettings.groups() and group not in LEARNED_GROUPS:
+            read = f"settings of {', '.join(LEARNED_GROUPS)} are read when a site is learned"
+            raise SettingsError(f"{pair.partition('=')[0].strip()}: {read}; give this one to webwinnow clean")
+    return cleaning_settings(pairs, stop_words=stop_words)
+
+
+def check_read(context: typer.Context, choice: str, *ignored: str) -> None:
+    """Raise `SettingsError` if an option was given that has no effect with another, as in `--algorithm hdbscan`."""
+    _check_effect(context, f"with {choice}", ignored)
+
+
+def check_needs(context: typer.Context, needed: str, *ignored: str) -> None:
+    """Raise `SettingsError` if an option was given that has no effect without something else, as in `--update`."""
+    _check_effect(context, f"without {needed}", ignored)
+
+
+def check_learns(context: typer.Context, method: str) -> None:
+    """Raise `SettingsError` if an option about site models was given, and the method learns no sites."""
+    if not method_named(method).learns:
+        check_read(context, f"--method {method}", "models", "learn_pages")
+
+
+def _check_effect(context: typer.Context, choice: str, ignored: tuple[str, ...]) -> None:
+    for parameter in context.command.params:
+        if parameter.name in ignored and is_given(context, parameter.name):
+            is_off = context.params[parameter.name] is False and parameter.secondary_opts
+            name = max(parameter.secondary_opts if is_off else parameter.opts, key=len)
+            raise SettingsError(f"{name} has no effect {choice}; leave it out")
+
+
 def is_given(context: typer.Context, name: str) -> bool:
     """Whether the user gave the option with the parameter of this name."""
     source = context.get_parameter_source(name)
@@ -222,7 +390,9 @@ def parsing_settings(
 ) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
     limits = ParseLimits(css=css)
-    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=limits, jobs=jobs, learn_pages=learn_pages)
+    return collection.CollectionSettings(
+        site_by=SiteKey.parse(site_by), limits=limits, jobs=jobs, learn_pages=learn_pages
+    )
 
 
 def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:
@@ -237,8 +407,17 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def guard_of(allow_private: bool, allow: list[str] | None, resolve: list[str] | None) -> AddressGuard:
     """The guard of connections that the options ask for."""
+    from webwinnow.crawl.guard import AddressGuard, Route  # noqa: PLC0415 (not every command connects)
+
     routes = tuple(Route.parse(text) for text in resolve or ())
     return AddressGuard(allow_private=allow_private, allow=tuple(allow or ()), routes=routes)
+
+
+def check_rendering(render: str, pairs: list[str] | None) -> tuple[str, ...]:
+    """The settings of rendering; `SettingsError` if nothing is rendered."""
+    if pairs and render == "never":
+        raise SettingsError("--render-set: nothing is rendered; give --render or --render=auto too")
+    return tuple(pairs or ())
 
 
 def chosen_engine(name: str, address: str | None, jobs: int) -> ClusterEngine | None:

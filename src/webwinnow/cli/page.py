@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
 import typer
 
+from webwinnow import crawl
 from webwinnow.cleaner import Cleaner, CleanPage
 from webwinnow.cleaning.tasks import DEFAULT_TASK, task_of
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import printable
-from webwinnow.crawl import CrawlSettings
-from webwinnow.crawl.crawling import fetch_page
+from webwinnow.crawl import RenderWhen
 from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.io.rows import ordered
 from webwinnow.io.sniff import HEAD_BYTES, surely_no_page
 from webwinnow.io.unpacking import ReadLimits, UnpackedStream
 from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.parsing import ParseLimits, parse
 from webwinnow.records import Dropped, PageRecord
-from webwinnow.site.learned import LearnedSite
-from webwinnow.site.modelstore import open_models
+from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.urls import SiteKey, is_web_link
 
 PageFormat = Literal["text", "markdown", "html", "json"]
@@ -34,6 +33,7 @@ SHOWN_CAUSES = 3
 
 
 def page(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="An HTML file, a URL, or - for standard input.")],
     format: Annotated[PageFormat, opt.writing("Output format: one of these.", "--format", "-f")] = "text",
     explain: Annotated[
@@ -43,6 +43,9 @@ def page(
     favor: opt.Favoring = None,
     task: opt.Task = DEFAULT_TASK,
     comments: opt.Comments = None,
+    keep: opt.Keep = None,
+    drop: opt.Drop = None,
+    tables: opt.Tables = True,
     models: opt.Models = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
@@ -52,11 +55,15 @@ def page(
         str | None, opt.reading("Content-Type header of the page; it may name the charset.")
     ] = None,
     max_bytes: opt.MaxBytes = opt.MAX_BYTES,
+    render: opt.Render = "never",
+    render_set: opt.RenderSet = None,
     allow_private: opt.AllowPrivate = False,
     allow: opt.Allow = None,
     resolve: opt.Resolve = None,
 ) -> None:
     """Turn one page into text, Markdown, sanitised HTML or its record.
+
+    A page is cleaned by itself, or with what was learned of its site (--models).
 
     Examples:
 
@@ -64,10 +71,16 @@ def page(
         webwinnow page https://example.org/a --format markdown
         curl -s https://example.org/ | webwinnow page - --url https://example.org/ --format markdown
         webwinnow page article.html --format json | jq .title
+        webwinnow page https://example.org/app --render
         webwinnow page article.html --url https://example.org/a --models models --explain
     """
     limits = ParseLimits(max_bytes=max_bytes)
-    guard = opt.guard_of(allow_private, allow, resolve)
+    opt.check_learns(context, method)
+    if not is_web_link(file) and render == "never":
+        opt.check_needs(context, "a URL to fetch or --render", "allow_private", "allow", "resolve")
+    if allow or resolve:
+        opt.guard_of(allow_private, allow, resolve)  # a wrong value is an error wherever the page is from
+    rendering = opt.check_rendering(render, render_set)
     key = SiteKey.parse(site_by)
     if key.by == "column":
         raise SettingsError(
@@ -75,18 +88,30 @@ def page(
         )
     if models is not None:
         key.check_sites("cleaning with models")
-    settings = opt.cleaning_settings(set_, favor, comments, stop_words)
-    cleaner = Cleaner.of(method, settings, task_of(task), kinds=explain)
+    settings = opt.cleaning_settings(set_, favor, comments, stop_words, method=method)
+    selection = opt.selection_of(keep, drop, tables=tables)
+    cleaner = Cleaner.of(method, settings, task_of(task), kinds=explain, selection=selection)
     if is_web_link(file):
-        fetched = fetch_page(file, CrawlSettings(guard=guard, max_size=max(1, max_bytes), retries=1))
-        body, url, content_type = fetched.body, url or fetched.url, content_type or fetched.content_type
+        guard = opt.guard_of(allow_private, allow, resolve)
+        asked = crawl.CrawlSettings(
+            guard=guard, max_size=max(1, max_bytes), retries=1, render=render, render_set=rendering
+        )
+        fetched = crawl.fetch_page(file, asked)
+        url = url or fetched.url
+        if not fetched.layout:
+            fetched = replace(fetched, content_type=content_type or fetched.content_type)
     else:
-        body = _read(file, max_bytes)
-    tree = parse(body, url, content_type=content_type, limits=limits)
+        fetched = PageRecord(url=url, body=_read(file, max_bytes), content_type=content_type)
+        if render != "never":
+            fetched = _rendered(fetched, opt.guard_of(allow_private, allow, resolve), render, rendering)
     model = None if models is None else _model(models, key, url)
+    limits = limits_for(model, limits)
+    tree = parse(fetched.body, url, content_type=fetched.content_type, limits=limits, layout=fetched.layout)
     clean = cleaner.clean(tree, model)
     if format == "json":
-        written = json.dumps(ordered(clean.record()), ensure_ascii=False) + "\n"
+        from webwinnow.io.rows import ordered  # noqa: PLC0415 (not for other formats)
+
+        written = json.dumps(ordered(clean.record(fetched=fetched.fetched_at)), ensure_ascii=False) + "\n"
     else:
         written = clean.render(format)
     sys.stdout.buffer.write(written.encode("utf-8"))  # whatever the locale: stdout is for machines
@@ -101,11 +126,20 @@ def page(
 def _model(models: Path, site_by: SiteKey, url: str) -> LearnedSite | None:
     """The model of the page's site; a message on stderr if there is none."""
     site = site_by.of(PageRecord(url=url, body=b""))
+    from webwinnow.site.modelstore import open_models  # noqa: PLC0415 (only with --models)
+
     found = open_models(models).find(site)
     if found is None:
         named = f"the site {site!r}" if site else "pages without a web address; give the page's with --url"
         sys.stderr.write(f"webwinnow: {models} has no model of {named}; the page is cleaned without one\n")
     return found
+
+
+def _rendered(page: PageRecord, guard: crawl.AddressGuard, when: RenderWhen, chosen: tuple[str, ...]) -> PageRecord:
+    """The page after rendering. Its other files are requested if it has a URL."""
+    from webwinnow.browser import RenderSettings, render_file  # noqa: PLC0415 (an optional extra)
+
+    return render_file(page, guard, always=when == "all", settings=RenderSettings.of_pairs(chosen, browsers=1))
 
 
 def _read(file: str, max_bytes: int) -> bytes:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from webwinnow.cli import options as opt
+from webwinnow.cli.terminal import stoppable
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.service.settings import ServiceSettings, is_loopback
 
@@ -29,6 +30,9 @@ def serve(
     names: Annotated[
         list[str] | None, opt.running("Host name by which clients call the server; repeatable.", "--name")
     ] = None,
+    tls: Annotated[
+        bool, opt.running("Clients reach the server by https, through a reverse proxy: cookies are sent by https only.")
+    ] = False,
     inputs: Annotated[list[Path] | None, opt.reading("Folder whose files jobs may name; repeatable.")] = None,
     upload_bytes: Annotated[
         int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
@@ -40,9 +44,12 @@ def serve(
     queued_jobs: Annotated[int, opt.running("Jobs that may wait; more are refused.", "--queue", min=1)] = 20,
     workers: opt.Jobs = 0,
     fetch: Annotated[bool, opt.crawling("Fetch pages by URL.")] = True,
+    no_render: Annotated[bool, opt.crawling("Render no crawled page in a browser.", "--no-render")] = False,
     allow_private: opt.AllowPrivate = False,
 ) -> None:
     """Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.
+
+    Only this machine reaches it, unless --host is given; then a token is required.
 
     Examples:
 
@@ -60,14 +67,15 @@ def serve(
         sys.stderr.write(f"webwinnow: {host} is reached from other machines: a token is required. It is: {token}\n")
     folders = tuple(path.absolute() for path in inputs or ())
     changed: dict[str, object] = {"folder": folder.absolute(), "inputs": folders, "names": tuple(names or ())}
-    changed["stop_list"] = opt.stop_list(stop_words)
+    changed |= {"stop_list": opt.stop_list(stop_words), "render": not no_render}
     settings = ServiceSettings(**opt.fields_of(ServiceSettings, locals()) | changed)
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
 
     def announce(port: int) -> None:
         sys.stderr.write(f"webwinnow: http://{shown}:{port}/ serves {folder}; Ctrl-C stops it\n")
 
-    run_server(settings, announce)
+    with stoppable(f"{folder} has jobs, results and models; the same command continues jobs that were not done"):
+        run_server(settings, announce)
 
 
 def _token(file: Path | None) -> str | None:

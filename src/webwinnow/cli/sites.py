@@ -15,9 +15,11 @@ from webwinnow.commands.mine import mine_sites
 from webwinnow.commands.minesettings import SITE_PAGES as MINED_PAGES
 from webwinnow.commands.minesettings import MineSettings
 from webwinnow.commands.sites import SITE_PAGES, SiteRun, classify_sites, train_sites
+from webwinnow.counted import counted
 from webwinnow.crawl import CrawlSettings
 from webwinnow.errors import SettingsError
-from webwinnow.io import check_output
+from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import write_bytes
 from webwinnow.report.minedsites import mined_html
 from webwinnow.sitemining.denoising import DenoisingSettings, TermDenoiser
 from webwinnow.sitemining.discovery import DiscoverySettings
@@ -41,7 +43,7 @@ sites = typer.Typer(
 def train(
     inputs: opt.Inputs,
     label: Annotated[str, opt.label(": the topic of its site")],
-    out: Annotated[Path, opt.out("an .npz file")],
+    out: Annotated[Path, opt.out("an .npz file, or - for standard output", callback=opt.written(".npz"))],
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
     thesaurus: opt.Thesaurus = None,
@@ -72,24 +74,25 @@ def train(
         webwinnow sites train sites.parquet --label topic -o topics.npz --method superpage --set topics.nearest=1
     """
     check_output(out, "jsonl")
+    check_apart(inputs, out)
     chosen, stop_list = LearningSettings.from_pairs(set_ or ()), opt.stop_list(stop_words)
     denoiser = _denoiser(thesaurus, chosen.denoising, stop_list)
     model = SiteTopics(method, site_by=site_by, stop_list=stop_list, settings=chosen.topics, denoiser=denoiser)
     settings = opt.parsing_settings(site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = train_sites(inputs, model, settings, label=label, most=pages, score=score, tmp=tmp, **progress.callbacks)
-    write_file(out, model.to_bytes())
+    write_bytes(out, model.to_bytes())
     summary = [_summary(run, "learned")]
     if run.unlabelled:
-        summary.append(f"{len(run.unlabelled):,} sites without a topic: {', '.join(run.unlabelled[:5])}")
+        summary.append(f"{counted(len(run.unlabelled), 'site')} without a topic: {', '.join(run.unlabelled[:5])}")
     summary += run.score.lines() if run.score else []
-    finish(summary, quiet=quiet, failed=run.failed)
+    finish(summary, quiet=quiet, failed=run.failed or progress.partial_inputs)
 
 
 @sites.command()
 def mine(
     seeds: Annotated[Path, opt.reading("Sites with topics: a table of start pages and labels, or stored pages.")],
-    out: Annotated[Path, opt.out("the folder of the run; a stopped run in it is continued")],
+    out: Annotated[Path, opt.out_folder("the folder of the run; a stopped run in it is continued")],
     label: Annotated[str, opt.label(": the topic of its site")] = "label",
     topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
@@ -182,14 +185,15 @@ def classify(
 
         webwinnow sites classify topics.npz crawl.warc.gz -o topics.jsonl
     """
+    check_apart([model], out)
     learned = SiteTopics.load(model)
     if thesaurus is not None:
         learned.denoise_by(Thesaurus.read(thesaurus, stop_list=learned.stop_list))
     settings = opt.parsing_settings(learned.site_by if site_by is None else site_by, jobs)
     with shown_progress(quiet=quiet) as progress:
         run = classify_sites(learned, inputs, out, settings, most=pages, none=none, tmp=tmp, **progress.callbacks)
-    rest = [f"{run.unanswered:,} sites without an answer: see reason"] if run.unanswered else []
-    finish([_summary(run, "classified"), *rest], quiet=quiet, failed=run.failed)
+    rest = [f"{counted(run.unanswered, 'site')} without an answer: see reason"] if run.unanswered else []
+    finish([_summary(run, "classified"), *rest], quiet=quiet, failed=run.failed or progress.partial_inputs)
 
 
 def _denoiser(path: Path | None, settings: DenoisingSettings, stop_list: StopList) -> TermDenoiser | None:
@@ -203,4 +207,5 @@ def _denoiser(path: Path | None, settings: DenoisingSettings, stop_list: StopLis
 
 def _summary(run: SiteRun, done: str) -> str:
     topics = ", ".join(f"{name} {count:,}" for name, count in sorted(run.topics.items()))
-    return f"{run.sites:,} sites {done} ({topics or 'none'}); {run.pages:,} pages, {run.failed:,} failed"
+    pages = counted(run.pages, "page")
+    return f"{counted(run.sites, 'site')} {done} ({topics or 'none'}); {pages}, {run.failed:,} failed"

@@ -1,4 +1,4 @@
-"""Old spellings of commands and options, and what they are called now."""
+"""Old spellings of commands and options, what they are called now, and options with an optional value."""
 
 from __future__ import annotations
 
@@ -54,6 +54,12 @@ def check_spelling(arguments: list[str]) -> None:
             raise SettingsError(f"webwinnow {old} is now webwinnow {new}")
         if f" --{option} " in given:
             raise SettingsError(f"webwinnow {old} is now webwinnow {command} {new}")
+
+
+def spelled_out(arguments: list[str]) -> list[str]:
+    """The command line with the value of an option that may be given without one: `--render` means `--render=all`."""
+    own = len(list(takewhile(lambda given: given != "--", arguments)))
+    return ["--render=all" if given == "--render" and at < own else given for at, given in enumerate(arguments)]
 
 
 def _split(argument: str) -> list[str]:

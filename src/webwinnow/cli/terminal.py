@@ -9,16 +9,14 @@ from contextlib import contextmanager
 from typing import TypedDict
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TaskID, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
+from webwinnow.io.unpacking import InputProblem
 from webwinnow.progress import Progress as OnProgress
 
 SECONDS_BETWEEN_LINES = 10.0
 SPEED_AFTER = 1.0
 """Seconds after which the speed of a stage and the time left are shown."""
-_STAGES = {
+STAGES = {
     "crawl": "crawling",
     "parse": "reading and parsing",
     "learn": "learning site by site",
@@ -37,7 +35,7 @@ _STAGES = {
     "sites": "reading sites",
     "rank": "ranking",
 }
-_UNITS = {
+UNITS = {
     "write": "parts/s",
     "choose": "tried/s",
     "cluster": "runs/s",
@@ -61,6 +59,8 @@ class ShownProgress:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
+        self.partial_inputs = 0
+        """Problems that say that an input was read only in part."""
         self.stage, self.first = "", 0
         self.last = self.started = time.monotonic()
 
@@ -83,35 +83,16 @@ class ShownProgress:
             rate = "" if speed is None else f", {speed:,.0f}/s"
             left = "" if not total or not speed else f", {(total - done) / speed:,.0f} s left"
             of = "" if total is None else f" of {total:,}"
-            sys.stderr.write(f"webwinnow: {_STAGES[stage]}: {done:,}{of}{rate}{left}\n")
+            sys.stderr.write(f"webwinnow: {STAGES[stage]}: {done:,}{of}{rate}{left}\n")
 
     def note(self, problem: str) -> None:
-        """Report a problem with an input."""
-        sys.stderr.write(f"webwinnow: {problem}\n")
+        """Report a problem with an input, or a remark."""
+        self.partial_inputs += isinstance(problem, InputProblem)
+        self.show(f"webwinnow: {printable(problem)}")
 
-
-class _Bars(ShownProgress):
-    """Progress of a run: a bar for each stage, on a terminal."""
-
-    def __init__(self, bars: Progress) -> None:
-        super().__init__(SECONDS_BETWEEN_LINES)
-        self.bars = bars
-        self.tasks: dict[str, TaskID] = {}
-
-    def update(self, stage: str, done: int, total: int | None) -> None:
-        speed = self.speed(stage, done)
-        if stage not in self.tasks:
-            self.tasks[stage] = self.bars.add_task(_STAGES[stage], total=total, speed="")
-        shown = "" if speed is None else f"{speed:,.0f} {_UNITS.get(stage, 'pages/s')}"
-        self.bars.update(self.tasks[stage], completed=done, total=total, speed=shown)
-
-    def note(self, problem: str) -> None:
-        self.bars.console.print(f"webwinnow: {problem}", markup=False, highlight=False)
-
-
-class _TimeLeft(TimeRemainingColumn):
-    def render(self, task: Task) -> Text:
-        return Text() if (task.elapsed or 0.0) < SPEED_AFTER else super().render(task)
+    def show(self, line: str) -> None:
+        """Write a line for people."""
+        sys.stderr.write(f"{line}\n")
 
 
 @contextmanager
@@ -120,25 +101,23 @@ def shown_progress(*, quiet: bool) -> Iterator[ShownProgress]:
     if quiet or not sys.stderr.isatty():
         yield ShownProgress(float("inf") if quiet else SECONDS_BETWEEN_LINES)
         return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[speed]}"),
-        _TimeLeft(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bars:
-        yield _Bars(bars)
+    from webwinnow.cli.bars import shown_bars  # noqa: PLC0415 (rich is loaded on a terminal only)
+
+    with shown_bars() as bars:
+        yield bars
+
+
+UNCHANGED = "no file was written. Run the same command again"
+"""What Ctrl-C leaves of a command whose output appears at the end, and how to go on."""
 
 
 @contextmanager
-def stoppable(message: str) -> Iterator[None]:
-    """Exit with code 130 and a message when the user presses Ctrl-C."""
+def stoppable(message: str | Callable[[], str]) -> Iterator[None]:
+    """Exit with code 130 and a message when the user presses Ctrl-C: what is kept, and how to go on."""
     try:
         yield
     except KeyboardInterrupt:
-        sys.stderr.write(f"webwinnow: stopped; {message}\n")
+        sys.stderr.write(f"webwinnow: stopped; {message if isinstance(message, str) else message()}\n")
         raise typer.Exit(130) from None
 
 

@@ -7,7 +7,6 @@ Pages that need nothing of their site were cleaned when they were parsed and are
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections import deque
@@ -20,13 +19,22 @@ import numpy as np
 from webwinnow.collection.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.collection.pageworker import failed_page
 from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.workerjobs import CleanStored, LearnSite, PageCleaned, Shared, SiteLearned, SiteToClean
+from webwinnow.collection.workerjobs import (
+    CleanStored,
+    LearnSite,
+    PageCleaned,
+    Ref,
+    Shared,
+    SiteLearned,
+    SiteToClean,
+)
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
 from webwinnow.io import record_line
 from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import Replicas, ReplicaSettings, Sketches, find_replicas, sketch_type
 from webwinnow.replicas.sketches import placed
 from webwinnow.storage import write_file
+from webwinnow.storage.fastjson import from_json
 
 PART_PAGES = 64
 """Pages in a part of the output at most."""
@@ -77,17 +85,22 @@ class Counts:
     all_words: int = 0
     repeats: list[tuple[int, str, str]] = field(default_factory=list)
     """(pages, text, site)."""
+    kept_links: dict[str, int] = field(default_factory=dict)
+    removed_links: dict[str, int] = field(default_factory=dict)
+    """Links by the kind of their regions."""
 
     def add(self, other: Counts) -> None:
         """Add other counts."""
-        for counted in ("outcomes", "reasons", "remarks"):
-            mine = getattr(self, counted)
-            for name, count in getattr(other, counted).items():
+        for counted in ("outcomes", "reasons", "remarks", "kept_links", "removed_links"):
+            found = getattr(other, counted)
+            mine = getattr(self, counted) if found else found
+            for name, count in found.items():
                 known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
                 mine[known] = mine.get(known, 0) + count
         self.kept_words += other.kept_words
         self.all_words += other.all_words
-        self.repeats = sorted([*self.repeats, *other.repeats], key=lambda r: (-r[0], r[1], r[2]))[:SHOWN_REPEATS]
+        if other.repeats:
+            self.repeats = sorted([*self.repeats, *other.repeats], key=lambda r: (-r[0], r[1], r[2]))[:SHOWN_REPEATS]
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for `from_plain`."""
@@ -118,7 +131,7 @@ class _Part(NamedTuple):
     def jobs(self) -> list[CleanStored]:
         """The jobs for its pages."""
         return [
-            CleanStored(site, row.url, row.page_id, row.ref, row.error)
+            CleanStored(site, row.url, row.page_id, row.ref, row.error, row.fetched_at)
             for site, row in zip(self.site_of, self.rows, strict=True)
         ]
 
@@ -155,6 +168,8 @@ class _PartOutput:
                 kept_words=page.kept_words,
                 all_words=page.all_words,
                 repeats=[(pages, text, site) for pages, text in page.repeats],
+                kept_links={kind: number for kind, kept, number in page.links if kept},
+                removed_links={kind: number for kind, kept, number in page.links if not kept},
             )
         )
 
@@ -222,11 +237,18 @@ class _CleanStage:
             yield from self._task_of(small)
 
     def _add_small(self, part: _Part, name: str) -> None:
-        learns = self.learns and name not in self.models
-        chosen = self.store.chosen_of(name, self.settings.learn_pages) if learns else None
-        part.sites.append(SiteToClean(name, chosen, self.models.get(name)))
-        part.rows.extend(self.store.pages_of(name))
-        part.site_of.extend([len(part.sites) - 1] * (len(part.rows) - len(part.site_of)))
+        rows = list(self.store.pages_of(name))
+        part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
+        part.rows.extend(rows)
+        part.site_of.extend([len(part.sites) - 1] * len(rows))
+
+    def _chosen(self, name: str, rows: list[PageRow]) -> list[Ref] | None:
+        """The pages that a small site is learned from; None if it is not learned."""
+        if not self.learns or name in self.models:
+            return None
+        if len(rows) == 1:  # most sites of a sample of the web
+            return [ref for row in rows if (ref := row.ref) is not None]
+        return self.store.chosen_of(name, self.settings.learn_pages)
 
     def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
         if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
@@ -341,7 +363,7 @@ class CollectionReplicas:
         """The lines of all records, with `replica_of`."""
         for place, line in enumerate(lines):
             kept = self.replica_of(place)
-            yield line if kept is None else record_line(json.loads(line) | {"replica_of": kept})
+            yield line if kept is None else record_line(from_json(line) | {"replica_of": kept})
 
     def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """All records, with `replica_of`."""

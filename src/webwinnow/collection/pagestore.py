@@ -15,27 +15,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
+from zlib import crc32
 
 from webwinnow.collection.workerjobs import Ref
 from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.pagetree import PageTree
 from webwinnow.platforms import lock_file
 from webwinnow.records import PageRecord
-from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_note
+from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_all, write_note
 from webwinnow.treebytes import tree_from_bytes
 from webwinnow.urls import SiteKey
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free on the disk of the folder."""
 COMMIT_PAGES = 256
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 
 _SCHEMA = """
 CREATE TABLE pages (
     ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
-    key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT
+    key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT,
+    checksum INTEGER
 );
 CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
 """
@@ -107,11 +109,14 @@ class CollectionStore:
         self._lock = self._locked()
         advice = "it is no run that can be resumed, leave out --resume"
         self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
-        self._index.execute(f"PRAGMA temp_store_directory = '{str(folder).replace(chr(39), chr(39) * 2)}'")
+        with suppress(UnicodeEncodeError):  # a name that is not UTF-8: then SQLite sorts in the system's folder
+            self._index.execute(f"PRAGMA temp_store_directory = '{str(folder).replace(chr(39), chr(39) * 2)}'")
         self._check_identity(identity)
         self._spool: IO[bytes] = self.spool_path.open("a+b", buffering=0)
         self._spool_size = self._spool.seek(0, os.SEEK_END)
-        self._pending: list[PageRow] = []
+        self._pending: list[tuple[PageRow, int | None]] = []
+        if resume:
+            self._drop_damaged()
 
     def __enter__(self) -> Self:
         return self
@@ -127,13 +132,15 @@ class CollectionStore:
     # Pages
 
     def add_page(self, row: PageRow, packed: bytes | None = None) -> None:
-        """Add a page; `packed` is a packed `StoredPage`."""
+        """Add a page; `packed` is a packed `StoredPage`. `OSError` if the disk does not take all of it."""
+        checksum = None
         if packed is not None:
             self._check_room(len(packed))
-            self._spool.write(packed)
+            write_all(self._spool, packed)
+            checksum = crc32(packed)
             row = row._replace(ref=(self._spool_size, len(packed)))
             self._spool_size += len(packed)
-        self._pending.append(row)
+        self._pending.append((row, checksum))
         if len(self._pending) >= COMMIT_PAGES:
             self.commit()
 
@@ -144,11 +151,11 @@ class CollectionStore:
     def commit(self) -> None:
         """Write the rows of the pages added last."""
         rows = [
-            (*row[:4], row.key - SIGN, row.content, *(row.ref or (None, None)), row.error, row.fetched_at)
-            for row in self._pending
+            (*row[:4], row.key - SIGN, row.content, *(row.ref or (None, None)), row.error, row.fetched_at, checksum)
+            for row, checksum in self._pending
         ]
         with transaction(self._index):
-            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
         self._pending.clear()
 
     def has_page(self, ordinal: int) -> bool:
@@ -202,7 +209,7 @@ class CollectionStore:
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
         found = self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,))
-        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at in found:
+        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, _ in found:
             ref = None if offset is None else (offset, length)
             yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
@@ -224,7 +231,7 @@ class CollectionStore:
 
     # Stages
 
-    def mark(self, name: str, value: str = "done") -> None:
+    def mark(self, name: str, value: Any = "done") -> None:
         """Store a note about the run."""
         write_note(self._index, name, value)
 
@@ -285,6 +292,16 @@ class CollectionStore:
         self.folder.rename(_aside(self.folder))
         self._lock.close()
         _clear(_aside(self.folder))
+
+    def _drop_damaged(self) -> None:
+        """Remove pages whose bytes in the spool are not what was written, to parse them again, and all parts."""
+        found = self._index.execute("SELECT ordinal, offset, length, checksum FROM pages WHERE checksum IS NOT NULL")
+        damaged = [(at,) for at, offset, length, checksum in found if crc32(self.read((offset, length))) != checksum]
+        if damaged:
+            with transaction(self._index):
+                self._index.executemany("DELETE FROM pages WHERE ordinal = ?", damaged)
+                self._index.execute("DELETE FROM parts")
+                self._index.execute("DELETE FROM about WHERE name = 'parsed'")
 
     def _order_by_site(self) -> None:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")

@@ -10,10 +10,11 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ from webwinnow.collection.workerjobs import (
     decode_task,
 )
 from webwinnow.docview import CategoryModel
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, ModelError
 from webwinnow.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.io.rows import LINK_FIELDS, ordered, record_line
 from webwinnow.links import page_edges
@@ -55,16 +56,22 @@ from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits, parse
-from webwinnow.platforms import limit_memory
+from webwinnow.platforms import die_with_parent, limit_memory
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
-from webwinnow.site.learned import LearnedSite
+from webwinnow.site.featureweights import FeatureWeights
+from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sums import TEXTS, SiteSums, block_keys, page_key
+from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, block_keys, page_key
 from webwinnow.storage import read_frame, write_frame
+from webwinnow.storage.fastjson import to_json
 from webwinnow.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.urls import SiteKey
+from webwinnow.vectors import learn_weights
+
+if TYPE_CHECKING:
+    from webwinnow.mining.classmodel import ClassModel
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""
@@ -110,13 +117,15 @@ class PageWorker:
         self.spool: int | None = None
         self.spool_path = ""
         self.model_of: tuple[str, LearnedSite | None] | None = None
+        self.class_weights: FeatureWeights | None = None
+        self.last: tuple[Ref, StoredPage] | None = None
         self.request_models: ModelCache | None = None
         self.cleans_at_once = self.scores = False
         if isinstance(settings, RunSettings):
             self.run = settings
             self.cleans_at_once = not settings.learns
             task = settings.task if settings.links is None else TASKS[DEFAULT_TASK]
-            self.cleaner = Cleaner.of(settings.method, settings.cleaning, task)
+            self.cleaner = Cleaner.of(settings.method, settings.cleaning, task, selection=settings.selection)
             self.method = self.cleaner.method
             self.scores = self.method.scores
             self.models = None if settings.models is None else ModelCache(open_models(Path(settings.models)))
@@ -125,6 +134,20 @@ class PageWorker:
     def categories(self) -> CategoryModel | None:
         """The model of content categories, if the run has one."""
         return None if self.run.categories is None else CategoryModel.load(Path(self.run.categories))
+
+    @cached_property
+    def is_filtering(self) -> bool:
+        """Whether pages are dropped by language, length or quality, or have signals."""
+        return not self.run.corpus.is_open
+
+    @cached_property
+    def classes(self) -> ClassModel | None:
+        """The model of classes, if the run has one."""
+        if self.run.classes is None:
+            return None
+        from webwinnow.mining.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
+
+        return ClassModel.load(Path(self.run.classes))
 
     def do(self, job: Job, shared: Shared) -> Result:
         """Do one job of a task."""
@@ -151,10 +174,13 @@ class PageWorker:
         """Parse a page, with evidence where the method learns from that; clean it where it needs no site model."""
         settings, url = self.settings, page.url
         site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
-        tree = parse(page.body, url=url, content_type=page.content_type, limits=settings.limits)
+        model = None
+        if self.cleans_at_once and self.models is not None and self.method.learns:
+            model = self.models.model(site)
+        limits = limits_for(model, settings.limits)
+        tree = parse(page.body, url=url, content_type=page.content_type, limits=limits, layout=page.layout)
         if self.cleans_at_once:
-            model = self.models.model(site) if self.models is not None and self.method.learns else None
-            cleaned = self._cleaned(tree, None, model, settings.site_by.name(site, url), page.page_id)
+            cleaned = self._cleaned(PageContext(tree), model, settings.site_by.name(site, url), page)
             if not self.run.keep_trees:
                 return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
             stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
@@ -169,7 +195,8 @@ class PageWorker:
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
         cleaning = CleaningSettings.from_plain(job.cleaning)
-        sums = SiteSums(job.site, pagelets=cleaning.template.pagelets, stops=cleaning.segments.stop_list)
+        pagelets, stops = cleaning.template.pagelets, cleaning.segments.stop_list
+        sums = SiteSums(job.site, pagelets=pagelets, stops=stops, css=self.settings.limits.css)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)
@@ -180,6 +207,9 @@ class PageWorker:
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
         known = [SiteSums.load(path) for path in job.earlier]
+        if known[-1].css not in (None, self.settings.limits.css):
+            how = "with" if known[-1].css else "without"
+            raise ModelError(f"its earlier pages were learned {how} --css; {SAME_CSS}")
         epoch = join_epoch(
             known,
             lambda: self._trees(job.chosen),
@@ -209,16 +239,16 @@ class PageWorker:
 
     def _learned_from_evidence(self, chosen: list[Ref]) -> tuple[LearnedSite, list[tuple[int, str]]]:
         """Learn a site from the page model's evidence; the trees stay packed."""
+        if len(chosen) == 1:
+            return LearnedSite.of_one(self._stored(chosen[0]).fingerprint), []
         sums = SiteSums(parts=self.method.parts)
         for ref in chosen:
             self.heartbeat()
-            stored = StoredPage.unpack(self._read(ref))
+            stored = self._stored(ref)
             assert stored.evidence is not None
             evidence = PageEvidence.from_bytes(stored.evidence)
             sums.add_evidence(stored.fingerprint, evidence)
         model = LearnedSite.of(sums)
-        if len(chosen) == 1:
-            return model, []
         pages = model.block_table.pages_that_say(evidence.text)
         repeated = np.flatnonzero(pages > 1)
         assert stored.tree is not None
@@ -236,11 +266,15 @@ class PageWorker:
         if not self.cleans_at_once and (self.model_of is None or self.model_of[0] != site.name):
             model, repeats = self._site_model(site)
             self.model_of = (site.name, model)
+            self.class_weights = None
+            if self.classes is not None and self.classes.vectors.learns_sites and site.chosen:
+                self.class_weights = learn_weights(self._trees(site.chosen), self.classes.vectors.weights)
         model = self.model_of[1] if self.model_of is not None else None
-        stored = StoredPage.unpack(self._read(page.ref))
+        stored = self._stored(page.ref)
         assert stored.tree is not None
         evidence = None if stored.evidence is None else PageEvidence.from_bytes(stored.evidence)
-        cleaned = self._cleaned(tree_from_bytes(stored.tree), evidence, model, site.name, page.page_id)
+        context = PageContext(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
+        cleaned = self._cleaned(context, model, site.name, page)
         return cleaned._replace(repeats=repeats)
 
     def _site_model(self, site: SiteToClean) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
@@ -249,20 +283,29 @@ class PageWorker:
         return (None, []) if site.chosen is None else self._learned(site.chosen)
 
     def _cleaned(
-        self, tree: PageTree, evidence: PageEvidence | None, model: LearnedSite | None, site: str, page_id: str | None
+        self, page: PageContext, model: LearnedSite | None, site: str, job: ParsePage | CleanStored
     ) -> PageCleaned:
-        evidence = self.cleaner.evidence(tree) if evidence is None else evidence
-        clean = self.cleaner.clean(tree, model, evidence)
-        about = {"page_id": page_id, "site": site}
+        evidence = page.evidence if self.scores else None
+        clean = self.cleaner.clean_in(page, model)
+        about = {"page_id": job.page_id, "site": site}
         if self.run.links is not None:
             return self._links(clean, about)
         if self.run.vectors:
             return self._vector(clean)
-        record = clean.record(also=self.run.also, categories=self.categories, view=self.run.view)
+        run, fetched = self.run, job.fetched_at
+        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=fetched)
         record |= about
-        rejected = list(_rejected(clean, record)) if self.run.rejected else []
+        if self.classes is not None:
+            found = self.classes.classify(clean, self.class_weights)
+            is_certain = found.is_certain(self.run.class_none, self.run.class_least)
+            record["category"] = found.label if is_certain else None
+        text, is_kept = record["text"], record["outcome"] == "kept"
+        if self.is_filtering:
+            self.run.corpus.judge(record)
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
-        sketch = self._sketch(clean, evidence, model, record)
+        is_filtered = is_kept and outcome != "kept"
+        rejected = list(_rejected(clean, record, text if is_filtered else None)) if self.run.rejected else []
+        sketch = b"" if is_filtered else self._sketch(clean, evidence, model, record)
         return PageCleaned(record_line(record), rejected, outcome, reason, kept, words, sketch)
 
     def _sketch(
@@ -285,14 +328,15 @@ class PageWorker:
     def _links(self, clean: CleanPage, about: dict[str, str | None]) -> PageCleaned:
         """The lines of a page's links instead of its record."""
         verdict, context = clean.verdict, PageContext(clean.tree, blocks=clean.blocks)
+        edges = page_edges(context, verdict, self.run.task, clean.model)
         lines = [
-            record_line(edge._asdict() | about, LINK_FIELDS)
-            for edge in page_edges(context, verdict, self.run.task, clean.model)
-            if edge.kept or self.run.links == "all"
+            record_line(edge._asdict() | about, LINK_FIELDS) for edge in edges if edge.kept or self.run.links == "all"
         ]
+        counted = Counter((edge.kind or "unknown", edge.kept) for edge in edges)
+        links = [(kind, kept, number) for (kind, kept), number in sorted(counted.items())]
         outcome = clean.outcome
         name, reason = ("dropped", outcome.reason) if isinstance(outcome, Dropped) else ("kept", verdict.note)
-        return PageCleaned(b"".join(lines), [], name, reason, clean.kept_words, clean.all_words)
+        return PageCleaned(b"".join(lines), [], name, reason, clean.kept_words, clean.all_words, links=links)
 
     # The spool
 
@@ -301,10 +345,17 @@ class PageWorker:
         if self.spool is None or self.spool_path != path:
             if self.spool is not None:
                 os.close(self.spool)
-            self.spool, self.spool_path, self.model_of = os.open(path, os.O_RDONLY), path, None
+            self.spool, self.spool_path = os.open(path, os.O_RDONLY), path
+            self.model_of = self.last = None
 
     def _trees(self, refs: list[Ref]) -> Iterator[PageTree]:
         return (stored_tree(self._read(ref)) for ref in refs)
+
+    def _stored(self, ref: Ref) -> StoredPage:
+        """A page of the spool; the last one is not read again."""
+        if self.last is None or self.last[0] != ref:
+            self.last = ref, StoredPage.unpack(self._read(ref))
+        return self.last[1]
 
     def _read(self, ref: Ref) -> bytes:
         assert self.spool is not None
@@ -328,13 +379,12 @@ def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings,
 def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) -> RequestCleaned:
     """Clean a page with its own options: its record as JSON; with `explain`, also the decision on each block."""
     options = job.options
-    tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits)
     site_by = SiteKey.parse(options["site_by"])
     site = site_by.of(PageRecord(url=job.url, body=b""))
     model = models.model(site) if options["models"] and site else None
-    settings = CleaningSettings.from_plain(options["cleaning"])
-    cleaner = Cleaner.of(options["method"], settings, TASKS[options["task"]], kinds=options["explain"])
-    clean = cleaner.clean(tree, model)
+    tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits_for(model, limits))
+    asked = [options[name] for name in ("method", "cleaning", "task", "explain")]
+    clean = _request_cleaner(json.dumps(asked)).clean(tree, model)
     answer = record = ordered(clean.record(also=tuple(options["also"])) | {"site": site_by.name(site, job.url)})
     if options["explain"]:
         decisions = [
@@ -342,14 +392,22 @@ def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) ->
             for found in clean.decisions(explain=True)
         ]
         answer = {"record": record, "decisions": decisions}
-    return RequestCleaned(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace"))
+    return RequestCleaned(to_json(answer))
 
 
-def _rejected(clean: CleanPage, record: dict[str, Any]) -> Iterator[bytes]:
-    """What was removed from a page: the page itself, or its blocks."""
+@lru_cache(maxsize=16)  # most requests have the same options
+def _request_cleaner(asked: str) -> Cleaner:
+    """The cleaner of method, settings, task and whether to explain, as JSON."""
+    method, cleaning, task, explain = json.loads(asked)
+    return Cleaner.of(method, CleaningSettings.from_plain(cleaning), TASKS[task], kinds=explain)
+
+
+def _rejected(clean: CleanPage, record: dict[str, Any], text: str | None) -> Iterator[bytes]:
+    """What was removed from a page: the page itself, with its clean `text` if it has any, or its blocks."""
     about = {name: record[name] for name in ("url", "page_id", "site")}
     if record["outcome"] != "kept":
-        yield _line(about | {"outcome": record["outcome"], "reason": record["reason"]})
+        dropped = about | {"outcome": record["outcome"], "reason": record["reason"]}
+        yield _line(dropped if text is None else dropped | {"text": text})
     for decision in clean.decisions():
         if not decision.kept:
             yield _line(about | {"xpath": decision.xpath, "reason": decision.reason, "text": decision.text})
@@ -371,7 +429,8 @@ def _line(record: dict[str, Any]) -> bytes:
 
 def main() -> None:
     """Serve until standard input ends."""
-    inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 20)
+    die_with_parent()
+    inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 16)
     outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(2, 1)  # anything printed by mistake goes to the log, not into a frame

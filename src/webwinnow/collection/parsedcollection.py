@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
@@ -13,13 +13,18 @@ from webwinnow.collection.pagestore import CollectionStore, PageRow, stored_tree
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.collection.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePage, Shared, UpdateModel
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
+from webwinnow.counted import counted
 from webwinnow.io import open_pages
-from webwinnow.io.unpacking import ProblemListener, ReadLimits, ignore_problem
+from webwinnow.io.inputs import known_page_count
+from webwinnow.io.recordpages import open_records
+from webwinnow.io.tablefiles import are_records, spooled_tables
+from webwinnow.io.unpacking import InputProblem, ProblemListener, ReadLimits, ignore_problem
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
 from webwinnow.site.modelstore import ModelFolder
+from webwinnow.urls import SiteKey
 
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
@@ -49,6 +54,11 @@ class ParsingEngine(Protocol):
         """Parse every page and add its row to the store."""
 
 
+def all_pages(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
+    """The pages as they are read."""
+    return pages
+
+
 class ParsedCollection:
     """Pages in a store on disk, and worker processes. Every command over many pages opens one.
 
@@ -56,7 +66,8 @@ class ParsedCollection:
             trees = [collection.tree(row) for row in collection.rows() if row.error is None]
 
     Rows come in the order (site, input ordinal). Pages are parsed when the collection is opened; the workers stay for
-    further jobs (`run`). A page that cannot be parsed is a row with an error.
+    further jobs (`run`). A page that cannot be parsed is a row with an error. `has_markup` is False for records of
+    `clean`, whose pages are plain text (`io.recordpages`).
     """
 
     def __init__(
@@ -66,7 +77,10 @@ class ParsedCollection:
         pool: WorkerPool | None = None,
         progress: Progress = no_progress,
         on_problem: ProblemListener = ignore_problem,
+        *,
+        has_markup: bool = True,
     ) -> None:
+        self.has_markup = has_markup
         self.store, self.settings, self.progress, self.on_problem = store, settings, progress, on_problem
         self._pool = pool
 
@@ -77,7 +91,8 @@ class ParsedCollection:
         inputs: Sequence[str | Path],
         settings: CollectionSettings,
         *,
-        pages: Callable[[Iterator[PageRecord]], Iterator[PageRecord]] = lambda pages: pages,
+        records: bool = False,
+        pages: Callable[[Iterator[PageRecord]], Iterator[PageRecord]] = all_pages,
         label: str | None = None,
         read_limits: ReadLimits | None = None,
         folder: Path | None = None,
@@ -90,22 +105,37 @@ class ParsedCollection:
     ) -> Iterator[ParsedCollection]:
         """Read and parse the pages of files and folders.
 
+        - `records`: the inputs may be records of `clean` instead, whose sites are those of the records.
         - `pages`: sees every page on its way to the workers and may change or leave out some.
         - `label`: the column with the label of a page.
         - `folder`: where the store is, with the `identity` of the run for `resume`; else it is temporary, in `tmp`.
         - `engine`: a cluster that parses the pages. It has no workers here, and its trees are not in the store.
         """
-        note, progress = on_problem or ignore_problem, on_progress or no_progress
-        found = open_pages(inputs, on_problem=note, limits=read_limits, label=label)
-        with _store(folder, identity or {}, tmp, resume=resume) as store:
-            if engine is not None:
-                engine.parse_all(inputs, store, settings, read_limits or ReadLimits(), note, progress)
-                yield cls(store, settings, None, progress, note)
-                return
-            with WorkerPool(settings) as pool:
-                collection = cls(store, settings, pool, progress, note)
-                collection.parse_all(pages(found))
-                yield collection
+        listener, progress = on_problem or ignore_problem, on_progress or no_progress
+        problems: list[str] = []
+
+        def note(problem: str) -> None:
+            problems.append(problem)
+            listener(problem)
+
+        with spooled_tables(inputs, read_limits) if records else nullcontext(inputs) as files:
+            has_markup = not (records and are_records(files, read_limits))
+            if has_markup:
+                columns = settings.columns
+                found = open_pages(files, on_problem=note, limits=read_limits, label=label, columns=columns)
+            else:
+                found = open_records(files, on_problem=note, limits=read_limits, label=label)
+                settings = replace(settings, site_by=SiteKey.parse("column"))
+            with _store(folder, identity or {}, tmp, resume=resume) as store:
+                if engine is not None:
+                    engine.parse_all(files, store, settings, read_limits or ReadLimits(), note, progress)
+                    yield cls(store, settings, None, progress, note)
+                    return
+                with WorkerPool(settings) as pool:
+                    collection = cls(store, settings, pool, progress, note, has_markup=has_markup)
+                    total = None if pages is not all_pages else known_page_count(files)
+                    collection.parse_all(pages(found), problems, total=total)
+                    yield collection
 
     @classmethod
     @contextmanager
@@ -129,17 +159,24 @@ class ParsedCollection:
         assert self._pool is not None, "a collection that a cluster parses has no workers"
         return self._pool
 
-    def parse_all(self, pages: Iterable[PageRecord]) -> None:
-        """Parse every page that the store does not have yet."""
+    def parse_all(self, pages: Iterable[PageRecord], problems: Sequence[str] = (), *, total: int | None = None) -> None:
+        """Parse every page that the store does not have yet; `problems` are those of reading `pages`.
+
+        `total` is the number of pages, if it is known. A run that is resumed after this stage reports the problems
+        again.
+        """
         store = self.store
         if store.marked("parsed") is not None:
+            for problem in store.marked("problems") or ():
+                self.on_problem(InputProblem(problem))
             return
-        is_resumed = store.page_count() > 0
-        new = (page for page in pages if not (is_resumed and store.has_page(page.ordinal)))
-        for done, (row, packed) in enumerate(parsed_pages(new, self.pool, self.settings), start=1):
+        before = store.page_count()
+        new = (page for page in pages if not (before and store.has_page(page.ordinal)))
+        for done, (row, packed) in enumerate(parsed_pages(new, self.pool, self.settings), start=before + 1):
             store.add_page(row, packed)
-            self.progress("parse", done, None)
+            self.progress("parse", done, None if total is None else max(total, done))
         store.commit()
+        store.mark("problems", list(problems))
         store.mark("parsed")
 
     @property
@@ -155,7 +192,7 @@ class ParsedCollection:
     def report_errors(self, most: int) -> None:
         """Report why pages could not be read: the `most` frequent reasons."""
         for error, count in self.store.errors(most):
-            self.on_problem(f"{count:,} pages could not be read: {error}")
+            self.on_problem(f"{counted(count, 'page')} could not be read: {error}")
 
     def sites(self) -> list[tuple[str, int]]:
         """The sites in order, each with its number of pages."""
@@ -208,27 +245,31 @@ def parsed_pages(
     """
     task, size = Task([], []), 0
     for page in pages:
-        row = PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, fetched_at=page.fetched_at)
         if page.refused is not None:
-            yield row._replace(error=page.refused, fetched_at=None), None
+            yield PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, error=page.refused), None
             continue
+        row = PageRow(page.ordinal, "", page.url, page.page_id, fetched_at=page.fetched_at)  # the worker finds its site
         task.about.append(row)
-        task.jobs.append(ParsePage(page.url, page.body, page.content_type, page.site, page.page_id))
-        size += len(page.body)
+        about = (page.content_type, page.site, page.page_id, page.layout, page.fetched_at)
+        task.jobs.append(ParsePage(page.url, page.body, *about))
+        size += len(page.body) + len(page.layout or b"")
         if len(task.jobs) >= CHUNK_PAGES or size >= CHUNK_BYTES:
             pool.submit(task)
             task, size = Task([], []), 0
             while not pool.has_room:
-                yield _stored(pool.answer())
+                yield _stored(pool.answer(), settings)
     if task.jobs:
         pool.submit(task)
-    yield from map(_stored, pool.answers())
+    for answer in pool.answers():
+        yield _stored(answer, settings)
 
 
-def _stored(answer: Answer) -> tuple[PageRow, bytes | None]:
+def _stored(answer: Answer, settings: CollectionSettings) -> tuple[PageRow, bytes | None]:
     row: PageRow = answer.task.about[answer.at]
     if answer.error is not None:
-        return row._replace(error=answer.error, fetched_at=None), None
+        job: ParsePage = answer.task.jobs[answer.at]
+        site = settings.site_by.of(PageRecord(url=job.url, body=b"", site=job.site))
+        return row._replace(site=site, error=answer.error, fetched_at=None), None
     parsed: ParsedPage = answer.result
     return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed
 

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS, Task
-from webwinnow.errors import SettingsError
-from webwinnow.io.rows import LINK_FIELDS, PAGE_FIELDS, Fields
+from webwinnow.collection.corpusfilter import CorpusFilter
+from webwinnow.errors import SettingsError, check_range
+from webwinnow.io.rows import LINK_FIELDS, PAGE_FIELDS, ColumnNames, Fields
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.platforms import cpu_count
 from webwinnow.replicas import ReplicaSettings
+from webwinnow.selection import Selection
 from webwinnow.site.sums import LEARNED_PAGES
 from webwinnow.urls import SiteKey
 
@@ -27,6 +29,7 @@ class CollectionSettings:
     - `jobs`: worker processes; 0 for one per CPU.
     - `page_seconds`: a page that takes longer fails; the others are not affected.
     - `worker_memory`: bytes of address space of a worker; a page that needs more fails.
+    - `columns`: the columns of JSONL and Parquet files that have the URL, the HTML and the id of a page.
     """
 
     site_by: SiteKey = field(default_factory=SiteKey)
@@ -35,6 +38,7 @@ class CollectionSettings:
     jobs: int = 0
     page_seconds: float = 60.0
     worker_memory: int = 3 << 30
+    columns: ColumnNames = field(default_factory=ColumnNames)
 
     def __post_init__(self) -> None:
         for name in ("learn_pages", "page_seconds", "worker_memory"):
@@ -56,9 +60,11 @@ class CollectionSettings:
     def from_plain(plain: dict[str, Any]) -> CollectionSettings:
         """Read the values of `to_plain`: `RunSettings` where they have a cleaning method."""
         read = plain | {"site_by": SiteKey(**plain["site_by"]), "limits": ParseLimits(**plain["limits"])}
+        read["columns"] = ColumnNames(**plain["columns"])
         if "method" not in plain:
             return CollectionSettings(**read)
         replicas, task = plain["replicas"], plain["task"]
+        selection, corpus = plain["selection"], plain["corpus"]
         return RunSettings(
             **read
             | {
@@ -66,6 +72,10 @@ class CollectionSettings:
                 "also": tuple(plain["also"]),
                 "replicas": None if replicas is None else ReplicaSettings(**replicas),
                 "task": Task(**task | {"keeps": tuple(task["keeps"])}),
+                "selection": Selection(
+                    **selection | {"keep": tuple(selection["keep"]), "drop": tuple(selection["drop"])}
+                ),
+                "corpus": CorpusFilter(**corpus | {"languages": tuple(corpus["languages"])}),
             }
         )
 
@@ -82,9 +92,14 @@ class RunSettings(CollectionSettings):
     - `replicas`: how replicas are found; None to leave this out.
     - `view`: fill type, keywords, abstract and relevant links; their settings are `cleaning.docview`.
     - `categories`: a `docview.CategoryModel` file; its categories go into the records.
+    - `classes`: a `mining.classmodel.ClassModel` file; its classes are the categories of the records instead.
+    - `class_none`, `class_least`: a page whose probability of none of the classes is at least `class_none`, or whose
+      class has a probability below `class_least`, has no category; `class_none` is None for no such answer.
     - `links`: None for page records; `kept` for records of the links that the task keeps, `all` for all links.
     - `vectors`: feature vectors (`CleanPage.features`) instead of page records, for training.
     - `keep_trees`: also store the trees of pages that are cleaned as soon as they are parsed.
+    - `selection`: parts of pages that are kept or removed whatever the method says.
+    - `corpus`: which cleaned pages are kept, by language, length and quality.
     """
 
     method: str = DEFAULT_METHOD
@@ -96,13 +111,19 @@ class RunSettings(CollectionSettings):
     replicas: ReplicaSettings | None = field(default_factory=ReplicaSettings)
     view: bool = True
     categories: str | None = None
+    classes: str | None = None
+    class_none: float | None = None
+    class_least: float = 0.0
     links: str | None = None
     vectors: bool = False
     keep_trees: bool = False
+    selection: Selection = field(default_factory=Selection)
+    corpus: CorpusFilter = field(default_factory=CorpusFilter)
 
     def __post_init__(self) -> None:
         CollectionSettings.__post_init__(self)
         method_named(self.method)
+        check_range(self, "class_none", "class_least", least=0, most=1)
         if self.models is not None:
             self.site_by.check_sites("cleaning with models")
             if self.cleaning.joins != CleaningSettings().joins:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from webwinnow.collection.outputparts import CollectionReplicas, Counts
+from webwinnow.counted import counted
 from webwinnow.replicas.sketches import site_hash
 
 SHOWN_REASONS = 8
@@ -31,10 +32,10 @@ class FoundReplicas:
         copies, versions, mirrored = (self.counts.get(name, 0) for name in ("copy", "version", "mirror"))
         lines = [
             f"  replicas: {copies + versions + mirrored:,} "
-            f"({copies:,} copies, {versions:,} versions, {mirrored:,} on mirrors)"
+            f"({counted(copies, 'copy', 'copies')}, {counted(versions, 'version')}, {mirrored:,} on mirrors)"
         ]
         lines += [
-            f"    {_printable(site)} mirrors {_printable(of)}: {pages:,} pages, {share:.0%} of its own"
+            f"    {_printable(site)} mirrors {_printable(of)}: {counted(pages, 'page')}, {share:.0%} of its own"
             for site, of, pages, share in self.mirrors[:SHOWN_MIRRORS]
         ]
         return lines
@@ -80,19 +81,19 @@ class Summary:
         """The summary for people."""
         speed = f", {self.pages / self.seconds:,.0f} pages/s" if self.seconds > 0 else ""
         lines = [
-            f"{self.pages:,} pages of {self.sites:,} sites in {self.seconds:.1f} s{speed}",
+            f"{counted(self.pages, 'page')} of {counted(self.sites, 'site')} in {self.seconds:.1f} s{speed}",
             f"  kept {self.kept:,}, dropped {self.dropped:,}, failed {self.failed:,}",
             f"  words: {self.counts.all_words:,} in, {self.counts.kept_words:,} kept, {self.removed_share:.1%} removed",
         ]
         if self.found_replicas is not None:
             lines += self.found_replicas.lines()
-        for title, counted in (
+        for title, reasons in (
             ("why pages were dropped or failed", self.counts.reasons),
             ("remarks on pages that were kept", self.counts.remarks),
         ):
-            if counted:
+            if reasons:
                 lines.append(f"  {title}:")
-                most = sorted(counted.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
+                most = sorted(reasons.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
                 lines += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
         if self.counts.repeats:
             lines.append("  most repeated blocks (pages, text, site):")

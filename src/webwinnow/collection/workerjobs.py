@@ -39,6 +39,8 @@ class ParsePage(NamedTuple):
     content_type: str | None = None
     site: str | None = None
     page_id: str | None = None
+    layout: bytes | None = None
+    fetched_at: str | None = None
 
 
 class ParsedPage(NamedTuple):
@@ -98,12 +100,14 @@ class CleanStored(NamedTuple):
     page_id: str | None
     ref: Ref | None
     error: str | None
+    fetched_at: str | None = None
 
 
 class PageCleaned(NamedTuple):
     """The lines of a page in the output; for the first page of a site that was learned, also the site's repeats.
 
-    The reason of a page that is kept is a remark.
+    The reason of a page that is kept is a remark. `links` are the numbers of its links by kind, if links were wanted:
+    (kind, whether they are kept, number).
     """
 
     line: bytes
@@ -114,6 +118,7 @@ class PageCleaned(NamedTuple):
     all_words: int = 0
     sketch: bytes = b""
     repeats: list[tuple[int, str]] = []  # noqa: RUF012 (never changed)
+    links: list[tuple[str, bool, int]] = []  # noqa: RUF012
 
 
 class CleanRequest(NamedTuple):

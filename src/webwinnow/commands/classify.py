@@ -20,7 +20,8 @@ from webwinnow.collection.pagestore import PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.featurefile import WeighedPage, weighed_pages
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.counted import counted
+from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
 from webwinnow.io.rows import Fields
 from webwinnow.io.tablefiles import check_label_column, read_labels
@@ -48,6 +49,10 @@ NAMES_SHOWN = 5
 MOST_MISTAKES = 50
 NO_FEATURES = "the page says nothing that counts"
 NOT_MET = "nothing that the page says was met in training"
+RETRAIN = "train the model with --weighting tfidf"
+"""What to do where a model needs HTML and records are given."""
+NONE_OF_THESE = "none of these classes"
+UNCERTAIN = "the class has a probability below"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +91,10 @@ class ClassifySettings:
 
 
 class Mistake(NamedTuple):
-    """A held-out page with a wrong prediction, by its id or URL."""
+    """A held-out page with a wrong prediction, by its id or URL; `url` is the page's URL."""
 
     page: str
+    url: str
     site: str
     label: str
     predicted: str
@@ -139,8 +145,10 @@ def train_classes(
     The words of a site are weighed over all its pages; pages with a label and features are learned from. Raises
     `InputError` where there is none.
     """
-    if settings.vectors.weighting == "wplus":
-        raise SettingsError("wplus weighs a collection as a whole, not single pages: expected cst or tfidf")
+    if settings.vectors.weighting in ("wplus", "topic"):
+        raise SettingsError(
+            f"{settings.vectors.weighting} weighs a collection as a whole, not single pages: expected cst or tfidf"
+        )
     if (label is None) == (labels is None):
         raise SettingsError("expected either the name of a column of labels (--label) or a file of labels (--labels)")
     if label is not None:
@@ -160,10 +168,11 @@ def train_classes(
     rows: list[PageRow] = []
     counts: Counter[str] = Counter()
     sites: set[str] = set()
-    with ParsedCollection.open(inputs, collecting, pages=noted, label=label, **options) as collection:
+    with ParsedCollection.open(inputs, collecting, records=True, pages=noted, label=label, **options) as collection:
         total = collection.page_count
         errors = collection.store.errors(1)
-        for done, (row, tree, weights) in enumerate(weighed_pages(collection, settings.vectors), start=1):
+        weighed = weighed_pages(collection, settings.vectors, "give --weighting tfidf")
+        for done, (row, tree, weights) in enumerate(weighed, start=1):
             sites.add(row.site)
             if tree is None:
                 counts["failed"] += 1
@@ -186,9 +195,10 @@ def train_classes(
 
 def _nothing(counts: Counter[str], label: str | None, labels: Path | None) -> str:
     where = f"in column {label!r}" if labels is None else f"in {labels} (by page_id or url)"
+    without, empty = counted(counts["without_label"], "has", "have"), counted(counts["empty"], "is", "are")
     return (
-        f"no page to learn from: of {counts['all']:,} pages {counts['without_label']:,} have no label {where}, "
-        f"{counts['empty']:,} are empty, {counts['failed']:,} could not be read"
+        f"no page to learn from: of {counted(counts['all'], 'page')} {without} no label {where}, "
+        f"{empty} empty, {counts['failed']:,} could not be read"
     )
 
 
@@ -246,7 +256,7 @@ def _mistakes(
     wrong = [n for n, (label, found) in enumerate(zip(labels, predicted, strict=True)) if label != found]
     wrong.sort(key=lambda n: (-round(float(certain[n]), 6), rows[n].site, rows[n].ordinal))
     return tuple(
-        Mistake(rows[n].name, rows[n].site, labels[n], predicted[n], round(float(certain[n]), 6))
+        Mistake(rows[n].name, rows[n].url or "", rows[n].site, labels[n], predicted[n], round(float(certain[n]), 6))
         for n in wrong[:MOST_MISTAKES]
     )
 
@@ -283,7 +293,7 @@ def _remarks(
         why = (
             "while the site is held out nothing is known of them, and their scores are 0"
             if by_site
-            else "their scores may tell how well the site is known, not the class"
+            else "their scores may show how well the site is known, not the class"
         )
         yield f"{_classes(local)} on one site only: {why}"
 
@@ -301,10 +311,11 @@ def _classes(names: Sequence[str]) -> str:
 
 
 class Applied(NamedTuple):
-    """The numbers of pages, in all, by class, empty and failed."""
+    """The numbers of pages, in all, by class, of none of the classes, empty and failed."""
 
     pages: int
     labels: Counter[str]
+    none: int
     empty: int
     failed: int
 
@@ -323,14 +334,36 @@ def class_fields(depth: int) -> Fields:
         Field("page_id", about="as the input had it"),
         Field("url", about="the page's URL"),
         Field("site", about="the site that the page was taken to belong to"),
-        Field("outcome", about="what became of the page", values=("labelled", "empty", "failed")),
+        Field("outcome", about="what became of the page", values=("labelled", "none", "empty", "failed")),
         Field("reason", about="why it has no label"),
         Field("label", about="the class of the page"),
         Field("probability", FieldKind.NUMBER, about="of that class"),
         Field("second", about="the likeliest of the other classes"),
         Field("second_probability", FieldKind.NUMBER, about="of that class"),
+        Field("none", FieldKind.NUMBER, about="probability of none of the classes"),
         *levels,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certainty:
+    """When a page has a class.
+
+    - `none`: least probability of none of the classes for that answer; None for no such answer.
+    - `least`: least probability of the class.
+    """
+
+    none: float | None = None
+    least: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_range(self, "none", "least", least=0, most=1)
+
+    def why_none(self, probability: float, none: float) -> str | None:
+        """Why a page has no class, or None if it has one."""
+        if self.none is not None and none >= self.none:
+            return NONE_OF_THESE
+        return f"{UNCERTAIN} {self.least:g}" if probability < self.least else None
 
 
 def apply_classes(
@@ -339,10 +372,15 @@ def apply_classes(
     out: str | Path,
     collecting: CollectionSettings,
     *,
+    certainty: Certainty | None = None,
     format: str | None = None,
     **options: Unpack[OpenOptions],
 ) -> Applied:
-    """Write one line per page, in the order (site, input ordinal), with its class and probability."""
+    """Write one line per page, in the order (site, input ordinal), with its class and probability.
+
+    A page that `certainty` gives no class has the outcome `none`, and its most probable class is `second`.
+    """
+    certainty = certainty or Certainty()
     wanted = output_format(out, format)
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"classes are written as jsonl, csv or parquet, not {wanted}")
@@ -358,13 +396,14 @@ def apply_classes(
                 labels[record["label"]] += 1
             yield record
 
-    with ParsedCollection.open(inputs, collecting, **options) as collection:
+    with ParsedCollection.open(inputs, collecting, records=True, **options) as collection:
         total = collection.page_count
-        weighed = _counting(weighed_pages(collection, model.vectors), total, collection.progress)
+        weighed = _counting(weighed_pages(collection, model.vectors, RETRAIN), total, collection.progress)
         parts = iter(lambda: list(islice(weighed, PAGES_AT_ONCE)), [])
-        records = (record for part in parts for record in _records(model, part, collecting.site_by))
+        site_by = collection.settings.site_by
+        records = (record for part in parts for record in _records(model, part, site_by, certainty))
         write_output(counted(records), out, wanted, fields=class_fields(model.taxonomy.depth))
-    return Applied(total, labels, counts["empty"], counts["failed"])
+    return Applied(total, labels, counts["none"], counts["empty"], counts["failed"])
 
 
 def _counting(weighed: Iterator[WeighedPage], total: int, progress: Progress) -> Iterator[WeighedPage]:
@@ -373,7 +412,9 @@ def _counting(weighed: Iterator[WeighedPage], total: int, progress: Progress) ->
         yield page
 
 
-def _records(model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey) -> Iterator[dict[str, Any]]:
+def _records(
+    model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey, certainty: Certainty
+) -> Iterator[dict[str, Any]]:
     builder = VectorBuilder(model.vectors)
     for row, tree, weights in pages:
         builder.add(row.name, tree, weights)
@@ -381,6 +422,7 @@ def _records(model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey) 
     vectors = model.rows(builder)
     known = model.classifier.known(vectors)
     probability = model.classifier.predict_proba(vectors)
+    none = model.classifier.none_probability(vectors)
     taxonomy = model.taxonomy
     topics, certain = taxonomy.predict(probability)
     for n, (row, _, _) in enumerate(pages):
@@ -390,10 +432,21 @@ def _records(model: ClassModel, pages: Sequence[WeighedPage], site_by: SiteKey) 
             yield record | {"outcome": "failed", "reason": row.error}
         elif not known[n]:
             yield record | {"outcome": "empty", "reason": NOT_MET if said[n] else NO_FEATURES}
+        elif why := certainty.why_none(float(certain[n, -1]), float(none[n])):
+            likeliest = {
+                "second": taxonomy.names[-1][topics[n, -1]],
+                "second_probability": round(float(certain[n, -1]), 6),
+            }
+            yield record | {"outcome": "none", "reason": why, "none": float(none[n])} | likeliest
         else:
             chosen = topics[n].tolist()
             label = taxonomy.names[-1][chosen[-1]]
-            record |= {"outcome": "labelled", "label": label, "probability": round(float(certain[n, -1]), 6)}
+            record |= {
+                "none": float(none[n]),
+                "outcome": "labelled",
+                "label": label,
+                "probability": round(float(certain[n, -1]), 6),
+            }
             if len(taxonomy.classes) > 1:
                 others = np.where(model.classifier.classes_ == label, -1.0, probability[n])
                 second = int(others.argmax())

@@ -24,7 +24,7 @@ from webwinnow.docview import CategoryModel
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output, output_format, part_lines, read_parts, write_output
 from webwinnow.io.inputs import STDIN
-from webwinnow.io.outputs import STDOUT, OutputFormat, write_lines
+from webwinnow.io.outputs import LINK_FORMATS, PAGE_FORMATS, STDOUT, OutputFormat, write_lines
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.progress import Progress
 
@@ -36,29 +36,55 @@ class Engine(ParsingEngine, Protocol):
         """Clean every page into parts of the store; returns the number of sites."""
 
 
+def _check_classes(settings: RunSettings, engine: Engine | None) -> None:
+    """Raise `SettingsError` where pages could not be classified as `classify apply` does."""
+    from webwinnow.mining.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
+
+    model = ClassModel.load(Path(settings.classes or ""))
+    if settings.categories is not None:
+        raise SettingsError("classes and categories both fill the category of a record: expected one of them")
+    if engine is not None:
+        raise SettingsError("classes are predicted by the local engine; run `webwinnow classify apply` on its output")
+    if model.vectors.learns_sites and not settings.learns:
+        raise SettingsError(
+            f"{settings.classes} weighs words by their site, which method {settings.method} does not learn here; "
+            "expected a method that learns sites, no --models, or a model trained with --weighting tfidf"
+        )
+
+
 def run(
     inputs: Sequence[str | Path],
     out: str | Path,
     settings: RunSettings,
     *,
     format: str | None = None,
+    shard_pages: int | None = None,
     rejected: str | Path | None = None,
     resume: bool = False,
+    resumable: bool = True,
     read_limits: ReadLimits | None = None,
     engine: Engine | None = None,
     **options: Unpack[OpenOptions],
 ) -> Summary:
     """Clean a collection. The output appears complete at the end, or not at all; `resume` continues a killed run.
 
+    With `shard_pages` the output is a folder of files with that many records each. Unless it is `resumable`, a run that
+    stops leaves nothing, and its working files are temporary.
     `engine` is a cluster (`webwinnow.engines`); without one, worker processes of this machine do the work. Raises
     `SettingsError` for categories that were learned from pages cleaned in another way.
     """
     started = time.monotonic()
-    wanted = output_format(out, format)
-    check_output(out, wanted)
+    wanted = output_format(out, format, links=settings.links is not None)
+    if wanted in (LINK_FORMATS if settings.links is None else PAGE_FORMATS):
+        raise SettingsError(
+            f"{wanted} is for {'links' if settings.links is None else 'pages'}; expected another format"
+        )
+    check_output(out, wanted, shards=shard_pages is not None)
     if rejected is not None:
         check_output(rejected, "jsonl")
     check_apart(inputs, out, rejected)
+    if settings.classes is not None:
+        _check_classes(settings, engine)
     if settings.categories is not None:
         CategoryModel.load(Path(settings.categories)).check_cleaning(settings.cleaned_by())
     problems: list[str] = []
@@ -73,13 +99,15 @@ def run(
         inputs,
         settings,
         read_limits=read_limits,
-        folder=_run_folder(out, options.get("tmp"), inputs, resume=resume),
+        folder=_checked_folder(out, options.get("tmp"), inputs, resume=resume) if resumable else None,
         identity=run_identity(inputs, settings) | {"engine": "workers" if engine is None else "cluster"},
         resume=resume,
         engine=engine,
         **options | {"on_problem": note},
     ) as collection:
-        summary = clean_collection(collection, settings, out, wanted, rejected=rejected, engine=engine)
+        summary = clean_collection(
+            collection, settings, out, wanted, shard_pages=shard_pages, rejected=rejected, engine=engine
+        )
         collection.store.finish()
     return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
 
@@ -90,6 +118,7 @@ def clean_collection(
     out: str | Path,
     format: OutputFormat,
     *,
+    shard_pages: int | None = None,
     rejected: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Summary:
@@ -109,10 +138,11 @@ def clean_collection(
 
     if format == "jsonl":
         lines = part_lines(paths())
-        write_lines(lines if replicas is None else replicas.named_lines(lines), out)
+        write_lines(lines if replicas is None else replicas.named_lines(lines), out, shard_size=shard_pages)
     else:
         records = read_parts(paths())
-        write_output(records if replicas is None else replicas.named(records), out, format, fields=settings.fields)
+        named = records if replicas is None else replicas.named(records)
+        write_output(named, out, format, fields=settings.fields, shard_size=shard_pages)
     if rejected is not None:
         write_lines(part_lines(paths(rejected=True)), rejected)
     if not settings.site_by.has_sites:
@@ -129,18 +159,24 @@ def run_identity(inputs: Sequence[str | Path], settings: RunSettings) -> dict[st
     }
 
 
-def _run_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> Path | None:
-    """The folder of the run; None for a run that cannot be resumed and leaves nothing behind."""
-    path = Path(out).absolute()
-    if str(out) == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
-        if resume:
-            raise SettingsError(f"a run that writes to {out} cannot be resumed; give a file with -o")
-        return None
+def _checked_folder(out: str | Path, tmp: Path | None, inputs: Sequence[str | Path], *, resume: bool) -> Path | None:
+    """The folder of the run; `SettingsError` if it cannot be resumed and should be."""
+    folder = run_folder(out, tmp)
+    if resume and folder is None:
+        raise SettingsError(f"a run that writes to {out} cannot be resumed; give a file with -o")
     if resume and any(str(given) == STDIN for given in inputs):
         raise SettingsError("a run that reads standard input cannot be resumed; give files")
+    return folder
+
+
+def run_folder(out: str | Path, tmp: Path | None = None) -> Path | None:
+    """The working folder of a run, which `resume` reads; None for a run that cannot be resumed and leaves nothing."""
+    path = Path(out).absolute()
+    if str(out) == STDOUT or (path.exists() and not path.is_file() and not path.is_dir()):
+        return None
     if tmp is None:
         return path.with_name(f".{path.name}.webwinnow-run")
-    return tmp / f"webwinnow-run-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"
+    return tmp / f"webwinnow-run-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 def _identity(given: str | Path) -> list[str]:
@@ -150,7 +186,10 @@ def _identity(given: str | Path) -> list[str]:
         return [str(given)]
     about = hashlib.sha256()
     for file in [path] if path.is_file() else _files(path):
-        status = file.stat()
+        try:
+            status = file.stat()
+        except OSError:  # a dangling link: not read, but its name is part of what the folder has
+            status = file.lstat()
         about.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
     return [str(path.absolute()), about.hexdigest()]
 

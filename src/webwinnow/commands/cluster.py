@@ -1,4 +1,4 @@
-"""Cluster the pages of a collection, weighed as by `features`, or the rows of a feature file."""
+"""Cluster the pages of a collection, weighted as by `features`, or the rows of a feature file."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 
-from webwinnow.collection.pagestore import PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.commands.featurefile import collect_features
+from webwinnow.commands.featurefile import FeaturePage, collect_features
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_output, output_format, write_output
 from webwinnow.io.unpacking import ProblemListener, ignore_problem
-from webwinnow.pagemeta.hints import Hints
-from webwinnow.pagetree import PageTree
+from webwinnow.pagemeta import metadata
 from webwinnow.progress import Progress
 from webwinnow.urls import is_web_link
 from webwinnow.vectors import VectorSettings
 
 if TYPE_CHECKING:
-    from webwinnow.mining import Agreement, ClusteredPages, ClusterSettings, PageRows
+    from webwinnow.mining import Agreement, ClusteredPages, ClusterSettings, OverTime, PageRows
 
 CLUSTER_FIELDS: Final = (
     Field("page_id"),
@@ -30,10 +28,19 @@ CLUSTER_FIELDS: Final = (
     Field("cluster", FieldKind.INTEGER, about="from 1, the largest first"),
     Field("name", about="the strongest terms of the cluster"),
     Field("similarity", FieldKind.NUMBER, about="cosine of the page and the centroid of its cluster"),
+    Field("date", about="the date that the page gives"),
     Field("reason", about="why the page is in no cluster"),
 )
 """What `webwinnow cluster` writes for each page."""
+GROUP_FIELDS: Final = (
+    Field("group", FieldKind.INTEGER, about="the group of the cluster when the hierarchy is cut, the largest first"),
+    Field("group_name", about="the strongest terms of the group"),
+)
+"""What it adds where the hierarchy is cut."""
 NO_FEATURES: Final = "no features to compare"
+OUTLIER: Final = "an outlier: similar to no cluster"
+DEFAULT_WEIGHTING: Final = "topic"
+"""Groups pages by subject rather than by site (docs/cluster.md)."""
 
 
 class ClusteredPage(NamedTuple):
@@ -43,6 +50,16 @@ class ClusteredPage(NamedTuple):
     url: str | None
     title: str | None = None
     error: str | None = None
+    site: str = ""
+    date: str | None = None
+
+
+class Group(NamedTuple):
+    """Clusters that are one when the hierarchy is cut, by number from 0."""
+
+    name: str
+    clusters: tuple[int, ...]
+    size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,23 +79,92 @@ class ClusteredCollection:
     @property
     def without_features(self) -> int:
         """Pages that were read and have nothing to compare."""
-        return int((self.found.clustering.label < 0).sum()) - self.failed
+        return int((~self.found.compared).sum()) - self.failed
 
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """One record per page, in the order of the rows."""
+    @property
+    def outliers(self) -> int:
+        """Pages that could be compared and are in no cluster."""
+        return int((self.found.compared & (self.found.clustering.label < 0)).sum())
+
+    def reason(self, page: int) -> str | None:
+        """Why a page is in no cluster; None if it is in one."""
+        if self.found.clustering.label[page] >= 0:
+            return None
+        return self.pages[page].error or (OUTLIER if self.found.compared[page] else NO_FEATURES)
+
+    def groups(self, count: int) -> list[Group]:
+        """The groups of clusters when the hierarchy is cut into `count`, the largest first."""
+        tree, clusters = self.found.tree, self.found.clusters
+        cut = tree.cut(count)
+        found = []
+        for group in sorted(set(cut)):
+            inside = tuple(k for k, of in enumerate(cut) if of == group)
+            found.append(Group(tree.name(group, self.found.names), inside, sum(clusters[k].size for k in inside)))
+        return sorted(found, key=lambda group: (-group.size, group.clusters))
+
+    def over_time(self) -> OverTime:
+        """The dated pages of each cluster by day, month or year."""
+        from webwinnow.mining import over_time  # noqa: PLC0415 (an optional extra)
+
+        dates = [page.date for page in self.pages]
+        return over_time(self.found.clustering.label, dates, len(self.found.clusters))
+
+    def lines(self, groups: int | None = None) -> Iterator[dict[str, Any]]:
+        """One record per page, in the order of the rows; with `groups` also the group of its cluster."""
         clustering, clusters = self.found.clustering, self.found.clusters
-        for page, cluster, similarity in zip(
-            self.pages, clustering.label.tolist(), clustering.similarity.tolist(), strict=True
+        cut = [] if groups is None else self.groups(groups)
+        group_of = {k: (number, group.name) for number, group in enumerate(cut, start=1) for k in group.clusters}
+        for n, (page, cluster, similarity) in enumerate(
+            zip(self.pages, clustering.label.tolist(), clustering.similarity.tolist(), strict=True)
         ):
             is_inside = cluster >= 0
-            yield {
+            record = {
                 "page_id": page.page_id,
                 "url": page.url,
                 "cluster": cluster + 1 if is_inside else None,
                 "name": clusters[cluster].name if is_inside else None,
                 "similarity": round(similarity, 4) if is_inside else None,
-                "reason": None if is_inside else page.error or NO_FEATURES,
+                "date": page.date,
+                "reason": self.reason(n),
             }
+            if cut:
+                record["group"], record["group_name"] = group_of.get(cluster, (None, None))
+            yield record
+
+    def to_plain(self) -> dict[str, Any]:
+        """The clusters as plain data: names, terms, hierarchy, and pages over time."""
+        found, time = self.found, self.over_time()
+        return {
+            "pages": len(self.pages),
+            "outliers": self.outliers,
+            "without_features": self.without_features,
+            "failed": self.failed,
+            "clusters": [
+                {
+                    "cluster": number,
+                    "name": cluster.name,
+                    "pages": cluster.size,
+                    "cohesion": round(cluster.cohesion, 4),
+                    "terms": {term: round(strength, 4) for term, strength in cluster.terms},
+                    "typical": [self.pages[page].url or self.pages[page].page_id for page in cluster.typical],
+                }
+                for number, cluster in enumerate(found.clusters, start=1)
+            ],
+            "merges": [
+                {
+                    "group": number,
+                    "of": [merge.one + 1, merge.other + 1],
+                    "distance": merge.distance,
+                    "name": merge.name,
+                }
+                for number, merge in enumerate(found.tree.merges, start=len(found.clusters) + 1)
+            ],
+            "over_time": {
+                "periods": list(time.periods),
+                "pages": {str(c + 1): time.pages[:, c].tolist() for c in range(len(found.clusters))},
+                "undated": time.undated,
+            },
+        }
 
 
 def cluster_collection(
@@ -97,7 +183,7 @@ def cluster_collection(
             raise SettingsError(f"{len(inputs)} inputs, a feature file among them; expected one feature file or pages")
         rows, pages = _feature_file(Path(inputs[0]), options.get("on_problem") or ignore_problem)
         return _clustered(rows, pages, clusters, labels, progress)
-    with ParsedCollection.open(inputs, settings, **options) as collection:
+    with ParsedCollection.open(inputs, settings, records=True, **options) as collection:
         rows, pages = _page_rows(collection, vectors)
     return _clustered(rows, pages, clusters, labels, progress)
 
@@ -133,11 +219,14 @@ def is_feature_file(given: str | Path) -> bool:
     return str(given).lower().endswith(".npz")
 
 
-def write_clusters(collection: ClusteredCollection, out: str | Path, format: str | None = None) -> None:
-    """Write one line per page as JSONL, CSV or Parquet."""
+def write_clusters(
+    collection: ClusteredCollection, out: str | Path, format: str | None = None, *, groups: int | None = None
+) -> None:
+    """Write one line per page as JSONL, CSV or Parquet; with `groups`, the hierarchy is cut into so many."""
     wanted = output_format(out, format)
     check_clusters_output(out, format)
-    write_output(collection.lines(), out, wanted, fields=CLUSTER_FIELDS)
+    fields = CLUSTER_FIELDS if groups is None else CLUSTER_FIELDS + GROUP_FIELDS
+    write_output(collection.lines(groups), out, wanted, fields=fields)
 
 
 def check_clusters_output(out: str | Path, format: str | None = None) -> None:
@@ -159,12 +248,17 @@ def _feature_file(path: Path, note: ProblemListener) -> tuple[PageRows, list[Clu
 
 
 def _page_rows(collection: ParsedCollection, vectors: VectorSettings) -> tuple[PageRows, list[ClusteredPage]]:
-    from webwinnow.mining import PageRows  # noqa: PLC0415 (an optional extra)
+    from webwinnow.mining import PageRows, PhraseCollector  # noqa: PLC0415 (an optional extra)
 
     pages: list[ClusteredPage] = []
+    phrases = PhraseCollector()
 
-    def add(row: PageRow, tree: PageTree | None) -> None:
-        title = None if tree is None else Hints(tree).title
-        pages.append(ClusteredPage(row.page_id, row.url, title, row.error))
+    def add(page: FeaturePage) -> None:
+        row, tree = page.row, page.tree
+        about = None if tree is None else metadata(tree)
+        title, date = (None, None) if about is None else (about.title, about.date)
+        pages.append(ClusteredPage(row.page_id, row.url, title, row.error, row.site, date))
+        phrases.add(tree, page.verdict, page.features)
 
-    return PageRows.of(collect_features(collection, vectors, add)), pages
+    features = collect_features(collection, vectors, on_page=add)
+    return PageRows.of(features, [page.site for page in pages], phrases), pages

@@ -5,22 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Unpack
+from typing import Final, NamedTuple, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
 
 from webwinnow.cleaner import Cleaner
+from webwinnow.cleaning import Verdict
 from webwinnow.collection.pagestore import PageRow
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import SettingsError
 from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import opened_output
 from webwinnow.pagetree import PageTree
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.learned import LearnedSite
-from webwinnow.storage import atomic_file
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 
 WeighedPage = tuple[PageRow, PageTree | None, FeatureWeights | None]
 """A page, its tree unless it failed, and the feature weights of its site if the weighting uses them."""
+
+
+class FeaturePage(NamedTuple):
+    """A page on its way into a feature matrix: its tree unless it failed, and the verdict if it was cleaned."""
+
+    row: PageRow
+    tree: PageTree | None
+    verdict: Verdict | None
+    features: NDArray[np.uint64]
+    """The features that the page has, by hash."""
 
 
 def write_features(
@@ -35,39 +49,57 @@ def write_features(
 
     With a `cleaner`, only what it keeps is counted; weightings that learn from whole sites take none.
     """
-    if cleaner is not None and vectors.learns_sites:
-        raise SettingsError(f"the weighting {vectors.weighting} weighs whole pages; a method needs --weighting tfidf")
     check_output(out, "jsonl")
     check_apart(inputs, out)
-    with ParsedCollection.open(inputs, settings, **options) as collection:
-        matrix = collect_features(collection, vectors) if cleaner is None else _of_clean(collection, vectors, cleaner)
-        with atomic_file(out) as file:
+    check_cleaner(vectors, cleaner)
+    with ParsedCollection.open(inputs, settings, records=cleaner is None, **options) as collection:
+        matrix = collect_features(collection, vectors, cleaner)
+        with opened_output(out) as file:
             matrix.save(file)
         return len(matrix.page_ids), len(matrix.vocabulary), collection.failed_count
+
+
+def check_cleaner(vectors: VectorSettings, cleaner: Cleaner | None) -> None:
+    """Raise `SettingsError` if the weighting reads whole pages and a cleaner is given."""
+    if cleaner is not None and vectors.learns_sites:
+        raise SettingsError(
+            f"the weighting {vectors.weighting} weighs whole pages; a method needs --weighting tfidf or topic"
+        )
 
 
 def collect_features(
     collection: ParsedCollection,
     vectors: VectorSettings,
-    on_page: Callable[[PageRow, PageTree | None], None] = lambda _row, _tree: None,
+    cleaner: Cleaner | None = None,
+    on_page: Callable[[FeaturePage], None] = lambda _page: None,
 ) -> FeatureMatrix:
     """The feature matrix of all pages.
 
     Rows are in the order (site, input ordinal), named by the page's id, or its URL where it has none; `on_page` is
-    called for each. A page that could not be read has an empty row.
+    called for each. A page that could not be read has an empty row. Topic weights count what a cleaner keeps, by
+    default that of the default method; records are clean already.
     """
+    check_cleaner(vectors, cleaner)
+    if cleaner is None and vectors.counts_clean_pages and collection.has_markup:
+        cleaner = Cleaner.of()
     builder = VectorBuilder(vectors)
     total = collection.page_count
-    for row, tree, weights in weighed_pages(collection, vectors):
-        builder.add(row.name, tree, weights, site=row.site)
-        on_page(row, tree)
+    pages = (
+        ((row, tree, weights, None) for row, tree, weights in weighed_pages(collection, vectors))
+        if cleaner is None
+        else ((row, tree, None, verdict) for row, tree, verdict in cleaned_pages(collection, cleaner))
+    )
+    for row, tree, weights, verdict in pages:
+        builder.add(row.name, tree, weights, site=row.site, verdict=verdict)
+        on_page(FeaturePage(row, tree, verdict, builder.rows[-1][0]))
         collection.progress("clean", len(builder.page_ids), total)
     return builder.matrix()
 
 
-def _of_clean(collection: ParsedCollection, vectors: VectorSettings, cleaner: Cleaner) -> FeatureMatrix:
-    """The feature matrix of what a cleaning method keeps of all pages, each site learned from its own."""
-    builder = VectorBuilder(vectors)
+def cleaned_pages(
+    collection: ParsedCollection, cleaner: Cleaner
+) -> Iterator[tuple[PageRow, PageTree | None, Verdict | None]]:
+    """The pages of a collection with the verdicts of a cleaner, each site learned from its own pages."""
     learns = cleaner.method.learns and collection.settings.site_by.has_sites
     for site, _ in collection.sites():
         model = None
@@ -75,15 +107,23 @@ def _of_clean(collection: ParsedCollection, vectors: VectorSettings, cleaner: Cl
             model = LearnedSite.learn(trees, site, cleaner.method.parts, cleaner.settings.joins)
         for row in collection.pages_of(site):
             tree = None if row.ref is None else collection.tree(row)
-            verdict = None if tree is None else cleaner.clean(tree, model).verdict
-            builder.add(row.name, tree, None, site=row.site, verdict=verdict)
-            collection.progress("clean", len(builder.page_ids), collection.page_count)
-    return builder.matrix()
+            yield row, tree, None if tree is None else cleaner.clean(tree, model).verdict
 
 
-def weighed_pages(collection: ParsedCollection, vectors: VectorSettings) -> Iterator[WeighedPage]:
-    """The pages of a collection with the feature weights of their sites."""
-    learns = vectors.learns_sites and collection.settings.site_by.has_sites
+WITHOUT_HTML: Final = "give --weighting tfidf, wplus or topic"
+"""What to do where records are given and the weighting is `cst`."""
+
+
+def weighed_pages(
+    collection: ParsedCollection, vectors: VectorSettings, instead: str = WITHOUT_HTML
+) -> Iterator[WeighedPage]:
+    """The pages of a collection with the feature weights of their sites.
+
+    `SettingsError` if they are records and the weighting needs HTML; the message ends with what to do `instead`.
+    """
+    if not collection.has_markup and vectors.weighting == "cst":
+        raise SettingsError(f"the weighting cst needs the HTML of pages, and these are records; {instead}")
+    learns = vectors.learns_sites and collection.settings.site_by.has_sites and collection.has_markup
     for site, _ in collection.sites():
         trees = collection.chosen_trees(site) if learns else iter(())
         first = next(trees, None)

@@ -22,6 +22,7 @@ from webwinnow.commands.mineseeds import Seeds, read_seeds
 from webwinnow.commands.minesettings import MineSettings
 from webwinnow.commands.minestate import FILE, MineStore, StoredPage, StoredSite
 from webwinnow.commands.sites import NOTHING_READ, site_record
+from webwinnow.counted import counted
 from webwinnow.crawl import CrawlSettings, CrawlSummary, crawl
 from webwinnow.crawl.scope import page_url, start_url
 from webwinnow.errors import SettingsError
@@ -289,7 +290,8 @@ class _Mine:
         summary = self._crawl([site.start for site in waiting], self._warc(number), follow, resume=resume, log=log)
         self.crawled.append(summary.seconds)
         if not summary.finished:
-            return f"{summary.ended}; {len(waiting):,} sites wait in a round that was not finished"
+            wait = counted(len(waiting), "site waits", "sites wait")
+            return f"{summary.ended}; {wait} in a round that was not finished"
         fates = fates_of(log)
         for site in waiting:
             self._judge(site, follow, model, [fate for fate in fates if fate["site"] == site.start])

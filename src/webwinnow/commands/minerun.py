@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from webwinnow.counted import counted
 from webwinnow.sitemining.measures import spotting_rate
 
 
@@ -78,12 +79,12 @@ class MineRun:
         topics = ", ".join(f"{topic} {count:,}" for topic, count in sorted(self.topics.items())) or "none"
         same = f", {len(self.copies):,} lead to a site read before" if self.copies else ""
         lines = [
-            f"{len(self.found):,} sites found from {len(self.seeds):,} seeds ({topics}); "
+            f"{counted(len(self.found), 'site')} found from {counted(len(self.seeds), 'seed')} ({topics}); "
             f"spotting rate {100 * self.spotting:.0f} %",
-            f"  {len(self.sites) - len(self.seeds):,} sites read in {self.rounds:,} rounds: "
+            f"  {counted(len(self.sites) - len(self.seeds), 'site')} read in {counted(self.rounds, 'round')}: "
             f"{len(self.found):,} on topic, {len(self.off_topic):,} off topic, "
             f"{len(self.failed):,} could not be read{same}",
-            f"  {self.pages:,} pages of seeds and sites; this run fetched {self.fetched:,} pages, "
+            f"  {counted(self.pages, 'page')} of seeds and sites; this run fetched {counted(self.fetched, 'page')}, "
             f"{self.fetched_for_links:,} of them for links only, in {self.seconds:.1f} s",
         ]
         if self.changes:

@@ -57,7 +57,7 @@ def read_seeds(
             _agree(topics, site, page.label)
             if page.refused is None and len(stored[site]) < most:
                 try:
-                    tree = parse(page.body, url=page.url, content_type=page.content_type)
+                    tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
                     stored[site].append(counter.of(tree, spelled))
                 except PageRefused as refusal:
                     note(f"{page.url}: {refusal}")

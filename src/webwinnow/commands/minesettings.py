@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from webwinnow.crawl.crawlsettings import ScopeKind
+from webwinnow.crawl import ScopeKind
 from webwinnow.errors import SettingsError
 from webwinnow.sitemining.denoising import TermDenoiser, WordCounter
 from webwinnow.sitemining.discovery import DiscoverySettings

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from webwinnow.collection.outputparts import clean_all
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import RunSettings
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, read_parts, write_output
 from webwinnow.io.tablefiles import are_links, read_links
@@ -121,7 +122,7 @@ class Ranking:
 
     def summary(self, most: int) -> list[str]:
         """The pages (or sites) of the highest scores before and after, and those that moved most."""
-        left = f"{len(self.before):,} links between them, {len(self.after):,} of them after cleaning"
+        left = f"{counted(len(self.before), 'link')} between them, {len(self.after):,} of them after cleaning"
         lines = [f"{len(self.names):,} {self.by}s, {left}"]
         if not len(self.after):
             lines.append("no link is left after cleaning: all scores after cleaning are equal")
@@ -243,7 +244,8 @@ class _Links:
         after = LinkGraph.of(source[kept], target[kept], len(names))
         if not len(before):
             more = "" if settings.targets else "; with --targets, linked URLs that are not pages count too"
-            raise InputError(f"there is no link between the {len(names):,} {settings.by}s to rank{more}")
+            ranked = "only one" if len(names) == 1 else f"no link between the {len(names):,}"
+            raise InputError(f"there is {ranked} {settings.by}{'s' * (len(names) != 1)} to rank{more}")
         scores, converged = _scores(before, after, settings, _root(names, settings, note))
         return Ranking(settings.by, names, sites, before, after, scores, converged)
 

@@ -18,8 +18,9 @@ from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import FoundReplicas, Summary
 from webwinnow.errors import SettingsError
 from webwinnow.io import Field, FieldKind, check_apart, check_output, output_format, write_output
+from webwinnow.io.inputs import known_page_count
 from webwinnow.io.outputs import OutputFormat
-from webwinnow.io.tablefiles import are_records, read_records
+from webwinnow.io.tablefiles import are_records, read_records, spooled_tables
 from webwinnow.progress import Progress, no_progress
 from webwinnow.replicas import RELATIONS, ReplicaSettings, Standing, sketch
 from webwinnow.replicas.sketches import placed
@@ -64,17 +65,20 @@ def write_replicas(
         if report is not None:
             report(problem)
 
-    if are_records(inputs):
-        with (
-            tempfile.TemporaryDirectory(prefix="webwinnow-", dir=options.get("tmp")) as scratch,
-            CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
-        ):
-            _add_records(read_records(inputs, on_problem=note), store, settings.replicas, progress)
-            summary = _write(store, out, wanted, settings.replicas, progress)
-    else:
-        with ParsedCollection.open(inputs, settings, **options | {"on_problem": note}) as collection:
-            clean_all(collection.store, collection.pool, settings, progress)
-            summary = _write(collection.store, out, wanted, settings.replicas, progress)
+    with spooled_tables(inputs) as files:
+        if are_records(files):
+            with (
+                tempfile.TemporaryDirectory(prefix="webwinnow-", dir=options.get("tmp")) as scratch,
+                CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
+            ):
+                _add_records(
+                    read_records(files, on_problem=note), known_page_count(files), store, settings.replicas, progress
+                )
+                summary = _write(store, out, wanted, settings.replicas, progress)
+        else:
+            with ParsedCollection.open(files, settings, **options | {"on_problem": note}) as collection:
+                clean_all(collection.store, collection.pool, settings, progress)
+                summary = _write(collection.store, out, wanted, settings.replicas, progress)
     return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
 
 
@@ -87,7 +91,11 @@ def _write(
 
 
 def _add_records(
-    records: Iterator[dict[str, Any]], store: CollectionStore, settings: ReplicaSettings, progress: Progress
+    records: Iterator[dict[str, Any]],
+    total: int | None,
+    store: CollectionStore,
+    settings: ReplicaSettings,
+    progress: Progress,
 ) -> None:
     """Add the sketches of records to the store as parts, in input order."""
     rows: list[bytes] = []
@@ -103,7 +111,7 @@ def _add_records(
         packed = sketch(_text(record.get("text")) or "", standing, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))
-        progress("parse", ordinal + 1, None)
+        progress("parse", ordinal + 1, total)
         if len(rows) == RECORDS_A_PART:
             store.add_part(part, [], [], counts.to_plain(), rows)
             rows, counts, part = [], Counts(), part + 1

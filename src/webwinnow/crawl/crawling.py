@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,22 +20,27 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import IO, Final, NamedTuple
 
+from webwinnow.counted import counted
 from webwinnow.crawl import crawlmessages as messages
 from webwinnow.crawl.crawlmessages import Message, read_message, write_message
 from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore, Fate
+from webwinnow.crawl.crawlstore import FILE, RENDERED, CrawlStore, Fate, has_begun
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, FollowNone, Next, crawled
 from webwinnow.crawl.scope import start_url
+from webwinnow.crawl.sitemaps import is_list_of_pages, listed_pages
 from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
 from webwinnow.io import open_pages
 from webwinnow.io.outputs import write_lines
 from webwinnow.parsing import parse
+from webwinnow.platforms import lock_file
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
 """How long a child may take to end by itself after `Stop`."""
+MOST_HEAD_BYTES = 1 << 16
+"""Size of a WARC file that has no page yet."""
 SHOWN_REASONS: Final = 8
 PIPE_BYTES: Final = 1 << 20
 """Large enough for a page, so that the child need not wait until it is read. Linux only."""
@@ -46,7 +52,8 @@ class CrawlSummary:
     the guard, a limit), `failed`, or still `waiting` when the crawl `ended`; they add up to `known`.
 
     `fresh` pages were stored by this run if it resumed another; `received` are its bytes. `finished` is False if it was
-    stopped by a limit of time or bytes, or by hand. `links_over` are links that were too deep or too many.
+    stopped by a limit of time or bytes, or by hand. `links_over` are links that were too deep or too many. `rendered`
+    counts the stored pages that were rendered, and those that could not be, by reason.
     """
 
     sites: int
@@ -57,6 +64,7 @@ class CrawlSummary:
     failed: int
     waiting: int
     reasons: list[tuple[str, str, int]]
+    rendered: list[tuple[str, int]]
     links_over: int
     fresh: int
     received: int
@@ -72,14 +80,17 @@ class CrawlSummary:
     def lines(self) -> list[str]:
         speed = self.fresh / self.seconds if self.seconds > 0 else 0.0
         lines = [
-            f"{self.fresh:,} pages of {self.sites:,} sites in {self.seconds:.1f} s, {speed:.1f} pages/s, "
+            f"{counted(self.fresh, 'page')} of {counted(self.sites, 'site')} in {self.seconds:.1f} s, "
+            f"{speed:.1f} pages/s, "
             f"{self.received / 1e6:.1f} MB received",
             f"  known {self.known:,}: stored {self.stored:,}, redirected {self.redirected:,}, "
             f"skipped {self.skipped:,}, refused {self.refused:,}, failed {self.failed:,}, waiting {self.waiting:,}",
             f"  ended: {self.ended}",
         ]
         if self.links_over:
-            lines.append(f"  {self.links_over:,} links were too deep or too many and are not counted above")
+            over = counted(self.links_over, "link was", "links were")
+            lines.append(f"  {over} too deep or too many: not counted above")
+        lines += [f"  {count:,} stored pages {how}" for how, count in self.rendered[:SHOWN_REASONS]]
         return lines + [f"  {count:,} {fate}: {reason}" for fate, reason, count in self.reasons[:SHOWN_REASONS]]
 
 
@@ -98,29 +109,63 @@ def crawl(
     """Crawl from each start page and write requests and responses to the WARC file `out`.
 
     `follow` chooses the links to follow (default: all). The state of an unfinished crawl is kept in the folder `state`,
-    or beside the output, where it is removed when the crawl has finished. With `resume` an unfinished crawl continues,
+    or beside the output, where it is removed when the crawl has finished. A crawl that ended without a page leaves
+    nothing behind, so that it can be tried again. With `resume` an unfinished crawl continues,
     and the WARC file then contains each page once; without `settings` it uses those it had, and further start pages may
     be given. `log` gets one line of JSON per URL: its fate and how it was found.
     """
-    _check_can_crawl()
+    check_can_crawl(settings)
     began = time.monotonic()
     path = Path(out).absolute()
-    folder = _state_folder(path, state)
-    urls = list(dict.fromkeys(map(start_url, starts)))
+    folder = state_folder(path, state)
+    routes = settings is not None and settings.render != "never"
+    urls = list(dict.fromkeys(start_url(start, routes=routes) for start in starts))
     follow = follow or FollowAll()
     _prepare(path, folder, urls, resume=resume)
-    if resume and settings is None:
-        settings = stored_crawl(path, state).settings
-    plain = (settings or CrawlSettings()).to_plain()
-    run = _Run(path, folder, follow, on_progress or no_progress, on_problem or (lambda _: None))
-    end = run.run(messages.Begin(plain, str(path), str(folder), not resume, urls, type(follow).__name__))
-    if log is not None:
-        with CrawlStore(folder, create=False) as store:
-            write_lines((json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in store.log()), log)
-    summary = CrawlSummary(**end.summary, seconds=time.monotonic() - began)
-    if summary.finished and state is None:
-        shutil.rmtree(folder, ignore_errors=True)
+    with _locked(folder):
+        begins = not has_begun(folder)
+        if begins:  # a crawl that was killed in its first moments has at most the head of a WARC file
+            if path.exists() and path.stat().st_size > MOST_HEAD_BYTES:
+                raise SettingsError(f"{path} exists and is no WARC file of this crawl: remove it or give a new name")
+            path.unlink(missing_ok=True)
+            (folder / FILE).unlink(missing_ok=True)
+        elif settings is None:
+            settings = stored_crawl(path, state).settings
+        settings = settings or CrawlSettings()
+        plain = settings.to_plain()
+        run = _Run(path, folder, settings, follow, on_progress or no_progress, on_problem or (lambda _: None))
+        try:
+            end = run.run(messages.Begin(plain, str(path), str(folder), begins, urls, type(follow).__name__))
+        except InputError:
+            if not _has_pages(folder):
+                _discard(path, folder)
+            raise
+        if log is not None:
+            with CrawlStore(folder, create=False) as store:
+                write_lines((json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in store.log()), log)
+        summary = CrawlSummary(**end.summary, seconds=time.monotonic() - began)
+        if summary.finished and not summary.stored:
+            _discard(path, folder)
+        elif summary.finished and state is None:
+            shutil.rmtree(folder, ignore_errors=True)
     return summary
+
+
+def _has_pages(folder: Path) -> bool:
+    """Whether a crawl has stored a page, or may have: its state cannot be read."""
+    if not has_begun(folder):
+        return False
+    try:
+        with CrawlStore(folder, create=False) as store:
+            return any(line["fate"] == Fate.STORED for line in store.log())
+    except (InputError, OSError, sqlite3.Error):
+        return True
+
+
+def _discard(out: Path, folder: Path) -> None:
+    """Remove the files of a crawl that has no page."""
+    out.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def fetch_page(url: str, settings: CrawlSettings | None = None) -> PageRecord:
@@ -135,6 +180,9 @@ def fetch_page(url: str, settings: CrawlSettings | None = None) -> PageRecord:
         if not found.stored:
             why = ", ".join(reason for _, reason, _ in found.reasons) or found.ended
             raise InputError(f"{url} could not be fetched: {why}")
+        for how, _ in found.rendered:
+            if how != RENDERED:
+                raise InputError(f"{url} was {how}")
         return next(page for page in open_pages([out], on_problem=lambda _: None))
 
 
@@ -148,21 +196,35 @@ class StoredCrawl(NamedTuple):
 def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCrawl:
     """Return the settings of a crawl that can be resumed; `InputError` if there is none."""
     path = Path(out).absolute()
-    folder = _state_folder(path, state)
+    folder = state_folder(path, state)
     _prepare(path, folder, [], resume=True)
     with CrawlStore(folder, create=False) as store:
         plain, follow = store.noted("settings"), store.noted("follow")
     return StoredCrawl(CrawlSettings() if plain is None else CrawlSettings.from_plain(plain), str(follow))
 
 
-def _check_can_crawl() -> None:
+def is_killed_early(out: str | Path, state: str | Path | None = None) -> bool:
+    """Whether there is a crawl that was killed before it began: it has no settings yet, and starts anew."""
+    folder = state_folder(out, state)
+    return folder.is_dir() and not has_begun(folder)
+
+
+def check_can_crawl(settings: CrawlSettings | None = None) -> None:
+    """Raise `SettingsError` or `MissingExtra` if this machine cannot crawl, or not render as the settings want."""
     if os.name == "nt":
         raise SettingsError("crawling needs Linux or macOS; `webwinnow page FILE` and the library work on Windows")
     if importlib.util.find_spec("scrapy") is None:
         raise MissingExtra("crawling", "crawl")
+    if settings is not None and settings.render != "never":
+        from webwinnow.browser import RenderSettings  # noqa: PLC0415 (an optional extra)
+        from webwinnow.browser.devtools import find_chromium  # noqa: PLC0415 (an optional extra)
+
+        find_chromium(RenderSettings.of_pairs(settings.render_set, browsers=settings.browsers).chromium)
 
 
-def _state_folder(out: Path, state: str | Path | None) -> Path:
+def state_folder(out: str | Path, state: str | Path | None = None) -> Path:
+    """The working folder of a crawl, which `resume` reads."""
+    out = Path(out).absolute()
     if state is None:
         return out.with_name(f".{out.name}.webwinnow-crawl")
     return Path(state).absolute() / f"crawl-{hashlib.sha256(str(out).encode()).hexdigest()[:16]}"
@@ -174,9 +236,13 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
         raise SettingsError(f"{out.name}: a crawl writes WARC; expected a name that ends in .warc.gz or .warc")
     if not out.parent.is_dir():
         raise SettingsError(f"{out}: the folder {out.parent} does not exist; make it first")
+    if resume and not folder.is_dir():
+        raise InputError(f"{out} has no crawl to resume ({folder} is missing); start one without --resume")
+    if folder.is_dir() and not has_begun(folder):
+        if not starts:
+            raise InputError(f"{out}: the crawl was killed before it began; give its start pages to start it again")
+        return
     if resume:
-        if not folder.is_dir():
-            raise InputError(f"{out} has no crawl to resume ({folder} is missing); start one without --resume")
         return
     if not starts:
         raise SettingsError("no start page given; expected URLs such as https://example.org/")
@@ -187,12 +253,28 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
     folder.mkdir(parents=True)
 
 
+def _locked(folder: Path) -> IO[bytes]:
+    """Lock the folder of a crawl. Raises `SettingsError` if another crawl is active in it."""
+    lock = (folder / "lock").open("ab")
+    if not lock_file(lock, wait=False):
+        lock.close()
+        raise SettingsError(f"another crawl is active in {folder}; wait for it, or give another output")
+    return lock
+
+
 class _Run:
     def __init__(
-        self, out: Path, folder: Path, follow: Follow, on_progress: Progress, on_problem: Callable[[str], None]
+        self,
+        out: Path,
+        folder: Path,
+        settings: CrawlSettings,
+        follow: Follow,
+        on_progress: Progress,
+        on_problem: Callable[[str], None],
     ) -> None:
         self.out = out
         self.folder = folder
+        self.settings = settings
         self.follow = follow
         self.on_progress = on_progress
         self.on_problem = on_problem
@@ -259,8 +341,13 @@ class _Run:
 
     def _links_to_follow(self, page: messages.FetchedPage) -> Next:
         record = PageRecord(url=page.url, body=page.body, content_type=page.content_type, fetched_at=page.fetched_at)
-        found = self._crawled(record, page.site, page.depth, page.referrer)
-        return Next() if found is None else self.follow.next(found)
+        is_list = page.depth == 0 and is_list_of_pages(page.body)
+        found = None if is_list else self._crawled(record, page.site, page.depth, page.referrer)
+        chosen = Next() if found is None else self.follow.next(found)
+        links = list(chosen.links)
+        if self.settings.sitemaps and page.depth == 0:
+            links += listed_pages(page.url, page.body, self.settings, self.on_problem)
+        return replace(chosen, links=[url for url in links if self.settings.follows(url)])
 
     def _crawled(self, record: PageRecord, site: int, depth: int, referrer: str | None) -> CrawledPage | None:
         """Parse a page and find its links; None if it is over a limit of the parser."""
@@ -272,7 +359,8 @@ class _Run:
         if site not in self.starts:
             with CrawlStore(self.folder, create=False) as store:
                 self.starts = {known.id: known.start for known in store.sites()}
-        return crawled(record, tree, self.starts[site], depth, referrer)
+        routes = self.settings.render != "never"
+        return crawled(record, tree, self.starts[site], depth, referrer, routes=routes)
 
     def _replay(self) -> None:
         """Show the pages of an earlier run to a `Follow` that learns."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from io import FileIO
 from pathlib import Path
 from threading import Thread
@@ -20,8 +20,11 @@ from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 
+from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed, RenderSettings
+from webwinnow.browser.appshell import shows_little
 from webwinnow.crawl import crawlmessages as messages
 from webwinnow.crawl.crawlmessages import Answer, FetchedPage, Message, read_message, write_message
 from webwinnow.crawl.crawlsettings import CrawlSettings
@@ -31,12 +34,14 @@ from webwinnow.crawl.frontier import Visit
 from webwinnow.crawl.session import CrawlSession
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
 from webwinnow.errors import InputError, WebwinnowError
+from webwinnow.platforms import die_with_parent
 
 HANDLER = "webwinnow.crawl.downloads.GuardedHandler"
 
 
 def main() -> int:
     """Read what to do from standard input, do it, and report the result on standard output."""
+    die_with_parent()
     link = ParentLink(FileIO(0, closefd=False), FileIO(1, "w", closefd=False))
     begin = read_message(link.inward)
     if not isinstance(begin, messages.Begin):
@@ -53,7 +58,7 @@ def main() -> int:
 
 def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
     settings = CrawlSettings.from_plain(begin.settings)
-    with CrawlStore(Path(begin.state), create=begin.create) as store:
+    with CrawlStore(Path(begin.state), create=begin.create) as store, ExitStack() as browsers:
         warc = WarcFile(Path(begin.out))
         settled = store.warc_end(warc.length)
         warc.truncate(settled)  # removes a record that was being written when the crawl was killed
@@ -62,6 +67,10 @@ def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
         store.note("settings", begin.settings)
         store.note("follow", begin.follow)
         session = CrawlSession(settings, store, warc, link.ask, link.report)
+        if settings.render != "never":
+            chosen = RenderSettings.of_pairs(settings.render_set, browsers=settings.browsers)
+            pool = browsers.enter_context(Renderer(chosen, settings.guard))
+            session.render = PageRendering(pool, session).render
         for start in begin.starts:
             session.frontier.add_site(start)
         if not store.sites():
@@ -80,6 +89,7 @@ def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
             | {
                 "sites": len(store.sites()),
                 "reasons": store.reasons(),
+                "rendered": store.stored_notes(),
                 "links_over": frontier.links_over,
                 "fresh": frontier.stored - session.stored_before,
                 "received": session.received,
@@ -172,6 +182,34 @@ class _Scheduler(BaseScheduler):
         meta = {VISIT: visit, "download_slot": visit.host}
         spider = self.spider
         return Request(visit.url, callback=spider.parse, errback=spider.failed, meta=meta, dont_filter=True)
+
+
+class PageRendering:
+    """Renders the pages of a session that need it, in threads, so that other hosts are fetched meanwhile."""
+
+    def __init__(self, pool: Renderer, session: CrawlSession) -> None:
+        self.pool = pool
+        self.session = session
+
+    async def render(self, page: FetchedPage) -> RenderedPage | RenderFailed | None:
+        if self.session.settings.render == "auto" and not shows_little(page.body, page.url, page.content_type):
+            return None
+        wanted = PageToRender(
+            url=page.url,
+            body=page.body,
+            content_type=page.content_type,
+            user_agent=self.session.settings.user_agent,
+            rules=self.session.frontier.known_rules,
+            screenshot=self.session.settings.screenshots,
+        )
+        running: Deferred[RenderedPage | RenderFailed] = deferToThread(self._rendered, wanted)
+        return await maybe_deferred_to_future(running)
+
+    def _rendered(self, page: PageToRender) -> RenderedPage | RenderFailed:
+        try:
+            return self.pool.render(page)
+        except RenderFailed as failure:
+            return failure
 
 
 class ParentLink:

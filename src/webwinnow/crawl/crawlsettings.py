@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from webwinnow import _version
+from webwinnow.crawl import RenderWhen, ScopeKind
 from webwinnow.crawl.guard import AddressGuard, Route
 from webwinnow.errors import SettingsError, check_range
 
 Strategy = Literal["random", "breadth"]
-ScopeKind = Literal["below", "host", "domain", "any"]
 
 USER_AGENT: Final = f"webwinnow/{_version.__version__}"
 MB: Final = 1 << 20
@@ -33,7 +34,13 @@ class CrawlSettings:
       doubled with each.
     - `max_size`: bytes of a page as sent, and unpacked; `max_bytes`: bytes received in total; `seconds`: total time.
     - `robots`: whether robots.txt is obeyed.
+    - `allow_urls`, `deny_urls`: regular expressions; only links whose URL matches one of the first, if there are any,
+      and none of the second are followed. Start pages are always fetched.
+    - `sitemaps`: also take the pages that the site lists in its sitemaps and feeds.
     - `guard`: which IP addresses connections may go to.
+    - `render`: which pages a browser renders: none, `auto` those whose HTML shows little, or `all`; `browsers` is the
+      number of browsers, `render_set` has other settings of rendering, as in "load_seconds=40" (`RenderSettings`). With
+      `screenshots`, the layout of a rendered page has a picture of it.
     """
 
     pages: int = 500
@@ -52,19 +59,36 @@ class CrawlSettings:
     seconds: float | None = None
     robots: bool = True
     user_agent: str = USER_AGENT
+    allow_urls: tuple[str, ...] = ()
+    deny_urls: tuple[str, ...] = ()
+    sitemaps: bool = False
     guard: AddressGuard = field(default_factory=AddressGuard)
+    render: RenderWhen = "never"
+    browsers: int = 1
+    render_set: tuple[str, ...] = ()
+    screenshots: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("pages", "hosts", "timeout", "page_seconds", "max_size", "max_bytes", "seconds"):
+        for name in ("pages", "hosts", "browsers", "timeout", "page_seconds", "max_size", "max_bytes", "seconds"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise SettingsError(f"{name} is {value}: expected a number above 0")
         check_range(self, "depth", "delay", "retries", "backoff", least=0)
-        for name, kind in (("strategy", Strategy), ("scope", ScopeKind)):
+        for name, kind in (("strategy", Strategy), ("scope", ScopeKind), ("render", RenderWhen)):
             if getattr(self, name) not in get_args(kind):
                 raise SettingsError(f"no {name} {getattr(self, name)!r}; expected {', '.join(get_args(kind))}")
+        for pattern in (*self.allow_urls, *self.deny_urls):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise SettingsError(f"{pattern!r} is no regular expression ({error}); expected one for URLs") from None
         if not self.user_agent.isascii() or not self.user_agent.isprintable() or not self.user_agent.strip():
             raise SettingsError(f"user_agent is {self.user_agent!r}: expected a line of ASCII")
+
+    def follows(self, url: str) -> bool:
+        """Whether the patterns of URLs let a link be followed."""
+        allowed = not self.allow_urls or any(re.search(pattern, url) for pattern in self.allow_urls)
+        return allowed and not any(re.search(pattern, url) for pattern in self.deny_urls)
 
     def to_plain(self) -> dict[str, Any]:
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
@@ -75,4 +99,7 @@ class CrawlSettings:
         """Read what `to_plain` returned, or its JSON."""
         guard = plain["guard"]
         routes = tuple(Route(*route) for route in guard["routes"])
-        return cls(**plain | {"guard": AddressGuard(**guard | {"allow": tuple(guard["allow"]), "routes": routes})})
+        given = plain | {
+            name: tuple(plain[name]) for name in ("allow_urls", "deny_urls", "render_set") if name in plain
+        }
+        return cls(**given | {"guard": AddressGuard(**guard | {"allow": tuple(guard["allow"]), "routes": routes})})

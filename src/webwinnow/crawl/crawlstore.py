@@ -6,7 +6,9 @@ either settled, with its records in the WARC file, or still waiting.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +19,9 @@ from webwinnow.storage import open_database, read_note, write_note
 
 FILE: Final = "crawl.sqlite"
 FORMAT_VERSION: Final = 2
+RENDERED: Final = "rendered"
+NOT_RENDERED: Final = "not rendered: "
+"""Reasons of stored pages; the second is followed by why not."""
 _SCHEMA: Final = """
 CREATE TABLE site (id INTEGER PRIMARY KEY, start TEXT NOT NULL UNIQUE, base TEXT NOT NULL, closed TEXT);
 CREATE TABLE page (
@@ -73,6 +78,17 @@ class Link(NamedTuple):
     depth: int
     referrer: int | None
     redirects: int = 0
+
+
+def has_begun(folder: Path) -> bool:
+    """Whether a crawl with its start pages is stored in a folder. One that was killed before has nothing to resume."""
+    if not (folder / FILE).is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(folder / FILE)) as base:
+            return bool(base.execute("SELECT count(*) FROM site").fetchone()[0])
+    except sqlite3.Error as error:  # one that is damaged is reported when it is opened
+        return "no such table" not in str(error)
 
 
 class CrawlStore:
@@ -192,6 +208,15 @@ class CrawlStore:
             """
             SELECT fate, reason, count(*) FROM page WHERE fate IN ('skipped', 'refused', 'failed')
             GROUP BY fate, reason ORDER BY count(*) DESC, fate, reason
+            """
+        ).fetchall()
+
+    def stored_notes(self) -> list[tuple[str, int]]:
+        """Return the reasons of stored pages, which say whether they were rendered, and their counts."""
+        return self._base.execute(
+            """
+            SELECT reason, count(*) FROM page WHERE fate = 'stored' AND reason IS NOT NULL
+            GROUP BY reason ORDER BY count(*) DESC, reason
             """
         ).fetchall()
 

@@ -32,7 +32,9 @@ from zope.interface import implementer
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.frontier import ROBOTS_BYTES, Visit
 from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
+from webwinnow.crawl.sitemaps import LIST_TYPES
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, status_of
+from webwinnow.io.unpacking import media_type
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
@@ -149,19 +151,24 @@ class Fetch:
             yield done
             if self.cause is not None:
                 raise FetchOver
+        length = None if response.length is UNKNOWN_LENGTH else response.length
         return Exchange(
             request=bytes(recorder.sent),
-            response=_final_response(bytes(recorder.received)),
+            response=_final_response(bytes(recorder.received), length),
             address=recorder.peer,
             fetched_at=began,
         )
 
     def _is_unwanted(self, response: Any) -> bool:
-        """Whether a response is not a page, so that its body, maybe a video, need not be received."""
-        if self.visit.page is None or response.code != 200:
+        """Whether a response is not a page, so that its body, maybe a video, need not be received.
+
+        What may be a sitemap or feed is received if it is a start page.
+        """
+        page = self.visit.page
+        if page is None or response.code != 200:
             return False
-        types = response.headers.getRawHeaders(b"content-type", [b""])
-        return claims_another_type(types[0].decode("latin-1"))
+        kind = response.headers.getRawHeaders(b"content-type", [b""])[0].decode("latin-1")
+        return claims_another_type(kind) and not (page.depth == 0 and media_type(kind) in LIST_TYPES)
 
     def _failed(self, failure: Failure) -> FetchFailed:
         if self.cause is not None:
@@ -311,9 +318,9 @@ class GuardedEndpoint:
         return endpoint if self.secure is None else wrapClientTLS(self.secure, endpoint)
 
 
-def _final_response(received: bytes) -> bytes:
-    """Return the response without interim ones (1xx) before it."""
+def _final_response(received: bytes, length: int | None) -> bytes:
+    """Return the response without interim ones (1xx) before it, and without bytes after a body of known length."""
     start = 0
     while 100 <= status_of(received, start) < 200:
         start = head_end(received, start)
-    return received[start:]
+    return received[start:] if length is None else received[start : head_end(received, start) + length]

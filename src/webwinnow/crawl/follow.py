@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
+from urllib.parse import urldefrag
 
 from webwinnow.pagetree import PageTree
 from webwinnow.records import PageRecord
 from webwinnow.sitemodel import SiteCleaner
-from webwinnow.urls import SiteKey, resolve_web
+from webwinnow.urls import SiteKey, is_route, resolve_web
 
 MOST_LINKS: Final = 20_000
 """Links of one page that are used. Ours: a page of nothing but links has some thousands."""
@@ -93,7 +94,8 @@ class FollowKept:
             return Next(())
         if clean.model is None or clean.model.pages < self.enough:
             return Next(page.links)
-        return Next(clean.links)
+        kept = set(clean.tree.links(clean.verdict.keep).targets(fragments=True))
+        return Next([*clean.links, *(url for url in page.links if url in kept and is_route(urldefrag(url).fragment))])
 
 
 def asks_not_to(tree: PageTree) -> bool:
@@ -101,9 +103,18 @@ def asks_not_to(tree: PageTree) -> bool:
     return not tree.head.robots.isdisjoint({"nofollow", "none"})
 
 
-def crawled(record: PageRecord, tree: PageTree, start: str, depth: int, referrer: str | None) -> CrawledPage:
-    """Return a page with its links, including a refresh in its head, at most `MOST_LINKS`."""
-    links = [*_refreshes(tree), *filter(None, tree.links(areas=True).targets())][:MOST_LINKS]
+def crawled(
+    record: PageRecord, tree: PageTree, start: str, depth: int, referrer: str | None, *, routes: bool = False
+) -> CrawledPage:
+    """Return a page with its links, including a refresh in its head, at most `MOST_LINKS`.
+
+    With `routes` links within the page that are pages of a client-rendered site are among them.
+    """
+    found = tree.links(areas=True)
+    targets = found.targets(fragments=routes)
+    is_link = [not href.startswith("#") or is_route(href[1:]) for href in found.href]
+    links = [*_refreshes(tree), *(url for url, wanted in zip(targets, is_link, strict=True) if url and wanted)]
+    links = links[:MOST_LINKS]
     return CrawledPage(record, tree, links, start, depth, referrer)
 
 

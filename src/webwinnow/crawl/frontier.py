@@ -180,8 +180,8 @@ class Frontier:
         self._add(self._sites[number], Link(start, 0, None))
         return True
 
-    def add_links(self, page: KnownPage, urls: Iterable[str]) -> None:
-        """Add the links of a stored page that are in scope."""
+    def add_links(self, page: KnownPage, urls: Iterable[str], *, routes: bool = False) -> None:
+        """Add the links of a stored page that are in scope; with `routes` those of a client-rendered site, too."""
         site = self._sites[page.site]
         depth = page.depth + 1
         waiting = site.waiting
@@ -190,7 +190,7 @@ class Frontier:
         for written in urls:
             if written in site.links:
                 continue
-            url = page_url(written)
+            url = page_url(written, routes=routes)
             if url is not None and site.scope.contains(url):
                 if (self.settings.depth is not None and depth > self.settings.depth) or waiting >= MOST_WAITING:
                     self.links_over += 1
@@ -201,7 +201,7 @@ class Frontier:
     def redirect(self, page: KnownPage, target: str) -> str | None:
         """Follow a redirect and return None, or return why not. A redirected start page moves the scope of its site."""
         site = self._sites[page.site]
-        url = page_url(target)
+        url = page_url(target, routes=self.settings.render != "never")
         if url is None:
             return "redirects to what is no web address"
         if url == page.url:
@@ -323,6 +323,12 @@ class Frontier:
             return Rules()
         rules, fetched_at = self._rules.get(origin_of(page.url), (None, 0.0))
         return rules if self.clock() - fetched_at < RULES_LAST else None
+
+    def known_rules(self, url: str) -> Rules | None:
+        """Return the rules of a URL that is requested for another page; None if its origin has not been visited."""
+        if not self.settings.robots:
+            return Rules()
+        return self._rules.get(origin_of(url), (None, 0.0))[0]
 
     def _visit_robots(self, page: KnownPage) -> Visit | None:
         """Return the visit to a page's robots.txt; None while the host that it was redirected to is busy."""

@@ -30,6 +30,26 @@ BAD_PORTS: Final = frozenset(
 """Ports of other services, which browsers block too (WHATWG Fetch, port blocking)."""
 NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 """IPv4 addresses embedded in IPv6 (RFC 6052): equivalent to the address inside."""
+SPECIAL_NETWORKS: Final = {
+    "loopback": "127.0.0.0/8 ::1/128",
+    "link-local": "169.254.0.0/16 fe80::/10",
+    "multicast": "224.0.0.0/4 ff00::/8",
+    "private": "10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10",
+    "documentation": "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20",
+    "relay": "192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.175.48.0/24 2620:4f:8000::/48",
+    "cloud metadata": "168.63.129.16/32",
+    "reserved": "0.0.0.0/8 192.0.0.0/24 198.18.0.0/15 240.0.0.0/4 2001::/23",
+}
+"""Networks without public web servers, from the IANA registries of special-purpose IPv4 and IPv6 addresses: whole
+blocks, also where a few addresses inside are global. Also the host agent of Azure.
+
+The table of `ipaddress` depends on the version of Python: `192.0.0.192`, the metadata of a
+cloud, is public for Python 3.11."""
+_SPECIAL: Final = [
+    (ipaddress.ip_network(network), kind) for kind, networks in SPECIAL_NETWORKS.items() for network in networks.split()
+]
+_GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+"""The IPv6 addresses that IANA assigns; the others are reserved."""
 MOST_ADDRESSES: Final = 4
 """Addresses of one name to try."""
 _ROUTE: Final = re.compile(r"(\*\.)?([^\s=:/*]+)=(?:\[([^\]]+)\]|([^\[\]:]+))(?::([0-9]{1,5}))?")
@@ -164,9 +184,7 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _why_not_public(address: Address) -> str | None:
-    kinds = ("loopback", "link_local", "multicast", "unspecified", "reserved", "site_local")
-    for kind in kinds:
-        if getattr(address, f"is_{kind}", False):
-            name = {"unspecified": "reserved", "site_local": "private"}.get(kind, kind.replace("_", "-"))
-            return f"a {name} address"
-    return None if address.is_global else "a private address"
+    kind = next((kind for network, kind in _SPECIAL if address in network), None)
+    if kind is None and address.version == 6 and address not in _GLOBAL_UNICAST:
+        kind = "reserved"
+    return None if kind is None else f"a {kind} address"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from webwinnow.crawl.crawlsettings import ScopeKind
+from webwinnow.crawl import ScopeKind
 from webwinnow.errors import SettingsError
 from webwinnow.records import PageRecord
 from webwinnow.urls import SiteKey, canonical, is_web_link
@@ -38,11 +38,11 @@ class Scope(NamedTuple):
         return _key(url, _DOMAIN if self.kind == "domain" else _HOST) == self.base
 
 
-def page_url(url: str) -> str | None:
-    """Return the canonical URL of a page that can be fetched; None if it cannot."""
+def page_url(url: str, *, routes: bool = False) -> str | None:
+    """Return the canonical URL of a page that can be fetched, with its route if asked for; None if it cannot."""
     if len(url) > LONGEST_URL or not is_web_link(url):
         return None
-    url = canonical(url)
+    url = canonical(url, routes=routes)
     try:
         parts = urlsplit(url)
         _ = parts.port
@@ -53,9 +53,9 @@ def page_url(url: str) -> str | None:
     return url if len(url) <= LONGEST_URL and url.isascii() else None
 
 
-def start_url(url: str) -> str:
+def start_url(url: str, *, routes: bool = False) -> str:
     """Return the canonical URL of a start page; `SettingsError` if it cannot be fetched."""
-    found = page_url(url)
+    found = page_url(url, routes=routes)
     if found is None:
         raise SettingsError(f"{url} is no web address; expected one such as https://example.org/docs/")
     return found

@@ -6,12 +6,15 @@ import time
 from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 from typing import Final
+from urllib.parse import urldefrag
 
+from webwinnow.browser.capture import RENDERED_TYPE, RenderedPage, RenderFailed
 from webwinnow.crawl.crawlmessages import Answer, FetchedPage
 from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore, Fate
+from webwinnow.crawl.crawlstore import NOT_RENDERED, RENDERED, CrawlStore, Fate, KnownPage
 from webwinnow.crawl.frontier import ROBOTS_BYTES, Frontier, Rules, Visit
 from webwinnow.crawl.scope import page_url
+from webwinnow.crawl.sitemaps import LIST_TYPES, is_list_of_pages
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile, claims_another_type
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io import ReadLimits
@@ -28,7 +31,8 @@ TEMPORARY: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 
 class CrawlSession:
     """One run of a crawl. `next` returns a visit to make, `finish` takes its result.
 
-    `ask` returns the links of a page to follow; `on_progress` gets the pages stored and wanted.
+    `ask` returns the links of a page to follow; `on_progress` gets the pages stored and wanted. `render` returns what a
+    browser makes of a page, or why it could not; None if the page need not be rendered.
     """
 
     def __init__(
@@ -38,12 +42,14 @@ class CrawlSession:
         warc: WarcFile,
         ask: Callable[[FetchedPage], Awaitable[Answer]],
         on_progress: Callable[[int, int], None],
+        render: Callable[[FetchedPage], Awaitable[RenderedPage | RenderFailed | None]] | None = None,
     ) -> None:
         self.settings = settings
         self.store = store
         self.warc = warc
         self.ask = ask
         self.on_progress = on_progress
+        self.render = render
         self.frontier = Frontier(settings, store, time.monotonic)
         self.limits = ReadLimits(max_page_bytes=settings.max_size)
         self.stored_before = self.frontier.stored
@@ -134,21 +140,36 @@ class CrawlSession:
     def _redirect(self, visit: Visit, exchange: Exchange) -> None:
         assert visit.page is not None
         target = resolve(visit.url, exchange.location) or ""
+        route = urldefrag(visit.url).fragment
+        if route and "#" not in target:  # as in browsers (RFC 9110, 10.2.2)
+            target = f"{target}#{route}"
         why_not = self.frontier.redirect(visit.page, target)
         if why_not is not None:
             self.frontier.settle(visit, Fate.REFUSED, why_not, fetched_at=exchange.fetched_at)
             return
         end = self.warc.append(visit.url, exchange)
-        self.frontier.settle(visit, Fate.REDIRECTED, page_url(target), fetched_at=exchange.fetched_at, warc_end=end)
+        self.frontier.settle(
+            visit,
+            Fate.REDIRECTED,
+            page_url(target, routes=self.settings.render != "never"),
+            fetched_at=exchange.fetched_at,
+            warc_end=end,
+        )
 
     async def _store_page(self, visit: Visit, exchange: Exchange) -> None:
         page, fetched_at = visit.page, exchange.fetched_at
         assert page is not None
         content_type = exchange.header("content-type")
         try:
-            if claims_another_type(content_type):
+            may_list = page.depth == 0 and media_type(content_type) in LIST_TYPES
+            if claims_another_type(content_type) and not may_list:
                 raise NotHtml(media_type(content_type))
             body = decode_http_body(exchange.headers, exchange.body, self.limits)
+            if may_list:
+                if not is_list_of_pages(body):
+                    raise NotHtml(media_type(content_type))
+                await self._read_list(visit, page, exchange, body)
+                return
             _check_html(body, content_type)
         except NotHtml as other:
             self.frontier.settle(visit, Fate.SKIPPED, str(other), fetched_at=fetched_at)
@@ -156,19 +177,35 @@ class CrawlSession:
         except PageRefused as refusal:
             self.frontier.settle(visit, Fate.REFUSED, str(refusal), fetched_at=fetched_at)
             return
-        self.pages += 1
-        referrer = self.store.url(page.referrer)
-        fetched = FetchedPage(
-            self.pages, page.url, body, content_type or None, fetched_at, page.site, page.depth, referrer
-        )
+        fetched = self._fetched(page, exchange, body)
+        rendered = None if self.render is None else await self.render(fetched)
+        note = None
+        if isinstance(rendered, RenderFailed):
+            note, rendered = f"{NOT_RENDERED}{rendered}", None
+        elif rendered is not None:
+            note, fetched = RENDERED, fetched._replace(body=rendered.html, content_type=RENDERED_TYPE)
         answer = await self.ask(fetched)
-        end = self.warc.append(page.url, exchange)
-        self.frontier.settle(visit, Fate.STORED, size=len(exchange.response), fetched_at=fetched_at, warc_end=end)
-        self.frontier.add_links(page, answer.links)
+        end = self.warc.append(page.url, exchange, rendered)
+        self.frontier.settle(visit, Fate.STORED, note, size=len(exchange.response), fetched_at=fetched_at, warc_end=end)
+        self.frontier.add_links(page, answer.links, routes=note == RENDERED)
         for start in filter(None, map(page_url, answer.sites)):
             self.frontier.add_site(start)
         if answer.leave_site:
             self.frontier.close_site(page.site, "left: enough was seen of the site")
+
+    async def _read_list(self, visit: Visit, page: KnownPage, exchange: Exchange, body: bytes) -> None:
+        """Follow what a sitemap or feed lists that was given as a start page; it is no page itself."""
+        links = (await self.ask(self._fetched(page, exchange, body))).links if self.settings.sitemaps else []
+        why = "a sitemap or feed" if self.settings.sitemaps else "a sitemap or feed; --sitemaps crawls its pages"
+        self.frontier.settle(visit, Fate.SKIPPED, f"not HTML ({why})", fetched_at=exchange.fetched_at)
+        self.frontier.add_links(page, links)
+
+    def _fetched(self, page: KnownPage, exchange: Exchange, body: bytes) -> FetchedPage:
+        self.pages += 1
+        content_type, referrer = exchange.header("content-type") or None, self.store.url(page.referrer)
+        return FetchedPage(
+            self.pages, page.url, body, content_type, exchange.fetched_at, page.site, page.depth, referrer
+        )
 
 
 class NotHtml(InputError):

@@ -13,17 +13,22 @@ import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from webwinnow import _version
 from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.io.unpacking import HTML_TYPES, media_type
+from webwinnow.records import LAYOUT_TYPE
+
+if TYPE_CHECKING:
+    from webwinnow.browser import RenderedPage
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when it is imported
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import WarcRecord, WarcRecordType
 
 _HEAD_END: Final = re.compile(rb"\r?\n\r?\n")
+_FOLD: Final = re.compile(rb"\r?\n[ \t]+")
 _STATUS: Final = re.compile(rb"HTTP/[0-9.]+[ \t]+([0-9]{3})")
 
 
@@ -90,7 +95,7 @@ def status_of(response: bytes, start: int = 0) -> int:
 
 def headers_of(head: bytes) -> list[tuple[str, str]]:
     """Return the headers of a response as written."""
-    lines = re.sub(rb"\r?\n[ \t]+", b" ", head).splitlines()[1:]
+    lines = _FOLD.sub(b" ", head).splitlines()[1:]
     pairs = (line.decode("latin-1").partition(":") for line in lines if b":" in line)
     return [(name.strip(), value.strip()) for name, _, value in pairs]
 
@@ -143,8 +148,8 @@ class WarcFile:
         self._file.flush()
         return self.length
 
-    def append(self, url: str, exchange: Exchange) -> int:
-        """Write the response and the request to it; returns the length of the file."""
+    def append(self, url: str, exchange: Exchange, rendered: RenderedPage | None = None) -> int:
+        """Write the response, the request and what a browser made of the response; returns the length of the file."""
         about = [("WARC-Target-URI", url), ("WARC-Date", exchange.fetched_at), ("WARC-IP-Address", exchange.address)]
         response = [
             *about,
@@ -159,6 +164,12 @@ class WarcFile:
             ("WARC-Payload-Digest", _digest(exchange.request[head_end(exchange.request) :])),
         ]
         self._write(WarcRecordType.request, request, exchange.request)
+        if rendered is not None:
+            refers = [("WARC-Target-URI", url), ("WARC-Date", exchange.fetched_at), ("WARC-Refers-To", number)]
+            page = [*refers, ("Content-Type", "text/html; charset=utf-8")]
+            self._write(WarcRecordType.conversion, page, rendered.html)
+            layout = [*refers, ("Content-Type", LAYOUT_TYPE)]
+            self._write(WarcRecordType.metadata, layout, rendered.layout.to_bytes())
         self._file.flush()
         return self.length
 

@@ -150,10 +150,14 @@ class CategoryModel:
         scores = self.scores(page)
         return self.names[int(np.argmax(scores))] if scores.any() else None
 
+    def to_bytes(self) -> bytes:
+        """The model as the contents of a file."""
+        about = {"names": self.names, "neighbours": self.neighbours, "cleaning": self.cleaning}
+        return FORMAT.pack(about, {name: getattr(self, name) for name in _DTYPES})
+
     def save(self, path: Path) -> None:
         """Write the model to a file."""
-        about = {"names": self.names, "neighbours": self.neighbours, "cleaning": self.cleaning}
-        write_file(path, FORMAT.pack(about, {name: getattr(self, name) for name in _DTYPES}))
+        write_file(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> CategoryModel:

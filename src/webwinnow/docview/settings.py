@@ -35,10 +35,12 @@ _OURS_AND_PUBLISHED: dict[str, tuple[Any, Any]] = {
 """The two values of each setting for which we depart from the paper."""
 
 
-_RECORD_ONLY = frozenset(
-    "published keywords sentences abstract_share sentence_keywords summary_sentences title_keywords similarity grouped "
-    "menus searched".split()
+VIEW_ONLY = frozenset(
+    "keywords sentences abstract_share sentence_keywords summary_sentences title_keywords similarity grouped menus "
+    "searched".split()
 )
+"""Settings that only change keywords, abstract and relevant links of a record."""
+_RECORD_ONLY = VIEW_ONLY | {"published"}
 
 
 def forces(changes: str) -> dict[str, float]:

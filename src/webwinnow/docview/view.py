@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from sentencex import segment
 
 from webwinnow._words import word_spans
+from webwinnow.cleaning.linktargets import without_sharing
 from webwinnow.cleaning.verdict import REPEATED_REASON, Verdict
 from webwinnow.docview import _view
 from webwinnow.docview import contentblocks as content
 from webwinnow.docview.category import CategoryModel
 from webwinnow.docview.contentblocks import TOPIC, FeatureVector, Floats, Mask, TagTree, feature_vector
 from webwinnow.docview.settings import METHOD, OURS, ViewSettings, filled
+from webwinnow.lazy import lazy_pattern
 from webwinnow.markup import HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
 from webwinnow.pagetree import PageTree
@@ -32,15 +34,25 @@ from webwinnow.words import stop_list_of
 
 LONGEST_PIECE = 1_000
 """Characters passed to sentencex at a time (ours: 1,000 of Chinese without a blank take 0.3 ms, 32,000 take 260)."""
+SLOW_LANGUAGES = frozenset(("ca", "da", "jut", "kl", "oc"))
+"""Languages for which sentencex compiles a pattern at every full stop: 0.25 ms each, 13 s in 100 KB of `a. b.`."""
+MOST_SLOW_ENDS = 2_000
+"""Signs of a text that are judged by the rules of a slow language; what follows is split by those of English (ours)."""
 LEAST_WORDS, LEAST_UNSPACED = 4, 8
 """Least words of a sentence, or characters in a script without blanks (ours)."""
 LEAST_ENDLESS = 20
 """Least letters of a sentence of Thai or Lao, which have no full stop: a blank ends it (ours)."""
 _PARAGRAPH_END = "\n\n"
-_ENDS = frozenset(".!?…。！？｡．؟۔।॥။።៕")
+_ENDS = frozenset(".!?…。！？｡．؟۔।॥။።។៕")
+_KHMER_STOP = "\u17d4"
+_KHMER_END = re.compile(r"(?<=[\u17d4\u17d5])(?!ល\u17d4)\s*(?=[^\s\u17d4\u17d5\"'’”»›)\]])")
+"""Where a Khmer sentence ends, which sentencex does not know; `។ល។` is "and so on"."""
+_GENITIVE, _HELD = "\u104f", "\ue04f"
+"""The Burmese sign of the genitive, which sentencex takes for an end, and a private character in its place."""
 _CLOSES = "\"'’”»›)]」』）】"
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = lazy_pattern(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
+_SIGN = re.compile(r"[^\w\s,]")
 _ENDLESS = re.compile(r"[\u0e01-\u0e2e\u0e40-\u0e44\u0e81-\u0eae\u0ec0-\u0ec4]")
 
 
@@ -63,11 +75,28 @@ def _folded_sentences(paragraphs: Sequence[str], language: str) -> list[tuple[in
                 pieces.append(piece)
     if not pieces:
         return []
-    text = _PARAGRAPH_END.join(pieces)
-    found = _view.ended_sentences(segment(language, text), number, _PARAGRAPH_END)
-    if text.isascii() or not _ENDLESS.search(text):
+    is_held = any(_GENITIVE in piece for piece in pieces) and not any(_HELD in piece for piece in pieces)
+    if is_held:
+        pieces = [piece.replace(_GENITIVE, _HELD) for piece in pieces]
+    slow = _slow_pieces(pieces) if language in SLOW_LANGUAGES else len(pieces)
+    found: list[tuple[int, str]] = []
+    for spoken, part in ((language, slice(slow)), ("en", slice(slow, None))):
+        if pieces[part]:
+            text = _PARAGRAPH_END.join(pieces[part])
+            found += _view.ended_sentences(segment(spoken, text), number[part], _PARAGRAPH_END)
+    if is_held:
+        found = [(k, sentence.replace(_HELD, _GENITIVE)) for k, sentence in found]
+    if any(_KHMER_STOP in piece for piece in pieces):
+        found = [(k, part) for k, sentence in found for part in _KHMER_END.split(sentence)]
+    if not any(not piece.isascii() and _ENDLESS.search(piece) for piece in pieces):
         return found
     return [(k, part) for k, sentence in found for part in _endless_sentences(sentence)]
+
+
+def _slow_pieces(pieces: list[str]) -> int:
+    """How many of some pieces of text are split by the rules of a slow language."""
+    signs = accumulate(len(_SIGN.findall(piece)) for piece in pieces)
+    return next((k for k, count in enumerate(signs) if count > MOST_SLOW_ENDS), len(pieces))
 
 
 def _endless_sentences(text: str) -> list[str]:
@@ -187,7 +216,9 @@ def _sentences_in(
     said, first = _view.folded_units(tree.text, tree.run_start, unit, runs)
     if first and len(tree.text) > MOST_CHARACTERS:
         lengths = np.add.reduceat(tree.run_start[runs + 1] - tree.run_start[runs], first)
-        said = said[: int(np.searchsorted(np.cumsum(lengths), MOST_CHARACTERS, side="right")) or 1]
+        said = said[: int(np.searchsorted(np.cumsum(lengths), MOST_CHARACTERS, side="right"))] or [
+            said[0][:MOST_CHARACTERS]
+        ]
     found = _view.distinct_sentences(_folded_sentences(said, language), is_sentence, LEAST_WORDS, lines)
     return list(found), runs[np.array(first, np.intp)[list(found.values())]]
 
@@ -225,8 +256,8 @@ class DocView:
 
     The abstract has one sentence per line; `summary` is a short one for display. `relevant_links` are the paper's: the
     links of the link blocks that are similar to the topic of a topic page. `links` are these and those in the content,
-    in page order. `type` is None for an empty page, `category` without a model of categories, `confidence` where the
-    cleaning method has none.
+    in page order, without those that share the page. `type` is None for an empty page, `category` without a model of
+    categories, `confidence` where the cleaning method has none.
     """
 
     identifier: str
@@ -281,8 +312,8 @@ def view_of(
         keywords=keywords,
         abstract="\n".join(abstract),
         content=text,
-        links=tuple(tree.links(verdict.keep if relevant is None else verdict.keep | relevant).urls()),
-        relevant_links=() if relevant is None else tuple(tree.links(relevant).urls()),
+        links=_links(tree, verdict.keep if relevant is None else verdict.keep | relevant),
+        relevant_links=() if relevant is None else _links(tree, relevant),
         summary=" ".join(
             found.chosen(min(settings.summary_sentences, len(abstract) or settings.summary_sentences), room)
         ),
@@ -296,6 +327,11 @@ def view_of(
             note=verdict.note,
         ),
     )
+
+
+def _links(tree: PageTree, nodes: Mask) -> tuple[str, ...]:
+    """The URLs that the links among some nodes point at, without links that share the page."""
+    return tuple(without_sharing(tree.url, tree.links(nodes).urls()))
 
 
 def features_of(

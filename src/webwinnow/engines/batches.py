@@ -13,6 +13,7 @@ from webwinnow.collection.pagestore import SIGN, PageRow
 from webwinnow.io.rows import ROW_FIELDS, page_of_row
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
+from webwinnow.storage import UnreadableValue
 
 BATCH_PAGES: Final = 256
 BATCH_BYTES: Final = 8_000_000
@@ -27,9 +28,16 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 
 
 PAGES: Final = _schema(
-    ordinal=_NUMBER, url=_TEXT, html=_BYTES, site=_TEXT, page_id=_TEXT, content_type=_TEXT, fetched_at=_TEXT
+    ordinal=_NUMBER,
+    url=_TEXT,
+    html=_BYTES,
+    site=_TEXT,
+    page_id=_TEXT,
+    content_type=_TEXT,
+    fetched_at=_TEXT,
+    layout=_BYTES,
 )
-"""Pages as they were fetched; all but `ordinal` may be null. Ordinals are unique and give the order."""
+"""Pages as they were fetched or rendered; all but `ordinal` may be null. Ordinals are unique and give the order."""
 TREES: Final = _schema(
     site=_TEXT,
     ordinal=_NUMBER,
@@ -89,6 +97,8 @@ def _value(scalar: Any) -> Any:
         return scalar.as_py()
     except UnicodeDecodeError:
         return bytes(scalar.as_buffer())
+    except (ValueError, OverflowError, ArithmeticError):  # a time that Python has no date for
+        return UnreadableValue(f"a {scalar.type} out of range")
 
 
 def tree_batches(rows: Iterable[tuple[PageRow, bytes | None]]) -> Iterator[pa.RecordBatch]:

@@ -29,8 +29,8 @@ from webwinnow.engines.batches import DONE, MODELS, PARTED_TREES, TREES, batch_o
 from webwinnow.engines.batchjobs import EVERY_KEY, build_part, chosen_trees, clean_part, learn_site, parse_records
 from webwinnow.engines.plan import Plan, ReadTask, read_tasks
 from webwinnow.errors import InputError, WebwinnowError
-from webwinnow.io.inputs import PROBLEMS_SHOWN, list_files
-from webwinnow.io.unpacking import ReadLimits
+from webwinnow.io.inputs import PROBLEMS_SHOWN, known_page_count, list_files
+from webwinnow.io.unpacking import InputProblem, ReadLimits
 from webwinnow.progress import Progress
 from webwinnow.storage import atomic_file, write_file
 
@@ -86,23 +86,28 @@ class ClusterEngine:
     ) -> None:
         """Parse every page into a file of trees, and add its row to the store."""
         if store.marked("parsed") is not None:
+            for problem in store.marked("problems") or ():
+                on_problem(InputProblem(problem))
             return
         if store.marked("cores") is None:
             store.mark("cores", str(self.carrier.cores))  # the same tasks if the run is resumed elsewhere
-        tasks = read_tasks(list_files(inputs, on_problem=on_problem, limits=limits), int(store.marked("cores") or 1))
+        files = list_files(inputs, on_problem=on_problem, limits=limits, columns=settings.columns)
+        tasks = read_tasks(files, int(store.marked("cores") or 1))
         _trees(store.folder).mkdir(exist_ok=True)
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
+        total = known_page_count(inputs) if len(waiting) == len(tasks) else None
         done = 0
-        progress("parse", 0, None)
+        progress("parse", 0, total)
         do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
         for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
             done += row["pages"]
-            progress("parse", done, None)
+            progress("parse", done, total)
         problems = [problem for number in range(len(tasks)) for problem in _keep_rows(store, number)]
         for problem in problems:
-            on_problem(problem)
+            on_problem(InputProblem(problem))
         if problems and not store.page_count():
             raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_SHOWN]))
+        store.mark("problems", problems)
         store.mark("parsed")
 
     def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:

@@ -31,7 +31,7 @@ from webwinnow.records import PageRecord
 
 HTML = "html"
 """The metadata with the bytes of the page, between the reader and the cleaner."""
-_ABOUT = ("url", "content_type", "fetched_at", "site", "page_id", "refused")
+_ABOUT = ("url", "content_type", "fetched_at", "site", "page_id", "refused", "layout")
 _FIELDS = frozenset(field.name for field in PAGE_FIELDS)
 
 
@@ -130,6 +130,7 @@ def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageR
             body, about["content_type"] = document.text.encode("utf-8", "replace"), "text/html; charset=utf-8"
         about["page_id"] = about["page_id"] or document.id
         about["url"] = about["url"] or ""
+        about["layout"] = about["layout"] if isinstance(about["layout"], bytes) else None  # of another reader
         yield PageRecord(body=body, ordinal=ordinal, **about)
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.progress import Progress
-from webwinnow.search.index import Level
+from webwinnow.search.index import Clause, Level, Narrowing
 
 GROUP = 100
 """Query terms in a group (DocView 7.3)."""
@@ -120,7 +120,7 @@ def read_for(path: Path, terms: Sequence[str]) -> DiskReads:
 
 
 def _matches(level: Level, terms: Sequence[str]) -> list[list[tuple[float, Any]]]:
-    return [level.match([((term,), "may")], {}, SHOWN_RESULTS, ("body",))[1] for term in terms]
+    return [level.match([Clause((term,), "may")], Narrowing(), SHOWN_RESULTS, ("body",))[1] for term in terms]
 
 
 def bytes_read() -> int:

@@ -102,7 +102,7 @@ def _compared(folder: Path, items: list[KnownItem], judged: JudgedQueries | None
         for name, searched_index, within in compared:
             row: dict[str, Any] = {"index": name, "searched": searched}
             if items:
-                row |= _measured(searched_index, items, SearchSettings(within=within, limit=SUCCESS_AT, texts=texts))
+                row |= measured(searched_index, items, SearchSettings(within=within, limit=SUCCESS_AT, texts=texts))
             if judged is not None:
                 settings = SearchSettings(within=within, limit=DEPTH, texts=texts)
                 row["judged"] = judged.measured(searched_index, settings)
@@ -113,7 +113,7 @@ def _compared(folder: Path, items: list[KnownItem], judged: JudgedQueries | None
     return {"pages": index.pages, "bytes": sizes | {"ratio": ratio}, "indexes": rows}
 
 
-def _measured(index: IndexFolder, items: list[KnownItem], settings: SearchSettings) -> dict[str, float]:
+def measured(index: IndexFolder, items: list[KnownItem], settings: SearchSettings) -> dict[str, float]:
     """Mean reciprocal rank, share of pages among the first ten, results and milliseconds per query (medians)."""
     ranks, results, spent = [], [], []
     for item in items:

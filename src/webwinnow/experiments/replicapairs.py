@@ -20,6 +20,7 @@ from webwinnow.cleaner import Cleaner
 from webwinnow.errors import InputError
 from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.io import open_pages
+from webwinnow.io.inputs import known_page_count
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.pagemeta import metadata
 from webwinnow.pagetree import PageTree
@@ -81,11 +82,12 @@ def cleaned_texts(
     progress = on_progress or no_progress
     wanted = {page for pair in pairs for page in (pair.page_a, pair.page_b)}
     sites: dict[str, list[tuple[str | None, PageTree]]] = defaultdict(list)
+    total = known_page_count([pages])
     for done, page in enumerate(open_pages([pages], on_problem=lambda _: None), start=1):
         if page.refused is None:
-            tree = parse(page.body, url=page.url, content_type=page.content_type)
+            tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
             sites[site_by.of(page)].append((page.page_id, tree))
-        progress("parse", done, None)
+        progress("parse", done, total)
     texts: dict[str, PageText] = {}
     cleaner = Cleaner.of(cleaning)
     for site, members in sorted(sites.items()):

@@ -179,6 +179,7 @@ def read_started(
 ) -> list[StartedSite]:
     """Read the labelled sites; a site starts at its page of the least `depth`, if the file has such a column."""
     file = TableFile(data)
+    file.check_pages()
     file.check(["url", "html", label, site])
     stored = read_sites(
         file,

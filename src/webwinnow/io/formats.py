@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from webwinnow.io.rows import CONTENT_FIELDS, PAGE_FIELDS, Fields, Record, ordered
@@ -18,6 +19,8 @@ from webwinnow.urls import is_safe_link
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
+
+_NOT_IN_URL: Final = re.compile(r"\s")
 
 # CSV (RFC 4180)
 
@@ -47,7 +50,7 @@ def _cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, str):
         return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def _flush(buffer: io.StringIO, out: SupportsWrite[bytes]) -> None:
@@ -101,6 +104,69 @@ def write_dublin_core(records: Iterable[Record], out: SupportsWrite[bytes], _fie
 
 def _xml_text(value: str) -> str:
     return html.escape(_NOT_IN_XML.sub("\ufffd", value), quote=False)
+
+
+# Links as graphs
+
+_GRAPHML_KEYS: Final = (
+    ("site", "node", "string"),
+    ("anchor", "edge", "string"),
+    ("kind", "edge", "string"),
+    ("score", "edge", "double"),
+    ("kept", "edge", "boolean"),
+)
+"""Data of nodes and edges in GraphML; the id of a node is its URL."""
+EDGES_IN_MEMORY: Final = 1 << 24
+EDGES_AT_ONCE: Final = 1 << 20
+"""Bytes of edges that wait in memory rather than on disk, and that are copied at a time."""
+
+
+def write_graphml(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields = PAGE_FIELDS) -> None:
+    """Write links as a directed graph in GraphML (Gephi, NetworkX, igraph): a node per URL, an edge per link.
+
+    Nodes come first, because the site of a page that earlier links lead to is known when its own links are; edges are
+    kept in a temporary file meanwhile.
+    """
+    out.write(b'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+    for name, whose, kind in _GRAPHML_KEYS:
+        out.write(f'<key id="{name}" for="{whose}" attr.name="{name}" attr.type="{kind}"/>\n'.encode())
+    out.write(b'<graph edgedefault="directed">\n')
+    sites: dict[str, object] = {}
+    with SpooledTemporaryFile(EDGES_IN_MEMORY) as edges:
+        for record in records:
+            source, target = (_xml_attribute(str(record.get(name) or "")) for name in ("source", "target"))
+            sites[source] = record.get("site") if sites.get(source) is None else sites[source]
+            sites.setdefault(target, None)
+            edge = {name: record.get(name) for name, whose, _ in _GRAPHML_KEYS if whose == "edge"}
+            line = f'<edge source="{source}" target="{target}">{_graph_data(edge)}</edge>\n'
+            edges.write(line.encode("utf-8", "replace"))
+        for url, site in sites.items():
+            out.write(_node(url, site).encode("utf-8", "replace"))
+        edges.seek(0)
+        while some := edges.read(EDGES_AT_ONCE):
+            out.write(some)
+    out.write(b"</graph>\n</graphml>\n")
+
+
+def _node(url: str, site: object) -> str:
+    return f'<node id="{url}">{_graph_data({"site": site})}</node>\n'
+
+
+def _graph_data(values: dict[str, object]) -> str:
+    written = {name: str(value) for name, value in values.items() if value is not None}
+    written |= {name: value.lower() for name, value in written.items() if isinstance(values[name], bool)}
+    return "".join(f'<data key="{name}">{_xml_text(value)}</data>' for name, value in written.items())
+
+
+def _xml_attribute(value: str) -> str:
+    return html.escape(_NOT_IN_XML.sub("\ufffd", value))
+
+
+def write_edges(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields = PAGE_FIELDS) -> None:
+    """Write links as an edge list, one per line: source, tab, target. URLs are canonical and have no white space."""
+    for record in records:
+        pair = (_NOT_IN_URL.sub("", str(record.get(name) or "")) for name in ("source", "target"))
+        out.write("\t".join(pair).encode("utf-8", "replace") + b"\n")
 
 
 # One file per page. Its name is a slug and a hash that makes it unique; a URL's path is untrusted and never used.

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any, BinaryIO, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Final
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.io.rows import PAGE_FIELDS, ROW_FIELDS, FieldKind, Fields, Record, ordered, page_of_row
+from webwinnow.io.rows import (
+    DEFAULT_COLUMNS,
+    PAGE_FIELDS,
+    RECORD_KEYS,
+    ROW_FIELDS,
+    ColumnNames,
+    FieldKind,
+    Fields,
+    Record,
+    ordered,
+    page_of_row,
+)
 from webwinnow.io.unpacking import MB, ProblemListener, ReadLimits
 from webwinnow.records import PageRecord
+from webwinnow.storage import ParquetReader
 
 PARQUET_MAGIC: Final = b"PAR1"
-BATCH_ROWS: Final = 16  # pages in memory at once while reading
-READ_BUFFER: Final = MB  # per column, instead of the whole column of a row group
+BATCH_ROWS: Final = 16  # rows of a data page
 GROUP_ROWS: Final = 1000  # rows and bytes of text after which a row group is written
 GROUP_BYTES: Final = 32 * MB
 ZSTD_LEVEL: Final = 3
@@ -27,51 +39,61 @@ def needs_pyarrow() -> Any:
     return pyarrow
 
 
-def check_parquet(file: IO[bytes], name: str) -> None:
-    """Raise `InputError` if `file` is damaged or has no column of pages."""
-    _opened(file, name)
+def check_parquet(path: str, name: str, columns: ColumnNames = DEFAULT_COLUMNS) -> None:
+    """Raise `InputError` if the file is damaged or has no columns of pages."""
+    _opened(path, name, columns)
+
+
+def count_rows(path: str) -> int | None:
+    """The number of rows that a Parquet file claims to have; None for any other file."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (a name that is not UTF-8 stays as it is)
+            if file.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
+                return None
+        return int(ParquetReader(path).row_count)
+    except (OSError, InputError, MissingExtra):  # reported when it is read
+        return None
 
 
 def read_parquet(
-    file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener, label: str | None = None
+    path: str,
+    *,
+    name: str,
+    limits: ReadLimits,
+    on_problem: ProblemListener,
+    label: str | None = None,
+    columns: ColumnNames = DEFAULT_COLUMNS,
 ) -> Iterator[PageRecord]:
-    """Read one page per row: `html` (text or bytes), and optionally `url`, `site`, `page_id` and so on.
+    """Read one page per row: `url`, `html` (text or bytes), and optionally `site`, `page_id` and so on.
 
-    `label` names the column that labels pages. Row groups are read one after the other. If the file is damaged, or a
-    row group declares sizes of a decompression bomb, that is reported to `on_problem` and reading ends.
+    `label` names the column that labels pages, `columns` those with other names. Row groups are read one after the
+    other, in another process (`ParquetReader`). If the file is damaged, crashes the Parquet library or unpacks as a
+    decompression bomb, that is reported to `on_problem` and reading ends.
     """
-    table = _opened(file, name)
+    table = _opened(path, name, columns)
+    fields = [columns.of(field) for field in ROW_FIELDS]
+    wanted = dict.fromkeys(fields if label is None else [*fields, label])
     pages = 0
-    problem = None
     try:
-        names = table.schema_arrow.names
-        wanted = ROW_FIELDS if label is None else dict.fromkeys((*ROW_FIELDS, label))
-        for row in _rows(table, limits, [field for field in wanted if names.count(field) == 1]):
-            yield page_of_row(row, where=f"row {pages}", limits=limits, label=label)
+        for row in _rows(table, wanted, limits):
+            yield page_of_row(row, where=f"row {pages}", limits=limits, label=label, columns=columns)
             pages += 1
     except InputError as error:
-        problem = str(error)
-    except (OSError, ValueError, NotImplementedError) as error:  # raised by pyarrow for damaged data
-        problem = f"cannot be read on ({_first_line(error)})"
-    if problem:
-        on_problem(f"{name}: {problem}, after {pages} pages")
+        on_problem(f"{name}: {error}, after {counted(pages, 'page')}")
 
 
-def parquet_columns(file: IO[bytes], name: str) -> list[str]:
+def parquet_columns(path: str, name: str) -> list[str]:
     """Return the names of a file's columns."""
-    return list(_table(file, name).schema_arrow.names)
+    return _table(path, name).names
 
 
-def read_parquet_rows(
-    file: IO[bytes], columns: Sequence[str], *, name: str, limits: ReadLimits
-) -> Iterator[dict[str, Any]]:
+def read_parquet_rows(path: str, columns: Iterable[str], *, name: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
     """Read those of `columns` that the file has, a few rows at a time."""
-    table = _table(file, name)
-    names = table.schema_arrow.names
+    table = _table(path, name)
     try:
-        yield from _rows(table, limits, [column for column in columns if names.count(column) == 1])
-    except (OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"{name}: cannot be read on ({_first_line(error)})") from error
+        yield from _rows(table, columns, limits)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
 def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
@@ -83,61 +105,37 @@ def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAG
             writer.write_table(pa.Table.from_pylist(group, schema=schema), row_group_size=len(group))
 
 
-def _table(file: IO[bytes], name: str) -> Any:
-    file.seek(0)
+def _table(path: str, name: str) -> ParquetReader:
     try:
-        return needs_pyarrow().parquet.ParquetFile(file, buffer_size=READ_BUFFER, pre_buffer=False)
-    except (OSError, ValueError, NotImplementedError) as error:
-        raise InputError(f"{name}: is a damaged Parquet file ({_first_line(error)})") from error
+        return ParquetReader(path)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
 
 
-def _opened(file: IO[bytes], name: str) -> Any:
-    table = _table(file, name)
-    found = table.schema_arrow.names
-    if found.count("html") != 1:
-        raise InputError(
-            f"{name}: has {found.count('html') or 'no'} column 'html'; expected one 'html' and one 'url', and maybe "
-            f"{', '.join(ROW_FIELDS[2:])}; found {', '.join(found) or 'no columns'}"
-        )
-    kind = table.schema_arrow.field("html").type
-    if not _holds_text(kind):
-        raise InputError(f"{name}: column 'html' has the type {kind}; expected text or bytes")
+def _opened(path: str, name: str, columns: ColumnNames) -> ParquetReader:
+    table = _table(path, name)
+    without_html = [column for column in table.names if column != columns.html]
+    columns.check(without_html if _are_records(table, columns) else table.names, ("html", "url"), name)
+    for column in (columns.html, columns.url):
+        if table.names.count(column) != 1:
+            raise InputError(f"{name}: has {table.names.count(column)} columns {column!r}; expected one")
+    html = next(column for column in table.columns if column.name == columns.html)
+    if not html.is_text and not html.is_bytes:
+        raise InputError(f"{name}: column {columns.html!r} has the type {html.kind}; expected text or bytes")
     return table
 
 
-def _holds_text(kind: Any) -> bool:
-    pa = needs_pyarrow()
-    if pa.types.is_dictionary(kind):
-        return _holds_text(kind.value_type)
-    texts = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
-    return kind in texts or bool(pa.types.is_fixed_size_binary(kind))
+def _are_records(table: ParquetReader, columns: ColumnNames) -> bool:
+    """Whether a file has the columns of records, and nothing in that of the HTML, which `write_parquet` always has."""
+    if not set(RECORD_KEYS) <= set(table.names) or table.names.count(columns.html) != 1 or not table.row_count:
+        return False
+    return all(row[0] is None for _, row in table.rows([columns.html]))
 
 
-def _rows(table: Any, limits: ReadLimits, columns: list[str]) -> Iterator[dict[str, Any]]:
-    for group in range(table.num_row_groups):
-        _refuse_bomb(table, group, limits)
-        for batch in table.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns, use_threads=False):
-            held = {field: batch.column(field) for field in columns}
-            for at in range(batch.num_rows):
-                yield {field: _value(column[at]) for field, column in held.items()}
-
-
-def _value(scalar: Any) -> object:
-    """Convert an Arrow value; text that is not UTF-8 becomes bytes."""
-    try:
-        return scalar.as_py()
-    except UnicodeDecodeError:
-        return bytes(scalar.as_buffer())
-
-
-def _refuse_bomb(table: Any, group: int, limits: ReadLimits) -> None:
-    """Raise `InputError` if a column of a row group claims to unpack beyond the ratio limit."""
-    columns = table.metadata.row_group(group)
-    for at in range(columns.num_columns):
-        column = columns.column(at)
-        packed, size = column.total_compressed_size, column.total_uncompressed_size
-        if limits.ratio_floor < size > limits.max_ratio * packed:
-            raise InputError(f"row group {group} unpacks to more than {limits.max_ratio} times its size")
+def _rows(table: ParquetReader, wanted: Iterable[str], limits: ReadLimits) -> Iterator[dict[str, Any]]:
+    columns = [field for field in wanted if table.names.count(field) == 1]
+    for _, row in table.rows(columns, max_ratio=limits.max_ratio, max_value_bytes=limits.max_line_bytes):
+        yield dict(zip(columns, row, strict=True))
 
 
 def _schema(fields: Fields) -> Any:
@@ -149,7 +147,17 @@ def _schema(fields: Fields) -> Any:
         FieldKind.NUMBER: pa.float64(),
         FieldKind.FLAG: pa.bool_(),
     }
-    return pa.schema([pa.field(field.name, kinds[field.kind]) for field in fields])
+    return pa.schema(
+        [
+            pa.field(
+                field.name,
+                pa.struct([(name, pa.float64()) for name in field.values])
+                if field.kind is FieldKind.NUMBERS
+                else kinds[field.kind],
+            )
+            for field in fields
+        ]
+    )
 
 
 def _groups(records: Iterable[Record], fields: Fields) -> Iterator[list[dict[str, Any]]]:
@@ -163,7 +171,3 @@ def _groups(records: Iterable[Record], fields: Fields) -> Iterator[list[dict[str
             group, size = [], 0
     if group:
         yield group
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

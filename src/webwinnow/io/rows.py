@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, media_type
 from webwinnow.records import PageRecord
+from webwinnow.storage import UnreadableValue
+from webwinnow.storage.fastjson import from_json, to_json
+from webwinnow.textquality import SIGNALS
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -30,6 +35,7 @@ class FieldKind(Enum):
     TEXTS = "list of texts"
     INTEGER = "integer"
     NUMBER = "number"
+    NUMBERS = "numbers by name"
     FLAG = "true or false"
 
 
@@ -37,7 +43,7 @@ class FieldKind(Enum):
 class Field:
     """One field. An `optional` one is omitted from JSONL if a record has none: it is present only on request.
 
-    `about` describes it; `values` lists the possible values if they are few.
+    `about` describes it; `values` lists the possible values if they are few, or the names of numbers by name.
     """
 
     name: str
@@ -78,6 +84,7 @@ PAGE_FIELDS: Final[Fields] = (
     Field("description", about="the page's own description"),
     Field("summary", about="the abstract in a few sentences, for display"),
     Field("relevant_links", FieldKind.TEXTS, about="links of link lists about the topic of a topic page (DocView)"),
+    Field("signals", FieldKind.NUMBERS, optional=True, about="quality signals of the text, on request", values=SIGNALS),
 )
 """The fields that `webwinnow clean` writes per page."""
 
@@ -110,10 +117,15 @@ def json_schema(fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
 
 
 def _described(field: Field) -> dict[str, Any]:
+    described: dict[str, Any]
     if field.kind is FieldKind.TEXTS:
         return {"description": field.about, "type": "array", "items": {"type": "string"}}
+    if field.kind is FieldKind.NUMBERS:
+        numbers = {name: {"type": "number"} for name in field.values}
+        described = {"description": field.about, "type": ["object", "null"], "properties": numbers}
+        return described | {"required": list(field.values), "additionalProperties": False}
     named = {FieldKind.TEXT: "string", FieldKind.INTEGER: "integer", FieldKind.NUMBER: "number"}[field.kind]
-    described: dict[str, Any] = {"description": field.about, "type": [named, "null"]}
+    described = {"description": field.about, "type": [named, "null"]}
     if field.values:
         described["enum"] = [*field.values, None]
     return described
@@ -121,47 +133,100 @@ def _described(field: Field) -> dict[str, Any]:
 
 def ordered(record: Record, fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
     """Return a record in the order of its fields, null or [] for missing ones; `ValueError` for an unknown field."""
-    known = {field.name for field in fields}
-    unknown = [name for name in record if name not in known]
-    if unknown:
-        raise ValueError(f"no field {', '.join(unknown)}; the fields are {', '.join(field.name for field in fields)}")
+    rules = _rules(fields)
+    if not record.keys() <= rules.keys():
+        unknown = [name for name in record if name not in rules]
+        raise ValueError(f"no field {', '.join(unknown)}; the fields are {', '.join(rules)}")
     row = {}
-    for field in fields:
-        value = record.get(field.name)
-        if value is None and field.kind is FieldKind.TEXTS:
-            value = []
-        if value is not None or not field.optional:
-            row[field.name] = value
+    for name, (is_list, is_optional) in rules.items():
+        value = record.get(name)
+        if value is not None:
+            row[name] = value
+        elif is_list:
+            row[name] = []
+        elif not is_optional:
+            row[name] = None
     return row
+
+
+@cache
+def _rules(fields: Fields) -> dict[str, tuple[bool, bool]]:
+    """Whether each field is a list of texts, and whether it is optional."""
+    return {field.name: (field.kind is FieldKind.TEXTS, field.optional) for field in fields}
 
 
 # Rows as pages
 
-ROW_FIELDS: Final = ("url", "html", "site", "page_id", "content_type", "fetched_at")
+TEXT_FIELDS: Final = ("url", "site", "page_id", "content_type", "fetched_at")
+ROW_FIELDS: Final = (*TEXT_FIELDS, "html", "layout")
+_PACKED: Final = b"PK"
+"""What a packed layout begins with; another column of that name is ignored."""
 
 
-def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, label: str | None = None) -> PageRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnNames:
+    """The columns of JSONL and Parquet files that have the URL, the HTML and the id of a page."""
+
+    url: str = "url"
+    html: str = "html"
+    page_id: str = "page_id"
+
+    def of(self, field: str) -> str:
+        """The column of a field in `ROW_FIELDS`."""
+        return str(getattr(self, field, field))
+
+    def check(self, found: Collection[str], wanted: Collection[str], name: str) -> None:
+        """Raise `InputError` unless a file has the columns of the `wanted` fields, and those that were renamed."""
+        renamed = [field for field in _OPTIONS if self.of(field) != field]
+        missing = [field for field in dict.fromkeys((*wanted, *renamed)) if self.of(field) not in found]
+        if missing:
+            columns = " and no ".join(repr(self.of(field)) for field in missing)
+            options = ", ".join(f"--{_OPTIONS[field]}-column" for field in missing)
+            shown = ", ".join(list(found)[:MOST_COLUMNS_SHOWN]) or "none"
+            hint = _RECORDS_HINT if set(RECORD_KEYS) <= set(found) and "html" in missing else ""
+            raise InputError(
+                f"{name}: has no column {columns}; the columns are: {shown}{hint} ({options} names another)"
+            )
+
+
+DEFAULT_COLUMNS: Final = ColumnNames()
+RECORD_KEYS: Final = ("outcome", "text")
+"""Names that a record of `clean` has and a page does not."""
+MOST_COLUMNS_SHOWN: Final = 40
+_OPTIONS: Final = {"url": "url", "html": "html", "page_id": "id"}
+_RECORDS_HINT: Final = "; these are records of webwinnow clean, and the pages that they were made of are needed"
+
+
+def page_of_row(
+    row: Mapping[str, object],
+    *,
+    where: str,
+    limits: ReadLimits,
+    label: str | None = None,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+) -> PageRecord:
     """Make a page of a row; it is refused if its `html` is missing or too long, or a value has the wrong type.
 
     `html` that came as text, not bytes, was decoded when the row was written. It is encoded again as UTF-8, and
     `content_type` says so, whatever charset the page or the row names. `label` names the column of the page's label.
     """
+    html = row.get(columns.html)
     texts: dict[str, str | None] = {}
     refused = None
-    for field in ROW_FIELDS:
-        if field != "html":
-            try:
-                texts[field] = _text(row.get(field), field)
-            except PageRefused as refusal:
-                texts[field], refused = None, f"{where}: {refusal}"
+    for field in TEXT_FIELDS:
+        try:
+            texts[field] = _text(row.get(columns.of(field)), field)
+        except PageRefused as refusal:
+            texts[field], refused = None, f"{where}: {refusal}"
     body = b""
     if refused is None:
         try:
-            body = _body(row.get("html"), limits)
+            body = _body(html, limits)
         except PageRefused as refusal:
             refused = f"{where}: {refusal}"
+    layout = row.get("layout")
     content_type = texts["content_type"]
-    if isinstance(row.get("html"), str):
+    if isinstance(html, str):
         content_type = f"{media_type(content_type) or 'text/html'}; charset=utf-8"
     return PageRecord(
         url=texts["url"] or "",
@@ -172,6 +237,7 @@ def page_of_row(row: Mapping[str, object], *, where: str, limits: ReadLimits, la
         page_id=texts["page_id"],
         refused=refused,
         label=None if label is None else text_of_value(row.get(label)),
+        layout=layout if isinstance(layout, bytes) and layout.startswith(_PACKED) else None,
     )
 
 
@@ -196,7 +262,12 @@ def _text(value: object, field: str) -> str | None:
         return value.isoformat()
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    raise PageRefused(f"{field!r} is a {type(value).__name__}, expected text or a number")
+    raise PageRefused(f"{field!r} is {_named(value)}, expected text or a number")
+
+
+def _named(value: object) -> str:
+    """What a value is, for messages."""
+    return value.reason if isinstance(value, UnreadableValue) else f"a {type(value).__name__}"
 
 
 def _body(html: object, limits: ReadLimits) -> bytes:
@@ -205,7 +276,7 @@ def _body(html: object, limits: ReadLimits) -> bytes:
     if isinstance(html, str):
         html = html.encode("utf-8", "replace")
     if not isinstance(html, bytes):
-        raise PageRefused(f"'html' is a {type(html).__name__}, expected text")
+        raise PageRefused(f"'html' is {_named(html)}, expected text of up to {limits.max_page_bytes} bytes")
     if len(html) > limits.max_page_bytes:
         raise PageRefused(f"'html' has {len(html)} bytes, more than {limits.max_page_bytes}")
     return html
@@ -214,35 +285,60 @@ def _body(html: object, limits: ReadLimits) -> bytes:
 # JSON Lines
 
 LINES_BYTES: Final = 1 << 18  # read at once
+CHECKED_LINES: Final = 20
+"""Lines of a file of which one must have HTML."""
 BOM: Final = b"\xef\xbb\xbf"
 
 
+def check_jsonl(stream: UnpackedStream, *, name: str, limits: ReadLimits, columns: ColumnNames) -> None:
+    """Raise `InputError` if the first lines are objects of which none has the column with the HTML."""
+    names: dict[str, None] = {}
+    for _, line in islice(_lines(stream, limits), CHECKED_LINES):
+        try:
+            row = None if line is None else from_json(line.decode())
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(row, dict):
+            return
+        names |= dict.fromkeys(row)
+    if names:
+        columns.check(names, ("html",), name)
+
+
 def read_jsonl(
-    stream: UnpackedStream, *, name: str, limits: ReadLimits, on_problem: ProblemListener, label: str | None = None
+    stream: UnpackedStream,
+    *,
+    name: str,
+    limits: ReadLimits,
+    on_problem: ProblemListener,
+    label: str | None = None,
+    columns: ColumnNames = DEFAULT_COLUMNS,
 ) -> Iterator[PageRecord]:
     """Read one page per line: `url`, `html`, and optionally `site`, `page_id`, `content_type`, `fetched_at`.
 
-    `label` names the value that labels a page. A line that is too long or not a JSON object is yielded as a refused
-    page; blank lines are skipped.
+    `label` names the value that labels a page, `columns` those with other names. A line that is too long or not a JSON
+    object is yielded as a refused page; blank lines are skipped.
     """
     pages = 0
     for number, line in _lines(stream, limits):
-        yield _page_of_line(line, f"line {number}", limits, label)
+        yield _page_of_line(line, f"line {number}", limits, label, columns)
         pages += 1
     if stream.problem:
-        on_problem(f"{name}: {stream.problem}, after {pages} pages")
+        on_problem(f"{name}: {stream.problem}, after {counted(pages, 'page')}")
 
 
-def _page_of_line(line: bytes | None, where: str, limits: ReadLimits, label: str | None) -> PageRecord:
+def _page_of_line(
+    line: bytes | None, where: str, limits: ReadLimits, label: str | None, columns: ColumnNames
+) -> PageRecord:
     if line is None:
         return PageRecord(url="", body=b"", refused=f"{where} has more than {limits.max_line_bytes} bytes")
     try:
-        row = json.loads(line.decode("utf-8"))
+        row = from_json(line.decode())
     except (ValueError, RecursionError) as error:
         return PageRecord(url="", body=b"", refused=f"{where} is no JSON ({error})")
     if not isinstance(row, dict):
         return PageRecord(url="", body=b"", refused=f"{where} is a JSON {type(row).__name__}, expected an object")
-    return page_of_row(row, where=where, limits=limits, label=label)
+    return page_of_row(row, where=where, limits=limits, label=label, columns=columns)
 
 
 def read_jsonl_rows(
@@ -256,7 +352,7 @@ def read_jsonl_rows(
     """Read the JSON objects that have the `required` names; other lines are reported to `on_problem`."""
     for number, line in _lines(stream, limits):
         try:
-            row = None if line is None else json.loads(line.decode())
+            row = None if line is None else from_json(line.decode())
         except (ValueError, RecursionError):
             row = None
         if isinstance(row, dict) and row.keys() >= set(required):
@@ -270,8 +366,7 @@ def read_jsonl_rows(
 
 def record_line(record: Record, fields: Fields = PAGE_FIELDS) -> bytes:
     """Return a record as one line of JSON; equal records give equal bytes."""
-    text = json.dumps(ordered(record, fields), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace") + b"\n"
+    return to_json(ordered(record, fields)) + b"\n"
 
 
 def write_jsonl(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields = PAGE_FIELDS) -> None:
@@ -293,7 +388,7 @@ def read_parts(parts: Iterable[Path]) -> Iterator[dict[str, Any]]:
         with part.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
                 try:
-                    record = json.loads(line)
+                    record = from_json(line)
                 except ValueError as error:
                     raise InputError(
                         f"{part}: line {number} is damaged ({error}); remove the part and resume"

@@ -61,8 +61,8 @@ _TAG: Final = rb"(?:!doctype\s+html|html|head|script|iframe|h1|div|font|table|a|
 _STARTS_AS_HTML: Final = re.compile(rb"<" + _TAG + rb"[\s/>]|<!--", re.IGNORECASE)
 _HTML_INSIDE: Final = re.compile(rb"<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE)
 _HTML_DOCUMENT: Final = re.compile(
-    rb"(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
-)
+    rb"(?>\s+|<!--.*?-->|<\?xml[^>]*>)*+<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE | re.DOTALL
+)  # atomic: a comment ends at its first -->, whatever follows, so nothing is tried twice
 _JSON_OBJECT: Final = re.compile(rb'\{\s*["}]')
 _JSON_ARRAY: Final = re.compile(rb"\[\s*[\[{\"\]]")
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")  # the binary data bytes of MIME sniffing (3), less ESC

@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.io.inputs import SPOOL_CHUNK, STDIN, PageFile
 from webwinnow.io.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
 from webwinnow.io.rows import (
     BOM,
     LINK_FIELDS,
     PAGE_FIELDS,
+    RECORD_KEYS,
     ROW_FIELDS,
     page_of_row,
     read_jsonl_rows,
     split_lines,
     text_of_value,
 )
-from webwinnow.io.sniff import HEAD_BYTES, Content, content_of
+from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of
 from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
 from webwinnow.records import PageRecord
 
 SAMPLED_LINES: Final = 1000
 """Lines of a JSONL file whose names are taken for its columns."""
 MAX_NAMES_SHOWN: Final = 40
-RECORD_KEYS: Final = ("outcome", "text")
-"""Names that a record of `clean` has and a page does not."""
 LINK_KEYS: Final = ("source", "target")
 """Names that a line of `links` has and a page does not."""
+_TABLES: Final = (Content.JSONL, Content.PARQUET)
 _PAGE_KEYS: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
@@ -47,7 +51,7 @@ class TableFile:
             self.is_parquet = file.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC
             file.seek(0)
             if self.is_parquet:
-                self.columns = parquet_columns(file, str(path))
+                self.columns = parquet_columns(str(path), str(path))
             elif content_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)) is not Content.JSONL:
                 raise InputError(f"{path}: expected Parquet or JSONL with one row per page")
 
@@ -61,6 +65,11 @@ class TableFile:
         if missing:
             names = ", ".join(self.columns) or "none"
             raise InputError(f"{self.path}: has no column {', '.join(missing)}; the columns are: {names}")
+
+    def check_pages(self) -> None:
+        """Raise `InputError` if the rows are records of `clean` without HTML."""
+        if set(RECORD_KEYS) <= set(self.columns):
+            PageFile(str(self.path), "", str(self.path)).check(self.limits)
 
     def values(self, columns: Sequence[str], on_problem: ProblemListener) -> Iterator[tuple[str | None, ...]]:
         """Yield the values of some columns as text, row by row; None for missing, blank and other values."""
@@ -79,7 +88,7 @@ class TableFile:
         with self._opened() as file:
             if self.is_parquet:
                 found = [name for name in dict.fromkeys(columns) if self.columns.count(name) == 1]
-                yield from read_parquet_rows(file, found, name=str(self.path), limits=self.limits)
+                yield from read_parquet_rows(str(self.path), found, name=str(self.path), limits=self.limits)
             else:
                 stream = UnpackedStream(file, self.limits)
                 yield from read_jsonl_rows(
@@ -96,6 +105,38 @@ class TableFile:
 # Records of `webwinnow clean`
 
 
+@contextmanager
+def spooled_tables(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> Iterator[list[str | Path]]:
+    """The inputs, with JSONL or Parquet on standard input copied to a temporary file, which can be read twice.
+
+    Whether the lines are records is known only after some were read. Pages of other formats are left on standard input.
+    """
+    if STDIN not in map(str, inputs) or not _stdin_is_table(limits or ReadLimits()):
+        yield list(inputs)
+        return
+    most = (limits or ReadLimits()).max_spool_bytes
+    with NamedTemporaryFile(prefix="standard-input-") as file:
+        size = 0
+        while chunk := sys.stdin.buffer.read(SPOOL_CHUNK):
+            size += len(chunk)
+            if size > most:
+                raise InputError(f"standard input has more than {most} bytes; give it as a file, not a pipe")
+            file.write(chunk)
+        file.flush()
+        yield [file.name if str(given) == STDIN else given for given in inputs]
+
+
+def _stdin_is_table(limits: ReadLimits) -> bool:
+    stdin = sys.stdin.buffer
+    if not isinstance(stdin, io.BufferedReader):  # replaced by a caller; it cannot be looked into
+        return False
+    head = UnpackedStream(io.BytesIO(stdin.peek(HEAD_BYTES)), limits).peek(HEAD_BYTES)
+    try:
+        return content_of(head, STDIN) in _TABLES
+    except InputError:  # reported when it is read
+        return False
+
+
 def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
     """Whether the inputs are records rather than pages; `SettingsError` if some are and some are not."""
     return _are_tables(inputs, RECORD_KEYS, "records of webwinnow clean", limits)
@@ -107,7 +148,7 @@ def are_links(inputs: Sequence[str | Path], limits: ReadLimits | None = None) ->
 
 
 def _are_tables(inputs: Sequence[str | Path], columns: Sequence[str], what: str, limits: ReadLimits | None) -> bool:
-    found = [_has_columns(Path(given), columns, limits) for given in inputs]
+    found = [_has_columns(path, columns, limits) for path in table_files(inputs)]
     if any(found) and not all(found):
         raise SettingsError(f"some inputs are pages and some are {what}; expected one or the other")
     return any(found)
@@ -123,15 +164,32 @@ def _has_columns(path: Path, columns: Sequence[str], limits: ReadLimits | None) 
     return set(columns) <= set(table.columns if table.is_parquet else next(table.rows((), ignore_problem), {}))
 
 
+def table_files(inputs: Sequence[str | Path]) -> list[Path]:
+    """The inputs, with the JSONL and Parquet files of a folder, such as an output in shards, in place of the folder."""
+    found: list[Path] = []
+    for path in map(Path, inputs):
+        inside = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else []
+        tables = [file for file in inside if content_by_name(file.name) in _TABLES]
+        found += tables or [path]
+    return found
+
+
 def read_records(
-    inputs: Sequence[str | Path], *, on_problem: ProblemListener, limits: ReadLimits | None = None
+    inputs: Sequence[str | Path],
+    *,
+    on_problem: ProblemListener,
+    limits: ReadLimits | None = None,
+    columns: Sequence[str] = (),
 ) -> Iterator[dict[str, Any]]:
-    """Read the records of all inputs in their order; lines that are not records are reported to `on_problem`."""
-    for given in inputs:
-        table = TableFile(Path(given), limits)
+    """Read the records of all inputs in their order; lines that are not records are reported to `on_problem`.
+
+    `columns` are further columns of Parquet to read.
+    """
+    for path in table_files(inputs):
+        table = TableFile(path, limits)
         if table.is_parquet and not set(RECORD_KEYS) <= set(table.columns):
-            raise InputError(f"{given}: contains no records; expected the output of webwinnow clean")
-        yield from table.rows([field.name for field in PAGE_FIELDS], on_problem, RECORD_KEYS)
+            raise InputError(f"{path}: contains no records; expected the output of webwinnow clean")
+        yield from table.rows([*(field.name for field in PAGE_FIELDS), *columns], on_problem, RECORD_KEYS)
 
 
 def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
@@ -150,8 +208,7 @@ def check_label_column(inputs: Sequence[str | Path], column: str, hint: str = ""
     """
     names: dict[str, None] = {}
     problems: list[str] = []
-    for given in inputs:
-        path = Path(given)
+    for path in table_files(inputs):
         if not path.is_file():
             return
         try:
@@ -186,7 +243,7 @@ def read_label_column(paths: Sequence[str | Path], column: str, limits: ReadLimi
     `InputError` if a file is neither, or if no row has the column.
     """
     found: dict[str, str] = {}
-    for path in map(Path, paths):
+    for path in table_files(paths):
         for page_id, url, label in TableFile(path, limits).values((*_PAGE_KEYS, column), ignore_problem):
             page = page_id or url
             if page is not None and label is not None:

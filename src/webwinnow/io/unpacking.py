@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
@@ -39,10 +40,19 @@ ZLIB_WRAPPED, ZLIB_RAW, GZIP_WRAPPED = 15, -15, 31  # `wbits` of zlib
 GZIP_MAGIC: Final = b"\x1f\x8b\x08"
 ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 ZSTD_DICTIONARY_MAGIC: Final = b"\x5d\x2a\x4d\x18"
+MOST_STARTS: Final = 4096  # gzip members whose places are kept, from the current record on
+KEPT_BYTES: Final = 256 << 10
+"""Unpacked bytes that are kept after they were read. fastwarc reads 64 KB ahead, and a header of up to 64 KB."""
 MAX_DICTIONARY_BYTES: Final = 16 * MB  # ours; trained dictionaries have some 100 KB
 
 ProblemListener = Callable[[str], None]
 """Called with one sentence that names an input and says why it was read only in part."""
+
+
+class InputProblem(str):
+    """Such a sentence; commands that report one end with exit code 1. Remarks on other things are plain `str`."""
+
+    __slots__ = ()
 
 
 def ignore_problem(problem: str) -> None:
@@ -54,9 +64,10 @@ class ReadLimits:
     """Limits for reading inputs. A page over one is refused with a reason; the run continues.
 
     - `max_page_bytes`: one page's HTML, before and after unpacking. Ours: far above what people write.
-    - `max_line_bytes`: one line of JSONL; escapes make a page longer than its HTML.
-    - `max_ratio`: unpacked bytes per packed byte, checked above `ratio_floor` bytes. Ours: deflate cannot exceed
-      1032 (zlib's own figure), which only a bomb approaches; Brotli and zstd bombs reach tens of thousands.
+    - `max_line_bytes`: one line of JSONL, or one value of Parquet; escapes make a page longer than its HTML.
+    - `max_ratio`: unpacked bytes per packed byte, checked above `ratio_floor` bytes (Parquet: 16 MB). Ours: deflate
+      cannot exceed 1032 (zlib's own figure), which only a bomb approaches; Brotli and zstd bombs reach tens of
+      thousands.
     - `max_spool_bytes`: bytes copied to disk when Parquet or WACZ comes through a pipe, as these need to seek.
     """
 
@@ -105,25 +116,36 @@ def unpack_body(coding: str, body: bytes, limits: ReadLimits) -> bytes:
     return b"".join(pieces)
 
 
-def _inflated(coding: str, wbits: int, chunks: Iterable[bytes], junk_ends: bool) -> Iterator[bytes]:
-    """Inflate concatenated zlib streams; with `junk_ends`, data after the first stream that is not gzip is ignored."""
+def _inflated(
+    coding: str, wbits: int, chunks: Iterable[bytes], junk_ends: bool, starts: deque[tuple[int, int]] | None = None
+) -> Iterator[bytes]:
+    """Inflate concatenated zlib streams; with `junk_ends`, data after the first stream that is not gzip is ignored.
+
+    The places of the streams, as (unpacked, packed) bytes before them, are added to `starts` while it has room.
+    """
     decoder = None
     complete = 0  # streams that reached their end
+    packed = unpacked = 0
     for chunk in chunks:
+        packed += len(chunk)
         rest = chunk if decoder is not None or not complete else chunk.lstrip(b"\0")  # files may be padded with zeros
         while rest:
             if decoder is None:
                 if junk_ends and complete and not GZIP_MAGIC.startswith(rest[:3]):
                     return
                 decoder = zlib.decompressobj(wbits)
+                if starts is not None and len(starts) < MOST_STARTS:
+                    starts.append((unpacked, packed - len(rest)))
             try:
                 piece = decoder.decompress(rest, PIECE_BYTES)
             except zlib.error as error:
                 raise InputError(f"the {coding} data is damaged ({error})") from error
+            unpacked += len(piece)
             yield piece
             rest = decoder.unconsumed_tail
             while not rest and not decoder.eof and len(piece) == PIECE_BYTES:
                 piece = decoder.decompress(b"", PIECE_BYTES)  # what zlib still buffers after a full piece
+                unpacked += len(piece)
                 yield piece
             if decoder.eof:
                 rest = decoder.unused_data.lstrip(b"\0")
@@ -216,9 +238,13 @@ class UnpackedStream:
 
     If the source is damaged, the stream ends there and `problem` says why; readers check it at the end. The ratio limit
     applies to one record at a time: call `mark` where the next one begins.
+    `base` is the place in the source where the stream begins, `starts` the gzip members since the last mark.
     """
 
-    def __init__(self, source: SupportsRead[bytes], limits: ReadLimits) -> None:
+    def __init__(self, source: SupportsRead[bytes], limits: ReadLimits, base: int = 0) -> None:
+        self.source = source
+        self.base = base
+        self.starts: deque[tuple[int, int]] = deque()
         self.problem: str | None = None
         self.taken = 0  # packed bytes since the last mark
         self.given = 0  # unpacked bytes since the last mark
@@ -226,11 +252,17 @@ class UnpackedStream:
         self._position = 0
         self._piece = b""  # unpacked; the bytes after `_at` are not read yet
         self._at = 0
+        self._kept: deque[bytes] = deque()  # pieces that were read, for `rewind`
+        self._kept_bytes = 0
         chunks = self._chunks(source)
         head = self._next(chunks)
         self.packing = packing_of(head)
         chunks = chain([head], chunks)
-        self._pieces = CODINGS[self.packing](chunks, False) if self.packing else chunks
+        self._pieces: Iterator[bytes] = chunks
+        if self.packing == "gzip":
+            self._pieces = _inflated("gzip", GZIP_WRAPPED, chunks, False, self.starts)
+        elif self.packing:
+            self._pieces = CODINGS[self.packing](chunks, False)
 
     def read(self, size: int = -1, /) -> bytes:
         """Return up to `size` bytes, fewer only at the end; all that is left if `size` is negative."""
@@ -249,6 +281,7 @@ class UnpackedStream:
         """Return up to `size` of the next bytes without reading past them; fewer only at the end."""
         while len(self._piece) - self._at < size:
             before = self._piece[self._at :]
+            self._keep(self._piece[: self._at])
             self._piece, self._at = b"", 0
             more = self._fill()
             self._piece = before + self._piece
@@ -256,9 +289,27 @@ class UnpackedStream:
                 break
         return self._piece[self._at : self._at + size]
 
-    def mark(self) -> None:
-        """Begin a new record: the ratio limit counts from here."""
+    def mark(self, at: int | None = None) -> None:
+        """Begin a new record, `at` bytes after the beginning: the ratio limit counts from here."""
         self.taken = self.given = 0
+        while at is not None and len(self.starts) > 1 and self.starts[1][0] <= at:
+            self.starts.popleft()
+
+    def rewind(self, position: int) -> None:
+        """Return to a place before the current one, or as near to it as the kept bytes reach."""
+        before = b"".join(self._kept) + self._piece[: self._at]
+        back = min(max(self._position - position, 0), len(before))
+        self._piece = before + self._piece[self._at :]
+        self._at = len(before) - back
+        self._position -= back
+        self._kept.clear()
+        self._kept_bytes = 0
+
+    def _keep(self, piece: bytes) -> None:
+        self._kept.append(piece)
+        self._kept_bytes += len(piece)
+        while self._kept_bytes - len(self._kept[0]) >= KEPT_BYTES:
+            self._kept_bytes -= len(self._kept.popleft())
 
     def tell(self) -> int:
         """Return the number of bytes read so far."""
@@ -275,6 +326,8 @@ class UnpackedStream:
         """Load the next piece if the current one is used up; False at the end."""
         if self._at < len(self._piece):
             return True
+        if self._piece:
+            self._keep(self._piece)
         self._piece = b"" if self.problem else self._next(self._pieces)
         self._at = 0
         self.given += len(self._piece)
@@ -294,7 +347,7 @@ class UnpackedStream:
         while True:
             try:
                 chunk = source.read(CHUNK_BYTES)
-            except (OSError, EOFError, zlib.error, BadZipFile) as error:
+            except (OSError, EOFError, ValueError, RuntimeError, OverflowError, zlib.error, BadZipFile) as error:
                 raise InputError(f"it cannot be read on ({error})") from error
             if not chunk:
                 return

@@ -1,17 +1,26 @@
-"""Pages from WARC files (HTML responses with status 200, and HTML resources; ISO 28500) and from WACZ archives."""
+"""Pages from WARC files (HTML responses with status 200, and HTML resources; ISO 28500) and from WACZ archives.
+
+A page that was rendered has, after its response, the page that a browser made of it (a `conversion` record) and its
+layout (a `metadata` record), which refer to the response. It is one page: the rendered one.
+"""
 
 from __future__ import annotations
 
 import re
+import struct
 import warnings
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, PageRefused
+from webwinnow.io.resync import Place, next_record
 from webwinnow.io.sniff import looks_like_html
 from webwinnow.io.unpacking import HTML_TYPES, ProblemListener, ReadLimits, UnpackedStream, decode_http_body, media_type
-from webwinnow.records import PageRecord
+from webwinnow.records import LAYOUT_TYPE, PageRecord
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when it is imported
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -20,38 +29,99 @@ with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when 
 STATUS_OK: Final = 200
 MANDATORY: Final = frozenset({"warc-type", "content-length"})  # fastwarc accepts a truncated header
 NO_PAGES: Final = "holds no pages (HTML responses with status 200)"
+ZIP_ERRORS: Final = (BadZipFile, OSError, ValueError, RuntimeError, EOFError, OverflowError, struct.error, zlib.error)
+"""What Python's reader of zip archives raises for damaged ones."""
 ENCRYPTED: Final = 0x1  # flag bit 0 of a zip member
+MOST_DAMAGES: Final = 100
+"""Damaged places of a file after which it is not read on. Ours: each is reported."""
 _WARC_MEMBER: Final = re.compile(r"archive/.+\.warc(\.gz|\.zst)?", re.IGNORECASE)
 
 
 def read_warc(
     stream: UnpackedStream, *, name: str, limits: ReadLimits, on_problem: ProblemListener
 ) -> Iterator[PageRecord]:
-    """Read the pages of a WARC file; if the file is damaged, report it to `on_problem` and end.
+    """Read the pages of a WARC file; damage is reported to `on_problem`, and reading continues at the next record.
 
     A page that is cut off or cannot be decoded is yielded as refused. Records that are not pages (requests, redirects,
     images, revisits) are skipped.
     """
     pages = 0
-    problem = None
+    for _ in range(MOST_DAMAGES):
+        part = _Undamaged(stream, limits)
+        for page in part.pages():
+            pages += 1
+            yield page
+        if part.problem is None:
+            break
+        following = next_record(stream, part.damage, limits)
+        if following is not None and part.records and _begins_damaged(following):  # its own first line was found
+            following = next_record(following, Place(following.tell(), following.tell(), complete=True), limits)
+        further = "" if following is None else "; reading continues at the next record"
+        on_problem(f"{name}: {part.problem}, after {counted(pages, 'page')}{further}")
+        if following is None:
+            return
+        stream = following
+    else:
+        on_problem(f"{name}: is damaged in more than {MOST_DAMAGES} places, after {counted(pages, 'page')}")
+    if not pages:
+        on_problem(f"{name}: {NO_PAGES}")
+
+
+def _begins_damaged(stream: UnpackedStream) -> bool:
+    """Whether the first record of a stream has a damaged header; the stream stays where it is."""
+    start = stream.tell()
     try:
-        for record in ArchiveIterator(stream, parse_http=False, stream_detect=False):
-            stream.mark()
-            if not MANDATORY.issubset(map(str.lower, record.headers.keys())):
-                problem = "a record has a damaged header or ends inside it"
-                break
-            page, complete = _read_record(record, limits)
-            if page is not None:
-                pages += 1
-                yield page
-            if not complete:
-                problem = "ends in the middle of a record"
-                break
-    except OSError as error:  # raised by fastwarc for a damaged record
-        problem = f"cannot be read on ({error})"
-    problem = stream.problem or problem or (None if pages else NO_PAGES)
-    if problem:
-        on_problem(f"{name}: {problem}" if problem == NO_PAGES else f"{name}: {problem}, after {pages} pages")
+        record = next(ArchiveIterator(stream, parse_http=False, stream_detect=False), None)
+        return record is None or _has_damaged_header(record)
+    except OSError:
+        return True
+    finally:
+        stream.rewind(start)
+
+
+def _has_damaged_header(record: WarcRecord) -> bool:
+    names = [name.lower() for name in record.headers.keys()]  # noqa: SIM118 (no dictionary)
+    return any(names.count(name) != 1 for name in MANDATORY)  # twice: a header that runs into the next one
+
+
+class _Undamaged:
+    """The records of a stream up to the first damage. `problem` says what that is, None at the end of the file."""
+
+    def __init__(self, stream: UnpackedStream, limits: ReadLimits) -> None:
+        self.stream, self.limits = stream, limits
+        self.problem: str | None = None
+        self.records = 0
+        self.start = stream.tell()
+        self.damage = Place(self.start, self.start, complete=True)
+
+    def pages(self) -> Iterator[PageRecord]:
+        last: PageRecord | None = None  # the page of the response that the records after it may refer to
+        number = ""
+        try:
+            for record in ArchiveIterator(self.stream, parse_http=False, stream_detect=False):
+                at = self.start + record.stream_pos
+                self.stream.mark(at)
+                if _has_damaged_header(record):
+                    self.problem = "a record has a damaged header or ends inside it"
+                    break
+                if last is not None and _adds_to(record, number):
+                    last, complete = _with_record(last, record, self.limits)
+                else:
+                    page, complete = _read_record(record, self.limits)
+                    if page is not None:
+                        if last is not None:
+                            yield last
+                        last, number = page, record.headers.get("WARC-Record-ID") or ""
+                self.records += 1
+                self.damage = Place(at + record.content_length * complete, at, complete)
+                if not complete:
+                    self.problem = "ends in the middle of a record"
+                    break
+        except OSError as error:  # raised by fastwarc for a damaged record
+            self.problem = f"cannot be read on ({error})"
+        if last is not None:
+            yield last
+        self.problem = self.stream.problem or self.problem
 
 
 def _read_record(record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord | None, bool]:
@@ -87,6 +157,31 @@ def _read_record(record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord | N
         refused=fault,
     )
     return page, complete
+
+
+def _adds_to(record: WarcRecord, number: str) -> bool:
+    """Whether a record is the rendered page or the layout of the response with this number."""
+    if record.record_type not in (WarcRecordType.conversion, WarcRecordType.metadata):
+        return False
+    if not number or record.headers.get("WARC-Refers-To") != number:
+        return False
+    kind = "text/html" if record.record_type == WarcRecordType.conversion else LAYOUT_TYPE
+    return media_type(record.headers.get("Content-Type") or "") == kind
+
+
+def _with_record(page: PageRecord, record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord, bool]:
+    """Return a page as it was rendered, or with its layout, and whether the record was complete.
+
+    A rendered page that is too long or cut off leaves the page as it was fetched.
+    """
+    size = record.content_length
+    body = _read_up_to(record, min(size, limits.max_page_bytes + 1))
+    complete = len(body) + record.consume() >= size
+    if not complete or size > limits.max_page_bytes:
+        return page, complete
+    if record.record_type == WarcRecordType.conversion:
+        return replace(page, body=body, content_type=record.headers.get("Content-Type"), refused=None), complete
+    return replace(page, layout=body), complete
 
 
 def _claimed_type(record: WarcRecord) -> str | None:
@@ -135,7 +230,7 @@ def read_wacz(file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: Pro
                 continue
             try:
                 source = archive.open(member)
-            except (BadZipFile, OSError) as error:
+            except ZIP_ERRORS as error:  # also for flags of kinds of zip that Python does not read
                 on_problem(f"{where}: cannot be read ({error})")
                 continue
             with source:
@@ -146,7 +241,7 @@ def read_wacz(file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: Pro
 def _opened(file: IO[bytes], name: str) -> ZipFile:
     try:
         return ZipFile(file)
-    except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except ZIP_ERRORS as error:
         raise InputError(f"{name}: is a damaged zip archive ({error})") from error
 
 

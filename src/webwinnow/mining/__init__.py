@@ -9,18 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from webwinnow.mining.clusteredpages import (
-        Cluster,
-        ClusteredPages,
-        ClusterSettings,
-        PageRows,
-        Suggestion,
-        cluster_names,
-        cluster_pages,
-        cluster_terms,
-        plane,
-        suggest_k,
-    )
+    from webwinnow.mining.clustercount import Suggestion, suggest_k
+    from webwinnow.mining.clusteredpages import Cluster, ClusteredPages, ClusterSettings, cluster_pages
     from webwinnow.mining.clustering import (
         NO_CLUSTER,
         Agreement,
@@ -31,29 +21,57 @@ if TYPE_CHECKING:
         best_run,
         k_means,
     )
+    from webwinnow.mining.clusternames import ClusterTerms, cluster_terms
+    from webwinnow.mining.clustertree import ClusterTree, cluster_tree
+    from webwinnow.mining.density import density_clusters
+    from webwinnow.mining.latent import latent_rows
+    from webwinnow.mining.overtime import OverTime, over_time
+    from webwinnow.mining.pagemap import plane
+    from webwinnow.mining.pagerows import PageRows
+    from webwinnow.mining.phrases import PhraseCollector, PhraseRows
 
 __all__ = [
     "NO_CLUSTER",
     "Agreement",
     "Cluster",
     "ClusterSettings",
+    "ClusterTerms",
+    "ClusterTree",
     "ClusteredPages",
     "Clustering",
     "KMeans",
+    "OverTime",
     "PageRows",
+    "PhraseCollector",
+    "PhraseRows",
     "Suggestion",
     "UnitRows",
     "agreement",
     "best_run",
-    "cluster_names",
     "cluster_pages",
     "cluster_terms",
+    "cluster_tree",
+    "density_clusters",
     "k_means",
+    "latent_rows",
+    "over_time",
     "plane",
     "suggest_k",
 ]
 
-_MODULES = ("clustering", "clusteredpages")
+_MODULES = (
+    "clustering",
+    "clusteredpages",
+    "clustercount",
+    "clusternames",
+    "clustertree",
+    "density",
+    "latent",
+    "overtime",
+    "pagemap",
+    "pagerows",
+    "phrases",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.counted import counted
 from webwinnow.docview.category import chi_square
 from webwinnow.errors import MissingExtra, SettingsError, check_range
 from webwinnow.storage import is_within
@@ -76,7 +77,7 @@ def choose_folds(
     if shared.mean() < LEAST_SHARE:
         why = f"{1 - shared.mean():.0%} of the pages are of classes that one site alone has"
         return _by_page(truth, most, seed, why)
-    return _by_site(site, most, f"{len(names)} sites")
+    return _by_site(site, most, counted(len(names), "site"))
 
 
 def _by_site(site: NDArray[np.int64], most: int, why: str) -> Folds:
@@ -162,6 +163,13 @@ class Classifier:
         found: NDArray[np.str_] = self.classes_[self.predict_proba(matrix).argmax(axis=1)]
         return found
 
+    def none_probability(self, matrix: Rows) -> NDArray[np.float64]:
+        """The probability that a page is of none of the classes; 1 for a page without a known feature."""
+        rows = self._known(matrix)
+        found: NDArray[np.float64] = np.round(self._none(self._scores(rows)), 6)
+        found[np.diff(rows.indptr) == 0] = 1.0
+        return found
+
     def known(self, matrix: Rows) -> NDArray[np.bool_]:
         """Which pages have a feature that was learned from."""
         found: NDArray[np.bool_] = np.diff(self._known(matrix).indptr) > 0
@@ -196,6 +204,11 @@ class Classifier:
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def _none(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """One minus the probability of the most probable class."""
+        found: NDArray[np.float64] = 1 - probabilities(scores, self.slope_).max(axis=1)
+        return found
 
     def to_arrays(self) -> Arrays:
         """What this kind of classifier learned, as arrays of `array_types`."""
@@ -246,6 +259,16 @@ class LinearSVM(Classifier):
 
     def _scores(self, rows: Rows) -> NDArray[np.float64]:
         found: NDArray[np.float64] = np.round(rows @ self.weight_.T.astype(np.float64) + self.bias_, 6)
+        return found
+
+    def _none(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The product over classes of 1 - sigmoid(a m_c): a page on the wrong side of every hyperplane is of no class.
+
+        Each hyperplane is taken as one answer, independent of the others (ours); with one class there is none.
+        """
+        if len(self.classes_) < 2:
+            return np.zeros(len(scores))
+        found: NDArray[np.float64] = np.exp(-np.logaddexp(0, self.slope_ * scores).sum(axis=1))
         return found
 
     def to_arrays(self) -> Arrays:

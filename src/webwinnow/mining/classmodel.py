@@ -10,13 +10,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cleaner import CleanPage
 from webwinnow.mining.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM, sparse_rows
-from webwinnow.site.featureweights import CstWeightSettings
+from webwinnow.pagetree import PageTree
+from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.storage import ModelFormat, SavedModel
 from webwinnow.urls import SiteKey
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings
@@ -91,6 +93,18 @@ class Taxonomy:
         return chosen, np.stack(certain, axis=1)
 
 
+class PageClass(NamedTuple):
+    """The class of a page, its probability, and the probability of none of the classes."""
+
+    label: str | None
+    probability: float
+    none: float
+
+    def is_certain(self, none: float | None, least: float) -> bool:
+        """Whether the class has the probability `least` or more, and none of the classes less than `none`, if given."""
+        return (none is None or self.none < none) and self.probability >= least
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClassModel(SavedModel):
     """A classifier over the columns `keys`, called `names`; `rarity` is empty if columns are not multiplied by it.
@@ -136,6 +150,25 @@ class ClassModel(SavedModel):
         vocabulary = dict(zip(self.keys.tolist(), self.names, strict=True))
         found = builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys)))
         return sparse_rows(found.data, found.indices, found.indptr, len(self.keys))
+
+    def classify(self, page: CleanPage | PageTree, weights: FeatureWeights | None = None) -> PageClass:
+        """The class of one page, for example to fill the category of its record.
+
+        Words are weighted by `weights`, those of the page's site; or by its site if the page is a `CleanPage` whose
+        site model has the part `cst`; and by their counts otherwise. A page without a word of the model has no class.
+        """
+        tree, site = (page, None) if isinstance(page, PageTree) else (page.tree, page.model)
+        if weights is None and self.vectors.learns_sites and site is not None and site.cst is not None:
+            weights = site.feature_weights(self.vectors.weights)
+        builder = VectorBuilder(self.vectors)
+        builder.add("", tree, weights)
+        rows = self.rows(builder)
+        if not self.classifier.known(rows)[0]:
+            return PageClass(None, 0.0, 1.0)
+        probability = self.classifier.predict_proba(rows)[0]
+        best = int(probability.argmax())
+        label, none = str(self.classifier.classes_[best]), float(self.classifier.none_probability(rows)[0])
+        return PageClass(label, round(float(probability[best]), 6), none)
 
     def to_bytes(self) -> bytes:
         own = self.classifier

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 
 try:
@@ -129,7 +130,8 @@ def k_means(
     """
     unit = rows if isinstance(rows, UnitRows) else UnitRows.of(rows)
     if settings.k > len(unit.page):
-        raise SettingsError(f"{settings.k} clusters of {len(unit.page)} pages with features: expected at most as many")
+        pages = counted(len(unit.page), "page")
+        raise SettingsError(f"{counted(settings.k, 'cluster')} of {pages} with features: expected at most as many")
     features = unit.rows.shape[1]
     cells = settings.k * features
     if cells > MOST_CELLS:

@@ -5,6 +5,6 @@ and `rel=author` in the body, then the text where a byline usually is. No rule i
 """
 
 from webwinnow.pagemeta.fields import Metadata, metadata
-from webwinnow.pagemeta.hints import name_key, page_names
+from webwinnow.pagemeta.hints import Hints, name_key, page_names
 
-__all__ = ["Metadata", "metadata", "name_key", "page_names"]
+__all__ = ["Hints", "Metadata", "metadata", "name_key", "page_names"]

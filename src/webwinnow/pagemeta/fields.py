@@ -6,12 +6,23 @@ import datetime
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice, pairwise
 
-import numpy as np
-
 from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.pagemeta._finding import first_found
+from webwinnow.pagemeta.bylines import is_interface, is_name, signed_name
+from webwinnow.pagemeta.datelines import (
+    MONTHS,
+    NUMBERS,
+    SLASHED,
+    byline_dates,
+    date_in,
+    date_of_url,
+    end_of_byline,
+    has_digit,
+    is_update,
+    names_day,
+)
 from webwinnow.pagemeta.hints import Hints, line, squeezed
 from webwinnow.pagetree import PageTree
 
@@ -35,13 +46,21 @@ class Metadata:
     description: str | None = None
 
 
-def metadata(tree: PageTree, is_shared: Callable[[str], bool] | None = None) -> Metadata:
-    """Return what a page declares about itself; `is_shared` says which names many pages of its site have."""
-    hints = Hints(tree, is_shared)
+def metadata(tree: PageTree, is_shared: Callable[[str], bool] | None = None, *, fetched: str | None = None) -> Metadata:
+    """Return what a page declares about itself; `is_shared` says which names many pages of its site have.
+
+    A page is not published after it was `fetched`, an ISO 8601 time or day; without it, not after today.
+    """
+    return fields_of(Hints(tree, is_shared, fetched))
+
+
+def fields_of(hints: Hints) -> Metadata:
+    """The fields of a page from its hints."""
+    date = day(hints)
     return Metadata(
         title=hints.title,
-        author=authors(hints),
-        date=day(hints),
+        author=authors(hints, is_dated=date is not None),
+        date=date,
         language=_language(hints),
         site_name=hints.site_name,
         description=_description(hints),
@@ -70,9 +89,9 @@ LONGEST_NAME = 100
 LONGEST_MARKED_AUTHOR = 300
 """Characters; a longer element marked as the author's is a list or the page."""
 _BYLINE = re.compile(
-    r"^(?:about\s+|the\s+)?(?:authors?|autore?|auteur)\b\s*:?\s*|^(?:\w+\s+){0,2}?by\b\s*:?\s*", re.IGNORECASE
+    r"^(?:about\s+)?(?:the\s+)?(?:authors?|autore?|auteur)\b\s*:?\s*|^(?:\w+\s+){0,2}?by\b\s*:?\s*", re.IGNORECASE
 )
-"""Words before a name: `By`, `Written by`, `Author:`."""
+"""Words before a name: `By`, `Written by`, `Author:`, `About the author`."""
 _PARTICLE = re.compile(r"^(?:Von|Par|Por|Di|Door|Przez)\s+")
 """`By` in other languages; inside a name, or in lower case, it is part of the name: Ludwig von Mises."""
 _STARTS_BYLINE = re.compile(
@@ -81,7 +100,7 @@ _STARTS_BYLINE = re.compile(
 )
 """Not any word and `by`: shops and lists are `Sort by`, `Shop by`, `Trusted by`."""
 _STARTS_THREAD = re.compile(r"thread starter\W*", re.IGNORECASE)
-_SIGNED = ("Written by", "Text by", "Article by", "Story by")
+_SIGNED = (b"Written by", b"Text by", b"Article by", b"Story by")
 """How an article is signed at its end."""
 _AUTHOR_LABEL = re.compile(
     r"(?:\b(?:by|von|par|por|door|da|di|av|af|przez)|autore?|auteur|author|автор)\W*$", re.IGNORECASE
@@ -94,7 +113,9 @@ _META_NAMES = (
     *("dc.creator", "dcterms.creator", "dc.contributor.author", "creator", "byl", "og:author"),
 )
 _ADDRESS = re.compile(r"^(?:https?:|www\.|@)|^\S+@\S+$|://", re.IGNORECASE)
-_ACCOUNTS = frozenset("admin administrator author authors user guest webmaster unknown none null undefined".split())
+_ACCOUNTS = frozenset(
+    "admin administrator author authors user guest webmaster unknown none null undefined 佚名 匿名".split()
+)
 _NOBODY = _ACCOUNTS | frozenset("editor editors staff anonymous".split())
 """Accounts and labels, not names; those that sign an article are a last resort."""
 _LAST_NAME_FIRST = re.compile(r"^([^,]+), ([^,]+)$")
@@ -114,8 +135,8 @@ _AUTHOR_MARKS: tuple[Callable[[int, str], bool], ...] = (
 """How an element is marked as the author's, most reliable first: attribute code, value in lower case."""
 
 
-def authors(hints: Hints) -> str | None:
-    """Return the authors' names, joined by `; `."""
+def authors(hints: Hints, *, is_dated: bool) -> str | None:
+    """Return the authors' names, joined by `; `; the site's own name if the page is an article or has a date."""
     if hints.is_home:
         return None
     second_best = ""
@@ -125,7 +146,7 @@ def authors(hints: Hints) -> str | None:
         if good:
             return "; ".join(good)
         second_best = second_best or "; ".join(name for name in names if squeezed(name) not in _ACCOUNTS)
-    return (second_best or None) if hints.is_article or day(hints) else None
+    return (second_best or None) if hints.is_article or is_dated else None
 
 
 def _people(found: str) -> Iterator[str]:
@@ -133,7 +154,7 @@ def _people(found: str) -> Iterator[str]:
     found = _BYLINE.sub("", found).strip(" ,;|·•-–—:")
     if not 1 < len(found) <= LONGEST_NAME or _ADDRESS.search(found) or not any(map(str.isalpha, found)):
         return
-    if names_day(found):
+    if names_day(found) or is_interface(found):
         return
     several = [name for name in _BETWEEN_NAMES.split(found) if name]
     if len(several) > 1 and all(2 <= name.count(" ") + 1 <= 3 for name in several):
@@ -188,30 +209,36 @@ def _name_in(hints: Hints, node: int) -> str | None:
     if tree.text_end[node] - tree.text_start[node] > LONGEST_MARKED_AUTHOR:
         return None
     for run in hints.runs_from(int(tree.text_start[node]), _LONGEST_BYLINE, int(tree.text_end[node])):
-        name = _PARTICLE.sub("", run)
-        if not (" " in name and _has_digit(name)) and any(squeezed(one) not in _NOBODY for one in _people(name)):
+        name = signed_name(run) or _PARTICLE.sub("", run)
+        if " " in name and has_digit(name):
+            continue
+        if any(is_name(one) and squeezed(one) not in _NOBODY for one in _people(name)):
             return name
     return None
 
 
 def _author_in_text(hints: Hints) -> Iterator[str]:
-    """Find a run that begins with `By`, shortly after the title, or `Written by`: the name is in it, or in the next."""
-    at = next((at for words in _SIGNED if (at := hints.tree.text.find(words)) >= 0), -1)
+    """Find a run that begins with `By`, shortly after the title, or `Written by`: the name is in it, or in the next.
+
+    Labels such as `作者：` may be anywhere in a run.
+    """
+    at = first_found(hints.tree.text, _SIGNED)
     below = hints.runs_from(at, 2) if at >= 0 else ()
     for run, following in pairwise([*hints.after_title, "", *below, ""]):
         if _STARTS_THREAD.fullmatch(run) and not names_day(following):
             yield following
             return
+        signed = signed_name(run)
+        if signed is not None and (signed or following):
+            yield signed or following
+            return
         by = _STARTS_BYLINE.match(run)
         if by:
             name = run[by.end() :].lstrip(" :") or following
-            if _WITH_CAPITAL.match(name) and name.count(" ") < _MOST_WORDS and not _has_digit(name):
+            is_short = name.count(" ") < _MOST_WORDS and not has_digit(name)
+            if _WITH_CAPITAL.match(name) and is_short and is_name(name):
                 yield name
                 return
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 _DECLARED_AUTHORS: tuple[Source, ...] = (_authors_in_json_ld, _authors_in_metas, _author_in_card)
@@ -232,21 +259,40 @@ BEFORE_TITLE = 300
 """Characters up to the title's end that are searched for a date if there is none after it."""
 NEAR_TITLE = range(-400, 1500)
 """Characters from the title's end to its date; other marked dates are of comments, versions and releases."""
-_UPDATED = re.compile(r"updat|modif|edited|revis|chang|last|aktual|geändert", re.IGNORECASE)
 _PUBLISHED_ON = re.compile(r"\s*(?:publi|posted|veröffentlicht)", re.IGNORECASE)
 BEFORE_DATE = 40
+
+
+_MONTH_FIRST_IN = frozenset(("", "us", "ca", "ph", "io", "ai", "co", "tv", "me"))
+"""Regions and domains: of countries where the month is first, and those that are used in every country."""
 
 
 def day(hints: Hints) -> str | None:
     """Return the date of publication, `YYYY-MM-DD`."""
     if hints.is_home:
         return None
+    latest = latest_day(hints.fetched)
     for source in _DAY_SOURCES:
         for text in source(hints):
             found = date_in(text)
-            if found is not None:
-                return _in_order(found, text, hints) if _NUMBERS.search(text) else found
+            if found is None:
+                continue
+            readings = (_in_order(found, text, hints), found) if NUMBERS.search(text) else (found,)
+            past = [date for date in readings if date <= latest]
+            if past:
+                return past[0]
     return None
+
+
+def latest_day(fetched: str | None) -> str:
+    """Return the last day that a page may have been published on: a day after it was fetched, or else after today.
+
+    The day ahead is for time zones. A page that names a later day, such as that of an event or an offer, has no date
+    until then; a date that was once found does not change.
+    """
+    known = date_in(fetched or "")
+    day = datetime.date.fromisoformat(known) if known else datetime.datetime.now(datetime.UTC).date()
+    return (day + datetime.timedelta(days=1)).isoformat()
 
 
 def _in_order(found: str, text: str, hints: Hints) -> str:
@@ -264,7 +310,7 @@ def _as_named(date: str, hints: Hints) -> str:
 
 def _month_first(hints: Hints) -> bool:
     """Whether 4/3/2015 is the third of April: as the page's other dates say, then its country, then its language."""
-    for match in islice(_SLASHED.finditer(hints.tree.text), MAX_TIMES):
+    for match in islice(SLASHED.finditer(hints.tree.text), MAX_TIMES):
         one, other = int(match[1]), int(match[2])
         if (one > MONTHS) != (other > MONTHS):
             return other > MONTHS
@@ -283,31 +329,51 @@ def _other_metas(hints: Hints) -> Iterator[str]:
 
 
 def _times(hints: Hints) -> Iterator[str]:
-    """Yield `<time>` elements, those after the first heading first."""
+    """Yield `<time>` elements, those after the first heading first, days of an update near the title last."""
     tree = hints.tree
-    nodes = np.flatnonzero(tree.tag == TAG_CODE["time"])[:MAX_TIMES].tolist()
+    nodes = (tree.tag == TAG_CODE["time"]).nonzero()[0][:MAX_TIMES].tolist()
+    if not nodes:
+        return
     top = hints.headings[0][0] if hints.headings else 0
-    for node in sorted(nodes, key=lambda node: node < top):
+    ends = [0, *tree.text_end[nodes].tolist()]
+    updates = []
+    for node, last in sorted(zip(nodes, ends, strict=False), key=lambda pair: pair[0] < top):
         start = int(tree.text_start[node])
-        if start - hints.title_end in NEAR_TITLE or not (
-            hints.in_teaser(node) or _UPDATED.search(tree.text[max(0, start - BEFORE_DATE) : tree.text_end[node]])
-        ):
-            yield tree.attribute(node, "datetime") or hints.text(node)
+        text = tree.attribute(node, "datetime") or hints.text(node)
+        if is_update(tree.text[max(last, start - BEFORE_DATE) : tree.text_end[node]]):
+            if start - hints.title_end in NEAR_TITLE and _is_above_text(hints, start):
+                updates.append(text)
+        elif start - hints.title_end in NEAR_TITLE or not hints.in_teaser(node):
+            yield text
+    yield from updates
+
+
+def _is_above_text(hints: Hints, start: int) -> bool:
+    """Whether a place in the page's text is above its running text, where a byline is."""
+    lines = hints.lines_after_title
+    end = end_of_byline([line.text for line in lines])
+    return end == len(lines) or start < lines[end].start
+
+
+def _days_after_title(hints: Hints) -> Iterator[str]:
+    if any(has_digit(run) for run in hints.after_title):  # most pages have no date here
+        yield from byline_dates([line.text for line in hints.lines_after_title])
 
 
 def _days_marked(hints: Hints) -> Iterator[str]:
     """Yield elements marked as dates that are near the title, or that say `published`."""
+    tree = hints.tree
     for node, _, _ in hints.marked("date"):
-        text = hints.text(node)
-        if len(text) <= LONGEST_MARKED_DATE and (
-            hints.tree.text_start[node] - hints.title_end in NEAR_TITLE or _PUBLISHED_ON.match(text)
-        ):
-            yield text
+        text, (start, end) = hints.text(node), (int(tree.text_start[node]), int(tree.text_end[node]))
+        if is_update(text) and not _is_above_text(hints, start):
+            continue
+        if len(text) <= LONGEST_MARKED_DATE and (start - hints.title_end in NEAR_TITLE or _PUBLISHED_ON.match(text)):
+            yield from byline_dates(list(hints.runs_from(start, BEFORE_TITLE, end)))
 
 
 def _before_title(hints: Hints) -> Iterator[str]:
     end = hints.title_end
-    yield "\n".join(hints.runs_from(max(0, end - BEFORE_TITLE), BEFORE_TITLE, end))
+    return byline_dates([line.text for line in hints.lines_from(max(0, end - BEFORE_TITLE), BEFORE_TITLE, end)])
 
 
 _DAY_SOURCES: tuple[Source, ...] = (
@@ -316,116 +382,7 @@ _DAY_SOURCES: tuple[Source, ...] = (
     lambda hints: (line(thing.get("datePublished")) for thing in hints.works),
     _other_metas,
     _times,
-    lambda hints: iter(["\n".join(hints.after_title)]),
+    _days_after_title,
     _days_marked,
     _before_title,
-)
-
-# Dates in text: `2015-03-04T10:00Z`, `March 4th, 2015`, `4. März 2015`, `4.3.2015`
-
-EARLIEST_YEAR = 1990
-LATEST_YEAR = 2049
-"""Other years are implausible on a web page. A bound by the clock would change the output for a page one day."""
-_MONTHS = tuple(
-    names.split()
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "januari februari maart april mei juni juli augustus september oktober november december",
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
-        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    )
-)
-"""Months in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian; prefixes count."""
-_SHORTEST_MONTH = 3
-
-_ANY_YEAR = re.compile(r"(?:19|20)\d\d")
-_BEFORE_YEAR, _AFTER_YEAR = 24, 10
-"""How far a date extends around its year: `30th of September, 2015`, `2015 / 03 / 04`."""
-_YEAR = r"((?:19|20)\d\d)"
-_DAY = r"(\d{1,2})(?:st|nd|rd|th|er|\.|º)?"
-_WORD = r"([^\W\d_]{3,12})"
-_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}\s?[-/.年]\s?(\d{{1,2}})\s?[-/.月]\s?(\d{{1,2}})(?!\d)")
-_STAMP = re.compile(rf"(?<!\d){_YEAR}([01]\d)([0-3]\d)(?!\d)")
-_DAY_FIRST = re.compile(rf"(?<!\d){_DAY}(?:\s+(?:of|de)\s+|[\s-]+){_WORD}\.?,?(?:\s+de\s+|[\s,-]+){_YEAR}(?!\d)")
-_MONTH_FIRST = re.compile(rf"{_WORD}\.?\s*{_DAY},?\s+{_YEAR}(?!\d)", re.IGNORECASE)
-_NUMBERS = re.compile(rf"(?<![\d/.-])(\d{{1,2}})([/.-])(\d{{1,2}})\2{_YEAR}(?![\d/-])")
-_LETTERS = re.compile(r"[^\W\d_]{3,12}")
-_SLASHED = re.compile(rf"(?<![\d/])(\d{{1,2}})/(\d{{1,2}})/{_YEAR}(?![\d/])")
-MONTHS = 12
-_MONTH_FIRST_IN = frozenset(("", "us", "ca", "ph", "io", "ai", "co", "tv", "me"))
-"""Regions and domains: of countries where the month is first, and those that are used in every country."""
-_MONTH_IN_URL = re.compile(rf"/{_YEAR}/{_WORD}/(\d{{1,2}})(?=[/_-]|$)")
-_IN_URL = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)|[/-]((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
-
-
-def date_in(text: str, *, month_first: bool = True) -> str | None:
-    """Return the first date in a text as `YYYY-MM-DD`; `month_first` decides 4/3/2015 if both readings are dates."""
-    for year in _ANY_YEAR.finditer(text):
-        around = text[max(0, year.start() - _BEFORE_YEAR) : year.end() + _AFTER_YEAR]
-        found = [
-            (match.start(), date)
-            for pattern, read in _READERS
-            for match in pattern.finditer(around)
-            if (date := read(match, month_first)) is not None
-        ]
-        if found:
-            return min(found)[1]
-    return None
-
-
-def date_of_url(url: str) -> str | None:
-    """Return the date in a URL: `/2015/03/04/`, `/2015-03-04-title`, `/2015/march/04/`."""
-    for match in _IN_URL.finditer(url):
-        year, month, day = (int(part) for part in match.groups() if part is not None)
-        date = _iso(year, month, day)
-        if date is not None:
-            return date
-    named = (_iso(int(match[1]), _month(match[2]), int(match[3])) for match in _MONTH_IN_URL.finditer(url))
-    return next(filter(None, named), None)
-
-
-def names_day(text: str) -> bool:
-    """Whether a text has a month's name and a number, as a date has, with its year or without."""
-    return _has_digit(text) and any(_month(word) is not None for word in _LETTERS.findall(text))
-
-
-@lru_cache(maxsize=1024)
-def _month(word: str) -> int | None:
-    """Return the month that a word or its prefix names; None if a prefix fits two months."""
-    word = word.casefold()
-    fitting = {
-        number
-        for language in _MONTHS
-        for number, name in enumerate(language, 1)
-        if name == word or (len(word) >= _SHORTEST_MONTH and name.startswith(word))
-    }
-    return fitting.pop() if len(fitting) == 1 else None
-
-
-def _iso(year: int, month: int | None, day: int) -> str | None:
-    if month is None or not EARLIEST_YEAR <= year <= LATEST_YEAR:
-        return None
-    try:
-        return datetime.date(year, month, day).isoformat()
-    except ValueError:
-        return None
-
-
-def _read_numbers(match: re.Match[str], month_first: bool) -> str | None:
-    one, sign, other, year = int(match[1]), match[2], int(match[3]), int(match[4])
-    readings = [(one, other), (other, one)] if month_first and sign == "/" else [(other, one), (one, other)]
-    return next(filter(None, (_iso(year, month, day) for month, day in readings)), None)
-
-
-_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], bool], str | None]], ...] = (
-    (_YEAR_FIRST, lambda match, _: _iso(int(match[1]), int(match[2]), int(match[3]))),
-    (_MONTH_FIRST, lambda match, _: _iso(int(match[3]), _month(match[1]), int(match[2]))),
-    (_DAY_FIRST, lambda match, _: _iso(int(match[3]), _month(match[2]), int(match[1]))),
-    (_NUMBERS, _read_numbers),
-    (_STAMP, lambda match, _: _iso(int(match[1]), int(match[2]), int(match[3]))),
 )

@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.markup import ATTRIBUTE_CODE, HIDDEN, TAG_CODE
-from webwinnow.pagetree import PageTree, without_surrogates
+from webwinnow.markup import ATTRIBUTE_CODE, BLOCK_TAGS, HIDDEN, TAG_CODE
+from webwinnow.pagemeta._finding import marked_attributes
+from webwinnow.pagetree import Mask, PageTree, without_surrogates
 
 # Spelling
 
@@ -54,7 +55,7 @@ MAX_CUTS = 10
 """Separators of one title at which it is split."""
 SIMILAR = 0.5
 """Share of a heading's words that occur in a title of the head, to count as another wording of it."""
-_SEPARATOR = re.compile(r"\s+(?:[|·•»«›/–—~-]+|::+)\s+|\s*[|»]\s*|:\s+")
+_SEPARATOR = re.compile(r"(?<!\s)\s+(?:[|·•»«›/–—~-]+|::+)\s+|(?:(?<!\s)\s+)?[|»]\s*|:\s+")
 """Separators between a page's title and its site's name."""
 _WORD = re.compile(r"\w+")
 _PLACEHOLDERS = frozenset(
@@ -164,12 +165,13 @@ def name_key(name: str) -> int:
     return xxh3_64_intdigest(squeezed(name).encode("utf-8", "replace"))
 
 
-def page_names(tree: PageTree) -> NDArray[np.uint64]:
+def page_names(tree: PageTree, hints: Hints | None = None) -> NDArray[np.uint64]:
     """Keys of what a page might be called, ascending: its titles, their parts, and its first headings."""
-    hints = Hints(tree)
+    hints = hints or Hints(tree)
     names = [part for title in hints.declared for part in (title, *title_parts(title))]
     names += [heading for _, heading in hints.headings] + hints.lower_headings
-    return np.unique(np.array([name_key(name) for name in names if squeezed(name)], np.uint64))
+    plain = {squeezed(name) for name in names} - {""}
+    return np.array(sorted(xxh3_64_intdigest(name.encode("utf-8", "replace")) for name in plain), np.uint64)
 
 
 # Hints
@@ -193,17 +195,39 @@ COUNTRY = 2
 _HOME = re.compile(r"[a-z]+://[^/?#]+/?", re.IGNORECASE)
 _SECTION_HEADINGS = np.array([TAG_CODE[tag] for tag in ("h2", "h3", "h4")])
 _LINK = TAG_CODE["a"]
+_BLOCK_CODES = frozenset(TAG_CODE[tag] for tag in BLOCK_TAGS)
 _ABOUT_SITE = frozenset(("WebSite", "Organization", "Person", "BreadcrumbList", "ImageObject", "SiteNavigationElement"))
+
+
+_BY_SITE = frozenset(("is_shared", "fetched", "title", "title_end", "after_title", "lines_after_title"))
+"""The attributes of `Hints` that other pages of the site, or the time of fetching, may change."""
+
+
+class Line(NamedTuple):
+    """A line of the page's text: where it starts, and its words."""
+
+    start: int
+    text: str
 
 
 class Hints:
     """The hints of one page, each computed on first use."""
 
-    def __init__(self, tree: PageTree, is_shared: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self, tree: PageTree, is_shared: Callable[[str], bool] | None = None, fetched: str | None = None
+    ) -> None:
         self.tree = tree
         self.head = tree.head
         self.is_shared = is_shared
         """Whether many pages of the site have a name."""
+        self.fetched = fetched
+        """The time at which the page was fetched, if known."""
+
+    def on_site(self, is_shared: Callable[[str], bool] | None, fetched: str | None = None) -> Hints:
+        """The same hints where the site is known; what does not depend on it is not computed again."""
+        hints = Hints(self.tree, is_shared, fetched)
+        hints.__dict__ |= {name: found for name, found in self.__dict__.items() if name not in _BY_SITE}
+        return hints
 
     @cached_property
     def title(self) -> str | None:
@@ -274,16 +298,17 @@ class Hints:
     @cached_property
     def headings(self) -> list[tuple[int, str]]:
         """Node and text of the first `<h1>` elements that are visible and have text."""
-        return self._headings("h1")
+        return self._headings(self.tree.tag == TAG_CODE["h1"])
 
     @cached_property
     def lower_headings(self) -> list[str]:
         """The texts of the first visible `<h2>` and `<h3>` elements."""
-        return [heading for _, heading in self._headings("h2", "h3")]
+        tag = self.tree.tag
+        return [heading for _, heading in self._headings((tag == TAG_CODE["h2"]) | (tag == TAG_CODE["h3"]))]
 
-    def _headings(self, *tags: str) -> list[tuple[int, str]]:
+    def _headings(self, tagged: Mask) -> list[tuple[int, str]]:
         tree = self._unlinked
-        nodes = np.flatnonzero(np.isin(tree.tag, [TAG_CODE[tag] for tag in tags]))[:MAX_HEADINGS].tolist()
+        nodes = tagged.nonzero()[0][:MAX_HEADINGS].tolist()
         found = [(node, line(text_of(tree, node))) for node in nodes if not tree.flags[node] & HIDDEN]
         return [(node, heading) for node, heading in found if heading]
 
@@ -304,6 +329,11 @@ class Hints:
         """The runs of text after the title, where a byline is."""
         return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
+    @cached_property
+    def lines_after_title(self) -> list[Line]:
+        """As `after_title`, in lines."""
+        return list(self.lines_from(self.title_end, AFTER_TITLE)) if self.title_end else []
+
     def text(self, node: int) -> str:
         return text_of(self.tree, node)
 
@@ -320,23 +350,46 @@ class Hints:
                 most -= 1
                 yield " ".join(run[:LONGEST_LINE].split())
 
+    def lines_from(self, start: int, most: int, end: int | None = None) -> Iterator[Line]:
+        """Yield the runs as `runs_from` does, those of a sentence with its links and emphasis as one line."""
+        tree = self.tree
+        first, end = int(tree.run_start.searchsorted(start)), len(tree.text) if end is None else end
+        bounds = pairwise(tree.run_start[first : first + MAX_RUNS].tolist())
+        found: Line | None = None
+        before = -1
+        for (a, b), owner in zip(bounds, tree.run_owner[first : first + MAX_RUNS].tolist(), strict=False):
+            if most == 0 or a >= end:
+                break
+            run = tree.text[a:b]
+            if not run.strip():
+                continue
+            text = " ".join(run[:LONGEST_LINE].split())
+            if found is not None and self._are_one_line(before, owner):
+                found = Line(found.start, f"{found.text} {text}"[:LONGEST_LINE])
+            else:
+                if found is not None:
+                    yield found
+                found = Line(a, text)
+            before, most = owner, most - 1
+        if found is not None:
+            yield found
+
+    def _are_one_line(self, owner: int, other: int) -> bool:
+        """Whether the runs of two elements are text and an inline element in it, in either order."""
+        tree = self.tree
+        inner, outer = max(owner, other), min(owner, other)
+        return int(tree.parent[inner]) == outer and int(tree.tag[inner]) not in _BLOCK_CODES
+
     def marked(self, word: str) -> Iterator[tuple[int, int, str]]:
         """Yield node, attribute code and value of elements whose class, id, itemprop or rel contains a word.
 
         The attributes of a page are one text, so that text is searched and not element by element.
         """
         tree = self.tree
-        starts = tree.attr_start
-        last = -1
-        at = tree.attr_text.find(word, 0, MAX_ATTRIBUTES)
-        for _ in range(MAX_MARKED):
-            if at < 0:
-                return
-            k = int(starts.searchsorted(at, side="right")) - 1
-            if k != last and int(tree.attr_name[k]) in _MARKING:
-                last = k
-                yield int(tree.attr_node[k]), int(tree.attr_name[k]), tree.attr_text[starts[k] : starts[k + 1]]
-            at = tree.attr_text.find(word, at + len(word), MAX_ATTRIBUTES)
+        starts, name = tree.attr_start, tree.attr_name
+        columns = starts, name, _MARKING
+        for k in marked_attributes(tree.attr_text, word.encode(), MAX_ATTRIBUTES, MAX_MARKED, *columns):
+            yield int(tree.attr_node[k]), int(name[k]), tree.attr_text[starts[k] : starts[k + 1]]
 
     @cached_property
     def host(self) -> str:
@@ -412,7 +465,10 @@ class Hints:
 
     def is_site(self, name: str) -> bool:
         """Whether a name is the site's: its own name, or its host spelled out."""
-        plain = squeezed(name)
+        return self.is_plain_site(squeezed(name))
+
+    def is_plain_site(self, plain: str) -> bool:
+        """As `is_site`, for a name that is squeezed."""
         return bool(plain) and (plain == self._plain_site or (len(plain) > 3 and plain in self.host))
 
     @cached_property

@@ -1,9 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Loops of the page model: counts, tokens, features, forests. tests/oracles/plain_scoring.py is the slow version."""
 
-from libc.math cimport log1p, rint
+from libc.math cimport log1p, rint, sqrt
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport qsort
 
 import numpy as np
 
@@ -28,6 +27,7 @@ cdef enum:
     MOST_TOKENS = 64
     CJK_WIDTH = 3  # letters that a Han, kana or Hangul character counts as
     CJK_LENGTH = 5  # neither short nor long
+    FILTER = 64
 
 
 cdef int WORD_BITS = schema.WORD_BITS
@@ -38,6 +38,7 @@ cdef uint32_t MARK_OF[2048]
 for _code in range(2048):
     MARK_OF[_code] = schema.TAG_MARKS[_code] if _code < len(schema.TAG_MARKS) else 0
 cdef uint32_t M_LINK = schema.MARK["link"]
+cdef uint32_t M_STRONG = schema.MARK["strong"]
 cdef uint32_t M_HEADING = schema.MARK["heading"]
 cdef uint32_t M_PICTURE = schema.MARK["picture"]
 cdef uint32_t M_FIELD = schema.MARK["field"]
@@ -64,7 +65,7 @@ cdef inline double log_of(double x) noexcept:
     return log1p(x)
 
 
-cdef int character_class(Py_UCS4 c) noexcept:
+cdef int character_class(Py_UCS4 c) noexcept nogil:
     """The class of a character of any script."""
     if c == 95:  # '_'
         return C_UNDERSCORE
@@ -92,14 +93,14 @@ for _code in range(128):
     CLASS_OF[_code] = character_class(_code)
 
 
-cdef inline int class_of(Py_UCS4 c) noexcept:
+cdef inline int class_of(Py_UCS4 c) noexcept nogil:
     return CLASS_OF[c] if c < 128 else character_class(c)
 
 
-cdef inline bint contains(const uint64_t[::1] table, uint64_t value) noexcept:
+cdef inline bint contains(const uint64_t* table, Py_ssize_t size, uint64_t value) noexcept nogil:
     """Whether a sorted table contains a value."""
-    cdef Py_ssize_t at = lower_bound(&table[0], 0, table.shape[0], value)
-    return at < table.shape[0] and table[at] == value
+    cdef Py_ssize_t at = lower_bound(table, 0, size, value)
+    return at < size and table[at] == value
 
 
 cdef inline object ids_of(const Column* ids):
@@ -184,70 +185,115 @@ def node_marks(const uint16_t[::1] tag, const int32_t[::1] parent):
     return mark.base
 
 
+def heading_rows(const uint16_t[::1] tag, const int32_t[::1] parent, const uint8_t[::1] levels,
+                 const int32_t[::1] owner):
+    """For each block the level of the heading that it is in, 0 for none, and the last block before that is in one, or
+    -1. `levels` is a table over tags; tags beyond it have none.
+    """
+    cdef Scratch scratch = Scratch()
+    cdef Py_ssize_t i, b, size = tag.shape[0], n = owner.shape[0]
+    cdef int64_t last = -1
+    check_columns(parent.shape[0] == size)
+    cdef uint8_t* around = <uint8_t*>scratch.room(size, 1)
+    for i in range(size):
+        around[i] = levels[tag[i]] if tag[i] < levels.shape[0] else 0
+        if i:
+            check_parent(parent, i)
+            if not around[i]:
+                around[i] = around[parent[i]]
+    found, before = np.empty(n, np.uint8), np.empty(n, np.int64)
+    cdef uint8_t[::1] level = found
+    cdef int64_t[::1] heading = before
+    for b in range(n):
+        if not 0 <= owner[b] < size:
+            raise ValueError(f"block {b} does not fit")
+        level[b], heading[b] = around[owner[b]], last
+        if level[b]:
+            last = b
+    return found, before
+
+
 cdef struct Words:
     # the counts of one block
     int32_t row[COUNTS]
     uint64_t before[2]
     uint64_t key
     Py_ssize_t heard
+    uint64_t named[FILTER]  # a bit for each word of the title or summary: most words have none
+    # the words of title and summary, ascending, and the map of shingles; NULL if there are none
+    const uint64_t* title
+    const uint64_t* summary
+    const uint8_t* data_map
+    Py_ssize_t titles
+    Py_ssize_t summaries
+    Column* ids
 
 
-cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length, const uint64_t[::1] title,
-                         const uint64_t[::1] summary, const uint8_t[::1] data_map, Column* ids) except -1:
+cdef struct Runs:
+    # the runs of a page: where they start, the nodes that own them, and the marks of all nodes
+    const int32_t* start
+    const int32_t* owner
+    const uint32_t* marks
+
+
+cdef inline int end_word(Words* words, uint64_t word, Py_ssize_t length) except -1 nogil:
     cdef uint64_t value = mixed(word), place
-    if data_map.shape[0]:
+    if words.data_map != NULL:
         if words.heard >= 2:
             place = shingle(words.before[0], words.before[1], word)
-            words.row[IN_DATA] += (data_map[place >> 3] >> (place & 7)) & 1
+            words.row[IN_DATA] += (words.data_map[place >> 3] >> (place & 7)) & 1
         words.before[0] = words.before[1]
         words.before[1] = word
     if length <= 3:
         words.row[SHORT] += 1
     elif length >= 8:
         words.row[LONG] += 1
-    if title.shape[0] and contains(title, value):
-        words.row[IN_TITLE] += 1
-    if summary.shape[0] and contains(summary, value):
-        words.row[IN_SUMMARY] += 1
+    if words.named[value & (FILTER - 1)] >> (value >> 58) & 1:
+        words.row[IN_TITLE] += contains(words.title, words.titles, value)
+        words.row[IN_SUMMARY] += contains(words.summary, words.summaries, value)
     if words.heard < HEARD_WORDS:
-        push32(ids, <int32_t>(value >> (64 - WORD_BITS)))
+        push32(words.ids, <int32_t>(value >> (64 - WORD_BITS)))
     words.key = words.key * GOLDEN + word
     words.heard += 1
     return 0
 
 
-cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssize_t first, Py_ssize_t last,
-                    const uint8_t[::1] in_link, const uint8_t[::1] in_strong, const uint64_t[::1] title,
-                    const uint64_t[::1] summary, const uint8_t[::1] data_map, Words* words, Column* ids) except -1:
+cdef int scan_block(const Character* data, const Runs* runs, Py_ssize_t first, Py_ssize_t last,
+                    Words* words) except -1 nogil:
     """Count the words and characters of one block."""
-    cdef Py_ssize_t r, k, length = 0
+    cdef Py_ssize_t r, k, stop, length = 0
     cdef uint64_t word = 0
     cdef Py_UCS4 c, before = 0
     cdef int what, ending = 0
+    cdef int32_t chars = 0, letters = 0, digits = 0
     cdef int32_t* row = words.row
-    cdef bint inside = False
+    cdef bint inside = False, linked, strong
     for r in range(first, last):
-        for k in range(run_start[r], run_start[r + 1]):
+        linked = (runs.marks[runs.owner[r]] & M_LINK) != 0
+        strong = (runs.marks[runs.owner[r]] & M_STRONG) != 0
+        k, stop = runs.start[r], runs.start[r + 1]
+        while k < stop:
             c = <Py_UCS4>data[k]
+            k += 1
             what = class_of(c)
             if what == C_SPACE:
                 before = 0
                 if inside:
                     inside = False
-                    end_word(words, word, length, title, summary, data_map, ids)
+                    end_word(words, word, length)
                 continue
-            row[CHARS] += 1
+            chars += 1
             ending = what
             if c >= 0x3040 and what <= C_DIGIT and is_cjk(c):
                 if inside:
                     inside = False
-                    end_word(words, word, length, title, summary, data_map, ids)
-                row[CHARS] += CJK_WIDTH - 1
+                    end_word(words, word, length)
+                chars += CJK_WIDTH - 1
                 row[WORDS] += 1
-                row[LINK_WORDS] += in_link[r]
-                row[STRONG_WORDS] += in_strong[r]
-                row[LETTERS] += CJK_WIDTH
-                end_word(words, cjk_word(before, c), CJK_LENGTH, title, summary, data_map, ids)
+                row[LINK_WORDS] += linked
+                row[STRONG_WORDS] += strong
+                letters += CJK_WIDTH
+                end_word(words, cjk_word(before, c), CJK_LENGTH)
                 before = c
                 continue
             before = 0
@@ -257,22 +303,29 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
                     word = FNV_START
                     length = 0
                     row[WORDS] += 1
-                    row[LINK_WORDS] += in_link[r]
-                    row[STRONG_WORDS] += in_strong[r]
+                    row[LINK_WORDS] += linked
+                    row[STRONG_WORDS] += strong
                     row[CAPITALS] += what == C_UPPER
                     row[NUMBERS] += what == C_DIGIT
                 if what == C_DIGIT:
-                    row[DIGITS] += 1
+                    digits += 1
                 else:
-                    row[LETTERS] += 1
+                    letters += 1
                 if what == C_UPPER or c >= 128:
                     c = Py_UNICODE_TOLOWER(c)
                 word = (word ^ <uint64_t>c) * FNV_PRIME
                 length += 1
+                while k < stop and 97 <= <Py_UCS4>data[k] <= 122:  # most characters are small letters inside a word
+                    word = (word ^ <uint64_t>data[k]) * FNV_PRIME
+                    ending = C_LETTER
+                    chars += 1
+                    letters += 1
+                    length += 1
+                    k += 1
                 continue
             if inside:
                 inside = False
-                end_word(words, word, length, title, summary, data_map, ids)
+                end_word(words, word, length)
             if what == C_END:
                 row[ENDS] += 1
             elif what == C_COMMA:
@@ -282,21 +335,20 @@ cdef int scan_block(const Character* data, const int32_t[::1] run_start, Py_ssiz
             elif what == C_SIGN:
                 row[SIGNS] += 1
     if inside:
-        end_word(words, word, length, title, summary, data_map, ids)
-    row[LAST] = ending
+        end_word(words, word, length)
+    row[CHARS], row[LETTERS], row[DIGITS], row[LAST] = chars, letters, digits, ending
     return 0
 
 
-def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, linked, strong,
-                const uint64_t[::1] title, const uint64_t[::1] summary, const uint8_t[::1] data_map):
+def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first_run, const int32_t[::1] run_owner,
+                const uint32_t[::1] marks, const uint64_t[::1] title, const uint64_t[::1] summary,
+                const uint8_t[::1] data_map):
     r"""The blocks with text: number, counts (`featureschema.COUNTS`; a word is `\w+`, or one Han, kana
     or Hangul character), key of the text, and hashed words.
 
-    The words of row k are `ids[offsets[k]:offsets[k + 1]]`. `linked` and `strong` are masks of runs; `title` and
+    The words of row k are `ids[offsets[k]:offsets[k + 1]]`. `marks` are those of nodes (`node_marks`); `title` and
     `summary` are `word_keys`; `data_map` is the `shingle_map` of the text in the page's head, or empty.
     """
-    cdef const uint8_t[::1] in_link = bytes_of(linked)
-    cdef const uint8_t[::1] in_strong = bytes_of(strong)
     cdef Py_ssize_t blocks = first_run.shape[0] - 1, runs = run_start.shape[0] - 1, size = PyUnicode_GET_LENGTH(text)
     cdef Py_ssize_t b, r, k, n = 0
     cdef int kind = PyUnicode_KIND(text)
@@ -306,8 +358,11 @@ def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first
     cdef Column* ids = &buffer.column
     if data_map.shape[0] != 0 and data_map.shape[0] != 1 << (SHINGLE_BITS - 3):
         raise ValueError("a map of shingles of another size")
-    check_columns(in_link.shape[0] == runs and in_strong.shape[0] == runs)
+    check_columns(run_owner.shape[0] == runs)
     check_runs(run_start, runs, size)
+    for r in range(runs):
+        if not 0 <= run_owner[r] < marks.shape[0]:
+            raise ValueError(f"run {r} is outside the tree")
     for b in range(blocks):
         if not 0 <= first_run[b] <= first_run[b + 1] <= runs:
             raise ValueError(f"block {b} is outside the runs")
@@ -316,61 +371,89 @@ def block_words(str text, const int32_t[::1] run_start, const int64_t[::1] first
     cdef int32_t[::1] block = spoken, offset = offsets
     cdef int32_t[:, ::1] count = counted
     cdef uint64_t[::1] text_key = keys
-    for b in range(blocks):
-        words.key = FNV_START
-        words.before[0] = words.before[1] = 0
-        words.heard = 0
-        for k in range(COUNTS):
-            words.row[k] = 0
-        if kind == 1:
-            scan_block(<const uint8_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                       summary, data_map, &words, ids)
-        elif kind == 2:
-            scan_block(<const uint16_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                       summary, data_map, &words, ids)
-        else:
-            scan_block(<const uint32_t*>data, run_start, first_run[b], first_run[b + 1], in_link, in_strong, title,
-                       summary, data_map, &words, ids)
-        if words.row[CHARS]:
+    cdef Runs places
+    places.start = &run_start[0]
+    places.owner = &run_owner[0] if runs else NULL
+    places.marks = &marks[0] if runs else NULL
+    words.title, words.titles = &title[0] if title.shape[0] else NULL, title.shape[0]
+    words.summary, words.summaries = &summary[0] if summary.shape[0] else NULL, summary.shape[0]
+    words.data_map = &data_map[0] if data_map.shape[0] else NULL
+    words.ids = ids
+    with nogil:  # the text is held by the caller
+        for k in range(FILTER):
+            words.named[k] = 0
+        for k in range(title.shape[0]):
+            words.named[title[k] & (FILTER - 1)] |= <uint64_t>1 << (title[k] >> 58)
+        for k in range(summary.shape[0]):
+            words.named[summary[k] & (FILTER - 1)] |= <uint64_t>1 << (summary[k] >> 58)
+        for b in range(blocks):
+            words.key = FNV_START
+            words.before[0] = words.before[1] = 0
+            words.heard = 0
             for k in range(COUNTS):
-                count[n, k] = words.row[k]
-            block[n] = <int32_t>b
-            text_key[n] = mixed(words.key)
-            n += 1
-            offset[n] = <int32_t>(ids.used // 4)
+                words.row[k] = 0
+            if kind == 1:
+                scan_block(<const uint8_t*>data, &places, first_run[b], first_run[b + 1], &words)
+            elif kind == 2:
+                scan_block(<const uint16_t*>data, &places, first_run[b], first_run[b + 1], &words)
+            else:
+                scan_block(<const uint32_t*>data, &places, first_run[b], first_run[b + 1], &words)
+            if words.row[CHARS]:
+                for k in range(COUNTS):
+                    count[n, k] = words.row[k]
+                block[n] = <int32_t>b
+                text_key[n] = mixed(words.key)
+                n += 1
+                offset[n] = <int32_t>(ids.used // 4)
     return spoken[:n], counted[:n], keys[:n], ids_of(ids), offsets[: n + 1]
 
 
-def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, named, const int32_t[::1] attr_start,
-                str attr_text):
-    """Tokens of each node: its tag, and the pieces of its attributes that are `named` (class, id, role).
+def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, const uint8_t[::1] attr_name, naming,
+                const int32_t[::1] attr_start, str attr_text):
+    """Tokens of each node: its tag, and the pieces of its attributes with the `naming` codes (class, id, role).
 
     A name is cut at characters other than ASCII letters and between a lower-case letter and a capital. A piece of two
     letters or more is a token, and so is each pair of neighbours within one name.
     """
-    cdef const uint8_t[::1] wanted = bytes_of(named)
-    cdef Py_ssize_t i, a = 0, k, size = tag.shape[0], attributes = attr_node.shape[0]
-    cdef Py_ssize_t room = PyUnicode_GET_LENGTH(attr_text), length, emitted
+    cdef const uint8_t[::1] wanted = bytes_of(naming)
+    cdef Py_ssize_t size = tag.shape[0], attributes = attr_node.shape[0]
     cdef int kind = PyUnicode_KIND(attr_text)
     cdef void* data = PyUnicode_DATA(attr_text)
+    cdef Buffer buffer = Buffer()
+    check_columns(attr_start.shape[0] == attributes + 1 and attr_name.shape[0] == attributes and wanted.shape[0] == 256)
+    check_runs(attr_start, attributes, PyUnicode_GET_LENGTH(attr_text))
+    cdef int32_t[::1] offset = np.zeros(size + 1, np.int32)
+    with nogil:
+        if kind == 1:
+            scan_names(<const uint8_t*>data, tag, attr_node, attr_name, wanted, attr_start, offset,
+                       &buffer.column)
+        elif kind == 2:
+            scan_names(<const uint16_t*>data, tag, attr_node, attr_name, wanted, attr_start, offset,
+                       &buffer.column)
+        else:
+            scan_names(<const uint32_t*>data, tag, attr_node, attr_name, wanted, attr_start, offset,
+                       &buffer.column)
+    return ids_of(&buffer.column), offset.base
+
+
+cdef int scan_names(const Character* data, const uint16_t[::1] tag, const int32_t[::1] attr_node,
+                    const uint8_t[::1] attr_name, const uint8_t[::1] wanted, const int32_t[::1] attr_start,
+                    int32_t[::1] offset, Column* ids) except -1 nogil:
+    """Append the tokens of each node, and fill `offset`."""
+    cdef Py_ssize_t i, a = 0, k, length, emitted, attributes = attr_node.shape[0]
     cdef Py_UCS4 c
     cdef uint64_t piece, before
     cdef bint upper, was_lower
-    cdef Buffer buffer = Buffer()
-    cdef Column* ids = &buffer.column
-    check_columns(attr_start.shape[0] == attributes + 1 and wanted.shape[0] == attributes)
-    check_runs(attr_start, attributes, room)
-    cdef int32_t[::1] offset = np.zeros(size + 1, np.int32)
-    for i in range(size):
+    for i in range(tag.shape[0]):
         push32(ids, <int32_t>(mixed(<uint64_t>tag[i] + 1) >> (64 - TOKEN_BITS)))
         emitted = 0
         while a < attributes and attr_node[a] <= i:
-            if wanted[a] and attr_node[a] == i:
+            if wanted[attr_name[a]] and attr_node[a] == i:
                 piece = before = FNV_START
                 length = 0
                 was_lower = False
                 for k in range(attr_start[a], attr_start[a + 1] + 1):
-                    c = PyUnicode_READ(kind, data, k) if k < attr_start[a + 1] else 32
+                    c = <Py_UCS4>data[k] if k < attr_start[a + 1] else 32
                     upper = 65 <= c <= 90
                     if upper or 97 <= c <= 122:
                         if upper and was_lower:
@@ -390,11 +473,11 @@ def node_tokens(const uint16_t[::1] tag, const int32_t[::1] attr_node, named, co
                             before = FNV_START
             a += 1
         offset[i + 1] = <int32_t>(ids.used // 4)
-    return ids_of(ids), offset.base
+    return 0
 
 
 cdef inline int end_piece(Column* ids, uint64_t piece, Py_ssize_t length, uint64_t* before,
-                          Py_ssize_t emitted) except -1:
+                          Py_ssize_t emitted) except -1 nogil:
     """Emit a piece of a name, and its pair with the piece before; return how many tokens were emitted."""
     cdef int count = 1
     if length < 2 or emitted >= MOST_TOKENS:
@@ -407,34 +490,91 @@ cdef inline int end_piece(Column* ids, uint64_t piece, Py_ssize_t length, uint64
     return count
 
 
-def token_sums(const int32_t[::1] ids, const int32_t[::1] offsets, const int16_t[::1] weights):
-    """The sum of the weights of each row's tokens."""
-    cdef Py_ssize_t n = offsets.shape[0] - 1, i, k
-    cdef int32_t total, room = <int32_t>weights.shape[0]
-    cdef int32_t[::1] out = np.zeros(n, np.int32)
-    if offsets.shape[0] and offsets[n] > ids.shape[0]:
-        raise ValueError("offsets outside the tokens")
-    for i in range(n):
-        total = 0
+def name_scores(const int32_t[::1] parent, const int32_t[::1] owner, const int32_t[::1] nearest,
+                const int32_t[::1] ids, const int32_t[::1] offsets, const int16_t[::1] near, const int16_t[::1] mid,
+                const int16_t[::1] far):
+    """Three rows of scores of the names around each block, whose tokens weigh 1 / sqrt(their number): of its own
+    elements (from `nearest` up to `owner`), of the two around them, of those further out.
+    """
+    cdef Py_ssize_t i, b, k, size = parent.shape[0], n = owner.shape[0]
+    cdef int32_t room = <int32_t>near.shape[0], count, up, higher, beyond, o
+    cdef Scratch scratch = Scratch()
+    check_columns(offsets.shape[0] == size + 1 and size > 0 and nearest.shape[0] == n)
+    check_columns(mid.shape[0] == room and far.shape[0] == room)
+    check_runs(offsets, size, ids.shape[0])
+    cdef int32_t* counts = <int32_t*>scratch.room(5 * size, sizeof(int32_t))  # counts, then those of all above
+    cdef int32_t* above = counts + size
+    cdef int32_t* near_above = above + size  # sums of all above
+    cdef int32_t* far_above = near_above + size
+    cdef int32_t* mid_sum = far_above + size
+    found = np.empty((3, n))
+    cdef double[:, ::1] scores = found
+    for i in range(size):
+        counts[i] = above[i] = offsets[i + 1] - offsets[i]
+        near_above[i] = far_above[i] = mid_sum[i] = 0
         for k in range(offsets[i], offsets[i + 1]):
             if not 0 <= ids[k] < room:
                 raise ValueError(f"there is no weight of token {ids[k]}")
-            total += weights[ids[k]]
-        out[i] = total
-    return out.base
-
-
-def sums_above(const int32_t[::1] parent, const int32_t[::1] values):
-    """For each node the sum over itself and all nodes above."""
-    cdef Py_ssize_t i, size = parent.shape[0]
-    cdef int32_t[::1] out = np.zeros(size, np.int32)
-    check_columns(values.shape[0] == size)
-    for i in range(size):
-        out[i] = values[i]
+            near_above[i] += near[ids[k]]
+            mid_sum[i] += mid[ids[k]]
+            far_above[i] += far[ids[k]]
         if i:
             check_parent(parent, i)
-            out[i] += out[parent[i]]
-    return out.base
+            above[i] += above[parent[i]]
+            near_above[i] += near_above[parent[i]]
+            far_above[i] += far_above[parent[i]]
+    for b in range(n):
+        o = owner[b]
+        if not (0 <= o < size and 0 <= nearest[b] < size):
+            raise ValueError(f"block {b} does not fit")
+        up = parent[o] if o else 0
+        higher = parent[up] if up else 0
+        beyond = parent[higher] if higher else 0
+        count = above[nearest[b]] - (above[up] if o else 0)
+        scores[0, b] = (near_above[nearest[b]] - (near_above[up] if o else 0)) / sqrt(<double>count)
+        scores[1, b] = (mid_sum[up] + mid_sum[higher]) / sqrt(<double>(counts[up] + counts[higher]))
+        scores[2, b] = far_above[beyond] / sqrt(<double>above[beyond])
+    return found
+
+
+def linear_scores(const double[:, ::1] names, const int32_t[::1] ids, const int32_t[::1] offsets,
+                  const int16_t[::1] words, const int16_t[::1] headings, int shift, const int64_t[::1] before,
+                  double scale, double bias):
+    """Five rows of scores (all, words, the three of `name_scores`) of each block, and its score as a heading.
+
+    `before[b]` is the heading before block b, or -1; the weight of a word in a heading is `headings[id >> shift]`.
+    """
+    cdef Py_ssize_t n = offsets.shape[0] - 1, b, k, part
+    cdef int32_t total, as_heading, room = <int32_t>words.shape[0]
+    cdef double root
+    check_columns(names.shape[0] == 3 and names.shape[1] == n and before.shape[0] == n)
+    check_columns(headings.shape[0] == room >> shift)
+    check_runs(offsets, n, ids.shape[0])
+    found, heads = np.empty((5, n)), np.empty(n)
+    cdef double[:, ::1] scores = found
+    cdef double[::1] head = heads
+    for b in range(n):
+        total = as_heading = 0
+        for k in range(offsets[b], offsets[b + 1]):
+            if not 0 <= ids[k] < room:
+                raise ValueError(f"there is no weight of token {ids[k]}")
+            total += words[ids[k]]
+            as_heading += headings[ids[k] >> shift]
+        root = sqrt(<double>(offsets[b + 1] - offsets[b]) if offsets[b + 1] > offsets[b] else 1.0)
+        head[b] = as_heading / root
+        if before[b] >= b:
+            raise ValueError(f"block {b} does not fit")
+        scores[1, b] = total / root
+        scores[0, b] = scores[1, b] + names[0, b] + names[1, b] + names[2, b]
+        if before[b] >= 0:
+            scores[0, b] += head[before[b]]
+        scores[0, b] = scores[0, b] / scale + bias
+        scores[1, b] /= scale
+        for part in range(3):
+            scores[2 + part, b] = names[part, b] / scale
+    for b in range(n):
+        head[b] /= scale
+    return found, heads
 
 
 cdef inline double share(double part, double whole) noexcept nogil:
@@ -573,13 +713,13 @@ def outline(const int32_t[::1] parent, const uint64_t[::1] style, const int32_t[
     return arrays, found
 
 
-cdef double[::1] running(const double[::1] values):
-    """The sum of the values before each place."""
-    cdef Py_ssize_t k
-    cdef double[::1] total = np.zeros(values.shape[0] + 1)
-    for k in range(values.shape[0]):
-        total[k + 1] = total[k] + values[k]
-    return total
+cdef void run(const double[:, ::1] values, double[:, ::1] total) noexcept nogil:
+    """Fill each row with the sum of the values before each place."""
+    cdef Py_ssize_t k, row
+    for row in range(values.shape[0]):
+        total[row, 0] = 0.0
+        for k in range(values.shape[1]):
+            total[row, k + 1] = total[row, k] + values[row, k]
 
 
 cdef inline double mean_of(const double[::1] part, const double[::1] whole, Py_ssize_t first,
@@ -607,8 +747,8 @@ cdef inline void keep_two(double* most, double* second, double value) noexcept n
 def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const uint8_t[::1] flags,
                    const int32_t[:, ::1] tree, const int32_t[::1] owner, const int32_t[::1] group,
                    const int32_t[:, ::1] counts, const uint64_t[::1] text_key, const uint8_t[::1] level,
-                   const double[:, ::1] linear, const double[::1] heading_score):
-    """The features of each block, one row per name of `featureschema.FEATURES`."""
+                   const double[:, ::1] linear, const double[::1] heading_score, float[:, ::1] out):
+    """Fill `out` with the features of each block, one row per name of `featureschema.FEATURES`."""
     cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
     check_columns(marks.shape[0] == flags.shape[0] == tree.shape[1] == size > 0 and tree.shape[0] == 7)
     check_columns(group.shape[0] == counts.shape[0] == text_key.shape[0] == level.shape[0] == n)
@@ -620,10 +760,9 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     cdef double value, page, best_title = 0.0, words_at, top = 0.0
     cdef uint64_t key
     check_places(parent, tree, owner, group)
-    found = np.zeros((FEATURES, n), np.float32)
-    cdef float[:, ::1] out = found
-    columns = np.zeros((9, n))
-    cdef double[:, ::1] column = columns
+    check_columns(out.shape[0] == FEATURES and out.shape[1] == n)
+    out[:] = 0.0
+    cdef double[:, ::1] column = np.empty((9, n))
     for b in range(n):
         value = counts[b, WORDS]
         column[0, b] = value
@@ -635,14 +774,16 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         column[6, b] = value if linear[0, b] > 0.0 else 0.0
         column[7, b] = value if counts[b, ENDS] > 0 else 0.0
         column[8, b] = counts[b, IN_DATA]
-    cdef double[::1] words = running(column[0]), links = running(column[1]), ends = running(column[2])
-    cdef double[::1] lines = running(column[3]), heads = running(column[4]), hidden = running(column[5])
-    cdef double[::1] liked = running(column[6]), prose = running(column[7])
-    cdef double[::1] told = running(column[8])
+    cdef double[:, ::1] total = np.empty((9, n + 1))
+    run(column, total)
+    cdef double[::1] words = total[0], links = total[1], ends = total[2], lines = total[3], heads = total[4]
+    cdef double[::1] hidden = total[5], liked = total[6], prose = total[7], told = total[8]
     page = words[n]
+    cdef double[:, ::1] of_nodes = np.zeros((4, size + 1))
+    cdef int32_t[:, ::1] nodes = np.zeros((4, size), np.int32)
     # pictures and fields before each node
-    cdef double[::1] pictures = np.zeros(size + 1), fields = np.zeros(size + 1)
-    cdef int32_t[::1] end = np.zeros(size, np.int32)
+    cdef double[::1] pictures = of_nodes[0], fields = of_nodes[1]
+    cdef int32_t[::1] end = nodes[0]
     for i in range(size):
         pictures[i + 1] = pictures[i] + (1.0 if marks[i] & M_PICTURE else 0.0)
         fields[i + 1] = fields[i] + (1.0 if marks[i] & M_FIELD else 0.0)
@@ -651,7 +792,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         if end[i] > end[parent[i]]:
             end[parent[i]] = end[i]
     # scores of containers: prose counts for the parent, and half for the grandparent (as in readability)
-    cdef double[::1] prose_score = np.zeros(size), liking = np.zeros(size)
+    cdef double[::1] prose_score = of_nodes[2], liking = of_nodes[3]
     for b in range(n):
         if counts[b, CHARS] >= 25:
             value = counts[b, CHARS] / 100.0
@@ -666,8 +807,7 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
         if prose_score[i] > top:
             top = prose_score[i]
         liking[i] = lines[last[i]] - lines[first[i]] + depth[i] * 1e-6
-    cdef int32_t[::1] meet = np.zeros(size, np.int32), meet_other = np.zeros(size, np.int32)
-    cdef int32_t[::1] meet_title = np.zeros(size, np.int32)
+    cdef int32_t[::1] meet = nodes[1], meet_other = nodes[2], meet_title = nodes[3]
     best = fill_best(parent, depth, prose_score, meet)
     other = fill_best(parent, depth, liking, meet_other)
     # the block with the title
@@ -686,11 +826,11 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     while slots < 2 * n:
         slots *= 2
     cdef uint64_t[::1] held = np.zeros(slots, np.uint64)
-    cdef int32_t[::1] times = np.zeros(slots, np.int32), at = np.zeros(n, np.int32)
-    cdef int32_t[::1] earlier = np.zeros(n, np.int32)
-    cdef double[::1] most = np.full(slots, NOTHING), second = np.full(slots, NOTHING)
-    groups = np.zeros((4, n + 1))
-    cdef double[:, ::1] grouped = groups
+    cdef int32_t[::1] times = np.zeros(slots, np.int32)
+    cdef int32_t[:, ::1] of_blocks = np.empty((2, n), np.int32)
+    cdef int32_t[::1] at = of_blocks[0], earlier = of_blocks[1]
+    cdef double[:, ::1] highest = np.full((2, slots), NOTHING), grouped = np.zeros((4, n + 1))
+    cdef double[::1] most = highest[0], second = highest[1]
     for b in range(n):
         key = text_key[b] | 1
         slot = slot_of(held, key)
@@ -844,44 +984,91 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
             raise ValueError(f"{f} features, {FEATURES} have names")
         if level[b]:
             heading = b
-    return found
+
+
+cdef struct Likely:
+    double probability
+    int32_t words
+    int32_t place
+
+
+cdef Likely* by_probability(Likely* ranked, Likely* room, Py_ssize_t size) noexcept nogil:
+    """Sort by descending probability, equal ones in their order, by merging; the result is in one of the two places."""
+    cdef Py_ssize_t width = 1, start, middle, stop, left, right, k
+    cdef Likely* other
+    while width < size:
+        start = 0
+        while start < size:
+            middle = min(start + width, size)
+            stop = min(start + 2 * width, size)
+            left, right = start, middle
+            for k in range(start, stop):
+                if left < middle and (right >= stop or ranked[left].probability >= ranked[right].probability):
+                    room[k] = ranked[left]
+                    left += 1
+                else:
+                    room[k] = ranked[right]
+                    right += 1
+            start = stop
+        other = ranked
+        ranked = room
+        room = other
+        width *= 2
+    return ranked
+
+
+cdef double[::1] ranks(const int32_t[:] words, const double[::1] probability):
+    """The share of the page's words up to each block, by descending probability; blocks of equal ones in page order."""
+    cdef Py_ssize_t k, n = probability.shape[0]
+    cdef Scratch scratch = Scratch()
+    cdef double[::1] rank = np.empty(n)
+    cdef int64_t heard = 0, total = 0
+    cdef Likely* ranked = <Likely*>scratch.room(2 * n, sizeof(Likely))
+    for k in range(n):
+        ranked[k].probability, ranked[k].words, ranked[k].place = probability[k], words[k], <int32_t>k
+        total += words[k]
+    ranked = by_probability(ranked, ranked + n, n)
+    for k in range(n):
+        heard += ranked[k].words
+        rank[ranked[k].place] = <double>heard / <double>(total if total > 1 else 1)
+    return rank
 
 
 def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, const int32_t[::1] owner,
                      const int32_t[::1] group, const uint64_t[::1] text_key, const uint8_t[::1] level,
-                     const double[::1] weight, const double[::1] probability, const double[::1] rank):
-    """Features from the probabilities of the blocks around, one row per name of `featureschema.CONTEXTS`."""
+                     const int32_t[:] weight, const double[::1] probability, float[:, ::1] out):
+    """Fill `out` with features from the probabilities of the blocks around, one row per name of
+    `featureschema.CONTEXTS`. `weight` is the words of each block."""
     cdef Py_ssize_t n = owner.shape[0], size = parent.shape[0]
     check_columns(tree.shape[0] == 7 and tree.shape[1] == size > 0 and text_key.shape[0] == n)
-    check_columns(group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == rank.shape[0] == n)
+    check_columns(group.shape[0] == level.shape[0] == weight.shape[0] == probability.shape[0] == n)
     cdef const int32_t[::1] first = tree[0], last = tree[1], depth = tree[2], item = tree[3], outer = tree[4]
+    cdef double[::1] rank = ranks(weight, probability)
     cdef Py_ssize_t b, i, k, f, best, heading = -1, following, slot, slots = 64
     cdef int32_t o, p
     cdef double rival, page, likely
     cdef uint64_t key
     check_places(parent, tree, owner, group)
-    found = np.zeros((CONTEXTS, n), np.float32)
-    cdef float[:, ::1] out = found
-    columns = np.zeros((3, n))
-    cdef double[:, ::1] column = columns
+    check_columns(out.shape[0] == CONTEXTS and out.shape[1] == n)
+    cdef double[:, ::1] column = np.empty((3, n)), total = np.empty((3, n + 1))
     for b in range(n):
         column[0, b] = weight[b]
         column[1, b] = weight[b] * probability[b]
         column[2, b] = weight[b] if probability[b] > 0.5 else 0.0
-    cdef double[::1] words = running(column[0]), likes = running(column[1]), sure = running(column[2])
+    run(column, total)
+    cdef double[::1] words = total[0], likes = total[1], sure = total[2]
     page, likely = words[n], likes[n]
-    cdef double[::1] value_of = np.zeros(size)
+    cdef double[::1] value_of = np.empty(size)
     for i in range(size):
         value_of[i] = (likes[last[i]] - likes[first[i]]) - 0.5 * (words[last[i]] - words[first[i]]) + depth[i] * 1e-6
-    cdef int32_t[::1] meet = np.zeros(size, np.int32)
+    cdef int32_t[::1] meet = np.empty(size, np.int32)
     best = fill_best(parent, depth, value_of, meet)
     while slots < 2 * n:
         slots *= 2
     cdef uint64_t[::1] held = np.zeros(slots, np.uint64)
-    cdef int32_t[::1] at = np.zeros(n, np.int32)
-    cdef double[::1] most = np.full(slots, NOTHING), second = np.full(slots, NOTHING), earlier = np.zeros(n)
-    groups = np.zeros((3, n + 1))
-    cdef double[:, ::1] grouped = groups
+    cdef int32_t[::1] at = np.empty(n, np.int32)
+    cdef double[:, ::1] highest = np.full((2, slots), NOTHING), grouped = np.zeros((3, n + 1))
+    cdef double[::1] most = highest[0], second = highest[1], earlier = np.empty(n)
     for b in range(n):
         key = text_key[b] | 1
         slot = slot_of(held, key)
@@ -944,13 +1131,39 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
             raise ValueError(f"{f} features, {CONTEXTS} have names")
         if level[b]:
             heading = b
-    return found
+
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__)
+    __attribute__((target_clones("avx2", "default")))
+    #endif
+    void webwinnow_forest_sums(const float* columns, Py_ssize_t n, const short* feature, const float* border,
+                               const short* leaves, Py_ssize_t trees, Py_ssize_t levels, unsigned char* leaf,
+                               int* sums) {
+        for (Py_ssize_t t = 0; t < trees; t++) {
+            const short* value = leaves + (t << levels);
+            for (Py_ssize_t d = 0; d < levels; d++) {
+                const float* column = columns + feature[t * levels + d] * n;
+                const float limit = border[t * levels + d];
+                const unsigned char bit = (unsigned char)(1 << d);
+                if (d == 0)
+                    for (Py_ssize_t b = 0; b < n; b++) leaf[b] = column[b] > limit;
+                else
+                    for (Py_ssize_t b = 0; b < n; b++) leaf[b] |= column[b] > limit ? bit : 0;
+            }
+            for (Py_ssize_t b = 0; b < n; b++) sums[b] += value[leaf[b]];
+        }
+    }
+    """
+    void webwinnow_forest_sums(const float*, Py_ssize_t, const int16_t*, const float*, const int16_t*, Py_ssize_t,
+                               Py_ssize_t, uint8_t*, int32_t*) noexcept nogil
 
 
 def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, const float[:, ::1] border,
                 const int16_t[:, ::1] leaves):
     """The sum over all trees of the leaf values of each block, in fixed point."""
-    cdef Py_ssize_t trees = feature.shape[0], levels = feature.shape[1], n = columns.shape[1], t, d, b
+    cdef Py_ssize_t trees = feature.shape[0], levels = feature.shape[1], n = columns.shape[1], t, d
     if (border.shape[0], border.shape[1], leaves.shape[0], leaves.shape[1]) != (trees, levels, trees, 1 << levels):
         raise ValueError("the arrays of a forest do not fit together")
     for t in range(trees):
@@ -960,29 +1173,11 @@ def forest_sums(const float[:, ::1] columns, const int16_t[:, ::1] feature, cons
     if levels > 8:
         raise ValueError("trees of more than eight levels")
     cdef int32_t[::1] sums = np.zeros(n, np.int32)
-    if not n:
-        return sums.base
     cdef uint8_t[::1] leaf = np.zeros(n, np.uint8)
-    cdef const float* column
-    cdef uint8_t* place = &leaf[0]
-    cdef int32_t* total = &sums[0]
-    cdef const int16_t* values
-    cdef float limit
-    cdef uint8_t bit
-    for t in range(trees):
-        column = &columns[feature[t, 0], 0]
-        limit = border[t, 0]
-        for b in range(n):
-            place[b] = column[b] > limit
-        for d in range(1, levels):
-            column = &columns[feature[t, d], 0]
-            limit = border[t, d]
-            bit = <uint8_t>(1 << d)
-            for b in range(n):
-                place[b] |= bit if column[b] > limit else 0
-        values = &leaves[t, 0]
-        for b in range(n):
-            total[b] += values[place[b]]
+    if n and trees:
+        with nogil:
+            webwinnow_forest_sums(&columns[0, 0], n, &feature[0, 0], &border[0, 0], &leaves[0, 0], trees, levels,
+                                  &leaf[0], &sums[0])
     return sums.base
 
 
@@ -1004,20 +1199,6 @@ def distinct_sums(const int32_t[::1] ids, const int16_t[:, ::1] table):
 
 # The cut of a page
 
-cdef struct Likely:
-    double probability
-    int32_t words
-    int32_t place
-
-
-cdef int likelier(const void* one, const void* other) noexcept nogil:
-    cdef const Likely* a = <const Likely*>one
-    cdef const Likely* b = <const Likely*>other
-    if a.probability != b.probability:
-        return -1 if a.probability > b.probability else 1
-    return (a.place > b.place) - (a.place < b.place)
-
-
 def best_cut(const double[::1] probability, const int32_t[::1] words, double square):
     """The probability from which on blocks are kept to maximise the expected F, and that F."""
     cdef Scratch scratch = Scratch()
@@ -1030,10 +1211,10 @@ def best_cut(const double[::1] probability, const int32_t[::1] words, double squ
         total |= words[k]
     if total == 0:
         return float("inf"), 0.0
-    cdef Likely* ranked = <Likely*>scratch.room(size, sizeof(Likely))
+    cdef Likely* ranked = <Likely*>scratch.room(2 * size, sizeof(Likely))
     for k in range(size):
         ranked[k].probability, ranked[k].words, ranked[k].place = probability[k], words[k], <int32_t>k
-    qsort(ranked, size, sizeof(Likely), likelier)
+    ranked = by_probability(ranked, ranked + size, size)
     for k in range(size):
         all_hoped += ranked[k].probability * ranked[k].words
     for k in range(size):

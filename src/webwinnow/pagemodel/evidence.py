@@ -7,7 +7,7 @@ without its trees. `PageContext` derives it from a tree.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from webwinnow._nodes import path_keys
 from webwinnow.blocks import Blocks, cut
-from webwinnow.pagemeta import page_names
+from webwinnow.fingerprints import page_fingerprint
+from webwinnow.pagemeta import Hints, page_names
 from webwinnow.pagemodel.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.pagemodel.reading import GENRES, Reading, read
 from webwinnow.pagetree import PageTree
 from webwinnow.structures import Sections, Structures, find_sections, headlines
+from webwinnow.visualcues import VisualCues
 
 _HEAD = struct.Struct("<III")
 
@@ -29,7 +31,8 @@ _HEAD = struct.Struct("<III")
 class PageEvidence:
     """For each block with text: its number (`said`), words, a key of its text and of its place (`path`: the styles of
     its element and of the two around), the probability of being main content and of being a reader's post (`post`); for
-    the page the probability of each genre, and keys of its `names`. `first_run` and `owner` are those of `Blocks`.
+    the page the probability of each genre. `first_run` and `owner` are those of `Blocks`. `names` are keys of the names
+    of the page, which only learning uses; None if they were not computed.
     """
 
     said: NDArray[np.int32]
@@ -39,7 +42,7 @@ class PageEvidence:
     probability: NDArray[np.float64]
     post: NDArray[np.float64]
     genre_probability: NDArray[np.float64]
-    names: NDArray[np.uint64]
+    names: NDArray[np.uint64] | None
     first_run: NDArray[np.int32]
     owner: NDArray[np.int32]
 
@@ -64,8 +67,9 @@ class PageEvidence:
 
     @classmethod
     def of(cls, tree: PageTree, model: PageModel | None = None) -> PageEvidence:
-        """Score a page, with the shipped weights unless others are given."""
-        return PageContext(tree, model=model).evidence
+        """Score a page to learn from, with the shipped weights unless others are given."""
+        page = PageContext(tree, model=model)
+        return replace(page.evidence, names=page_names(tree, page.hints))
 
     def blocks(self, tree: PageTree) -> Blocks:
         """The blocks of the page that this is the evidence of."""
@@ -73,6 +77,7 @@ class PageEvidence:
 
     def to_bytes(self) -> bytes:
         """Plain bytes that `from_bytes` reads back."""
+        assert self.names is not None
         columns = (np.ascontiguousarray(getattr(self, name)).tobytes() for name in _columns(0, 0, 0))
         return _HEAD.pack(len(self), len(self.owner), len(self.names)) + b"".join(columns)
 
@@ -108,9 +113,9 @@ def _columns(said: int, blocks: int, names: int) -> dict[str, tuple[type[np.gene
 
 class PageContext:
     """A page's tree with what cleaning derives from it, each computed at most once: blocks, structures,
-    reading, scores, evidence.
+    reading, scores, evidence, hints.
 
-    Evidence or blocks that are known already can be given.
+    Evidence, blocks or the fingerprint that are known already can be given.
     """
 
     def __init__(
@@ -119,9 +124,13 @@ class PageContext:
         evidence: PageEvidence | None = None,
         blocks: Blocks | None = None,
         model: PageModel | None = None,
+        fingerprint: int | None = None,
     ) -> None:
         self.tree = tree
         self.model = model
+        self.hints = Hints(tree)
+        if fingerprint is not None:
+            self.fingerprint = fingerprint
         if evidence is not None:
             self.evidence = evidence
             blocks = evidence.blocks(tree) if blocks is None else blocks
@@ -139,6 +148,30 @@ class PageContext:
         return cut(self.tree)
 
     @cached_property
+    def owner(self) -> NDArray[np.int32]:
+        """The nearest block element around each of the blocks with text."""
+        return self.blocks.owner[self.evidence.said]
+
+    @cached_property
+    def spans(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Where in the page's text each of the blocks with text begins and ends."""
+        bounds, said = self.tree.run_start[self.blocks.first_run], self.evidence.said
+        return bounds[said], bounds[1:][said]
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        """Which of the blocks with text browsers show."""
+        tree, blocks = self.tree, self.blocks
+        found: NDArray[np.bool_] = tree.visible[tree.run_owner[blocks.first_run[self.evidence.said]]]
+        found.setflags(write=False)
+        return found
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """The fingerprint of the page's text, by which a site's model knows its pages."""
+        return page_fingerprint(self.tree)
+
+    @cached_property
     def structures(self) -> Structures:
         """The tables, lists and records of the page."""
         return Structures.of(self.tree)
@@ -146,12 +179,17 @@ class PageContext:
     @cached_property
     def sections(self) -> Sections:
         """Headings and what they head, introductions, code and figures, over the blocks with text."""
-        return find_sections(self.blocks, self.evidence.said, self.evidence.words)
+        return find_sections(self.tree, self.owner, self.evidence.words, self.spans)
 
     @cached_property
     def headlines(self) -> list[list[int]]:
         """Blocks with text that may be the headline, the best first."""
-        return headlines(self.blocks, self.evidence.said, self.sections)
+        return headlines(self.tree, self.spans, self.shown, self.sections, self.hints)
+
+    @cached_property
+    def visual(self) -> VisualCues | None:
+        """What its layout shows about each node; None if the page was not rendered."""
+        return VisualCues.of(self.blocks)
 
     @cached_property
     def reading(self) -> Reading:
@@ -175,7 +213,7 @@ class PageContext:
             probability=scores.probability,
             post=PostModel.load().probability(reading),
             genre_probability=scores.genre_probability,
-            names=page_names(self.tree),
+            names=None,
             first_run=blocks.first_run.astype(np.int32),
             owner=blocks.owner,
         )

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import blank_runs
 from webwinnow.blocks import SPLITTING_TAGS, are_split, splitting_nodes
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.pagetree import HAS_PERMALINK, PageTree
@@ -178,7 +177,7 @@ class _Walk:
         parted = np.ones(len(kept) + 1, np.bool_)
         if len(kept):
             parted[1:-1] = are_split(tree, splitting_nodes(tree), kept)
-        blank = blank_runs(tree.text, tree.run_start)[kept]
+        blank = ~tree.written_runs[kept]
         folded = (tree.flags[tree.run_owner[kept]] & PREFORMATTED) == 0
         wanted[kept[blank & folded & (parted[1:] | parted[:-1])]] = False
         return wanted

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from html import escape
+from unicodedata import bidirectional
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow._nodes import topmost
+from webwinnow._words import blank_runs
+from webwinnow.blocks import runs_of_nodes
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.pagetree import PageTree
 from webwinnow.render.flow import check_masks
@@ -24,7 +28,18 @@ _LAYOUT = ("class", "align", "valign", "bgcolor", "width", "height", "border", "
 _PLAIN = ("colspan", "rowspan", "start", "reversed", "datetime", "lang", "title", "alt")
 _LIST = ("type", "value")
 """Attributes of lists and their items, which mean something else elsewhere."""
+_UNSEEN = tuple(
+    TAG_CODE[tag]
+    for tag in sorted(
+        _LEFT_OUT | set("div aside section center ins header footer nav noscript button form figure p article".split())
+    )
+)
+"""Elements that show nothing if they have neither text nor a picture: a box for a script to fill, a frame."""
 _CELLS = (TAG_CODE["td"], TAG_CODE["th"])
+_DIRECTION = {"L": -1, "R": 1, "AL": 1}
+"""Letters of left-to-right and right-to-left scripts (Unicode UAX #9, strong types)."""
+_JUDGED_LETTERS = 500
+"""Letters of the kept text that its direction is judged by."""
 
 
 def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
@@ -34,11 +49,40 @@ def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     """
     check_masks(tree, keep, runs)
     tree, keep = tree.without_permalinks(keep)
-    body = _body(tree, *_with_empty_cells(tree, keep, runs))
-    language = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
+    body = _body(tree, *_with_empty_cells(tree, keep & ~empty_boxes(tree, keep, runs), runs))
+    root = f' lang="{escape(tree.head.language)}"' if tree.head.language else ""
+    root += ' dir="rtl"' if _is_right_to_left(tree, keep, runs) else ""
     title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"
-    head = f'<!DOCTYPE html>\n<html{language}>\n<head><meta charset="utf-8">{title}</head>'
+    head = f'<!DOCTYPE html>\n<html{root}>\n<head><meta charset="utf-8">{title}</head>'
     return printable(f"{head}\n<body>{body}</body>\n</html>\n")
+
+
+def empty_boxes(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """The kept boxes and frames, with what is inside, that have neither kept text nor a kept picture."""
+    kept = keep[tree.run_owner] if runs is None else keep[tree.run_owner] & runs
+    first, last = runs_of_nodes(tree)
+    says = np.concatenate(([0], np.cumsum(kept & ~blank_runs(tree.text, tree.run_start))))
+    shows = np.concatenate(([0], np.cumsum(keep & tree.tagged("img", "hr"))))
+    boxes = keep & np.isin(tree.tag, _UNSEEN) & (says[first] == says[last]) & (shows[tree.end] == shows[:-1])
+    found: NDArray[np.bool_] = keep & (topmost(tree.parent, boxes) >= 0)
+    return found
+
+
+def _is_right_to_left(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> bool:
+    """Whether most of the first letters of the kept text are of a script that is written from right to left.
+
+    Many pages say so on `<html>`, which is no part of the tree. The text itself is in reading order in either case.
+    """
+    kept = keep[tree.run_owner] if runs is None else keep[tree.run_owner] & runs
+    letters = balance = 0
+    for k in np.flatnonzero(kept).tolist():
+        for character in tree.text[tree.run_start[k] : tree.run_start[k + 1]]:
+            direction = _DIRECTION.get(bidirectional(character))
+            if direction is not None:
+                letters, balance = letters + 1, balance + direction
+                if letters == _JUDGED_LETTERS:
+                    return balance > 0
+    return balance > 0
 
 
 def _with_empty_cells(

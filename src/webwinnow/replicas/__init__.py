@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from webwinnow.replicas.finding import RELATIONS, Mirror, ReplicaFinder, Replicas, find_replicas
-from webwinnow.replicas.sketches import (
-    REPLICA_METHODS,
-    ReplicaSettings,
-    Sketches,
-    Standing,
-    distinctive_runs,
-    no_sketch,
-    page_sketch,
-    published_fingerprint,
-    sketch,
-    sketch_type,
-)
+from typing import TYPE_CHECKING
+
+from webwinnow.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from webwinnow.replicas.finding import RELATIONS, Mirror, ReplicaFinder, Replicas, find_replicas
+    from webwinnow.replicas.sketches import (
+        REPLICA_METHODS,
+        ReplicaSettings,
+        Sketches,
+        Standing,
+        distinctive_runs,
+        no_sketch,
+        page_sketch,
+        published_fingerprint,
+        sketch,
+        sketch_type,
+    )
 
 __all__ = [
     "RELATIONS",
@@ -33,3 +38,14 @@ __all__ = [
     "sketch",
     "sketch_type",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "finding": "RELATIONS Mirror ReplicaFinder Replicas find_replicas",
+        "sketches": (
+            "REPLICA_METHODS ReplicaSettings Sketches Standing distinctive_runs "
+            "no_sketch page_sketch published_fingerprint sketch sketch_type"
+        ),
+    },
+)

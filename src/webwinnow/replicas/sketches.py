@@ -11,10 +11,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from struct import Struct
 from typing import Any, Final
 
 import numpy as np
@@ -25,11 +26,11 @@ from webwinnow._words import word_spans
 from webwinnow.blocks import text_of_runs
 from webwinnow.cleaning import Verdict
 from webwinnow.cleaning.combined import RECORD_AT
-from webwinnow.cleaning.page import JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.cleaning.emptypages import why_empty
 from webwinnow.cleaning.wholes import HIDDEN_ABOVE
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.markup import HIDDEN
-from webwinnow.pagemodel import PageEvidence, PageModel
+from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
@@ -123,6 +124,8 @@ SLOTS: Final = 128
 """Slots of a MinHash: an estimate of 0.5 is off by 0.044 (one standard error)."""
 _SLOT_BITS = SLOTS.bit_length() - 1
 _WHOLE = np.ones(1, np.bool_)
+_PLACED = Struct("<Q")
+"""The columns of a sketch that `placed` sets."""
 
 Hashes = NDArray[np.uint64]
 Sketches = NDArray[np.void]
@@ -196,7 +199,7 @@ def _modern(said: Hashes, standing: Standing, settings: ReplicaSettings) -> np.v
 
 def _standing_in(row: np.void, standing: Standing) -> np.void:
     """A row with the origin of its page."""
-    address = canonical(standing.url)
+    address = canonical(standing.url, routes=True)
     row["address"] = _hash(address)
     row["near"] = _hash(near_address(address))
     row["path"] = _hash(_SCHEME_AND_HOST.sub("", address))
@@ -218,9 +221,11 @@ def no_sketch(settings: ReplicaSettings | None = None) -> np.void:
 
 def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, settings: ReplicaSettings) -> bytes:
     """The bytes of a sketch with the values that only the run knows; an empty sketch where there is none yet."""
-    row = np.frombuffer(packed, sketch_type(settings.method))[0].copy() if packed else no_sketch(settings)
-    row["site"], row["ordinal"], row["fetched"] = site_hash(site), ordinal, seconds(fetched_at)
-    return row.tobytes()
+    row = bytearray(packed or no_sketch(settings).tobytes())
+    places: Mapping[str, Any] = sketch_type(settings.method).fields or {}
+    for name, value in (("site", site_hash(site)), ("ordinal", ordinal), ("fetched", seconds(fetched_at))):
+        _PLACED.pack_into(row, places[name][1], value)
+    return bytes(row)
 
 
 def minhash(lowest: Hashes) -> NDArray[np.uint16]:
@@ -298,7 +303,7 @@ def distinctive_runs(
     if evidence is not None:
         blocks = evidence.blocks(tree)
         shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
-        kept = _content(evidence) & (shown | (evidence.probability >= HIDDEN_ABOVE))
+        kept = _content(PageContext(tree, evidence)) & (shown | (evidence.probability >= HIDDEN_ABOVE))
         said = int(evidence.words[kept].sum())
         if said >= LEAST_CONTENT:
             own = kept & ~_repeated(evidence, model)
@@ -308,14 +313,12 @@ def distinctive_runs(
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
-def _content(evidence: PageEvidence) -> NDArray[np.bool_]:
-    """The blocks that method `page` keeps without `--favor`."""
-    probability, words = evidence.probability, evidence.words
+def _content(page: PageContext) -> NDArray[np.bool_]:
+    """The blocks that method `page` keeps without `--favor`; none on a page that it says has no main content."""
+    probability, words = page.evidence.probability, page.evidence.words
     lowest, quality = PageModel.load().judged(probability, words)
-    if quality < NO_CONTENT_BELOW and words.sum() >= JUDGED_WORDS:
-        return np.zeros(len(probability), np.bool_)
     kept: NDArray[np.bool_] = probability >= lowest
-    return kept
+    return kept if why_empty(page, kept, quality) is None else np.zeros(len(probability), np.bool_)
 
 
 def _repeated(evidence: PageEvidence, model: LearnedSite | None) -> NDArray[np.bool_]:

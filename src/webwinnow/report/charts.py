@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
+from webwinnow.counted import counted
 from webwinnow.mining.classscores import ClassScores, Reliability
 from webwinnow.report.templating import render, shortened
 
@@ -146,7 +147,8 @@ def confusion_chart(scores: ClassScores) -> Markup:
             "y": top + size * row,
             "count": count,
             "share": count / max(int(scores.pages[c]), 1),
-            "title": f"{names[row]}: {count:,} of {int(scores.pages[c]):,} pages classified as {names[column]}",
+            "title": f"{names[row]}: {count:,} of {counted(int(scores.pages[c]), 'page')} "
+            f"classified as {names[column]}",
             "kind": "right" if row == column else "wrong",
             "has_room": len(str(count)) * LETTER < size - 2,
         }
@@ -171,7 +173,8 @@ def reliability_chart(found: Reliability) -> Markup:
         {
             "x": left + side * found.predicted[n],
             "y": top + side * (1 - found.right[n]),
-            "title": f"{found.pages[n]:,} pages, probability {found.predicted[n]:.3f}, correct {found.right[n]:.3f}",
+            "title": f"{counted(int(found.pages[n]), 'page')}, probability {found.predicted[n]:.3f}, "
+            f"correct {found.right[n]:.3f}",
             "bar_x": left + step * n + 1,
             "bar": low * int(found.pages[n]) / most,
         }

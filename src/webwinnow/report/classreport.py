@@ -8,16 +8,20 @@ import numpy as np
 from markupsafe import Markup
 
 from webwinnow.commands.classify import Trained
+from webwinnow.counted import counted
 from webwinnow.mining.classifiers import LinearSVM
 from webwinnow.mining.classscores import ClassScores
 from webwinnow.report.charts import MOST_CLASSES, confusion_chart, reliability_chart
 from webwinnow.report.templating import Section, shortened, summary_page
+from webwinnow.urls import is_web_link
 
 SIDE_BY_SIDE = 6
 """Confusion matrices with more classes have the width of the page."""
 MOST_ROWS = 1000
 SHOWN_WORDS = 10
 LONGEST_WORD = 26
+LONGEST_LINK = 2000
+"""Longer URLs are not linked."""
 _BAR = Markup(
     '<svg width="120" height="20" aria-hidden="true"><rect class="cell" y="5" width="120" height="10" rx="3"/>'
     '<rect class="right" y="5" width="{:.1f}" height="10" rx="3"/></svg>'
@@ -28,8 +32,8 @@ def classes_html(trained: Trained) -> str:
     """Return the report of a training as an HTML page."""
     pages, model = trained.pages, trained.model
     lead = [
-        f"{pages['learned']:,} of {pages['all']:,} pages from {trained.sites:,} sites, "
-        f"{len(model.classifier.classes_):,} classes, {len(model.keys):,} features; "
+        f"{pages['learned']:,} of {counted(pages['all'], 'page')} from {counted(trained.sites, 'site')}, "
+        f"{counted(len(model.classifier.classes_), 'class', 'classes')}, {counted(len(model.keys), 'feature')}; "
         f"method {model.method}, weighting {model.vectors.weighting}."
     ]
     figures = {}
@@ -68,9 +72,19 @@ def _sections(trained: Trained) -> Iterator[Section | list[Section]]:
             title="Errors",
             about="Held-out pages with a wrong class, most confident first: check these for wrong labels.",
             head=["page", "site", "label", "predicted", "probability"],
-            rows=[[one.page, one.site, one.label, one.predicted, f"{one.probability:.2f}"] for one in trained.mistakes],
+            rows=[
+                [_linked(one.page, one.url), one.site, one.label, one.predicted, f"{one.probability:.2f}"]
+                for one in trained.mistakes
+            ],
             left=range(4),
         )
+
+
+def _linked(name: str, url: str) -> str:
+    """The name of a page as a link to it, if its URL is a web URL of acceptable length."""
+    if not is_web_link(url) or len(url) > LONGEST_LINK:
+        return name
+    return Markup('<a href="{}">{}</a>').format(url, name)
 
 
 def _charts(trained: Trained) -> Iterator[Section | list[Section]]:

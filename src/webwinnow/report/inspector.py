@@ -23,6 +23,7 @@ from webwinnow.collection.parsedcollection import ModelOrder, OpenOptions, build
 from webwinnow.commands.learn import SHOWN_ERRORS
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.io import check_apart, check_output
+from webwinnow.io.outputs import write_bytes
 from webwinnow.methods import METHODS, method_named
 from webwinnow.parsing import ParseLimits
 from webwinnow.report.dials import DIALS
@@ -30,7 +31,6 @@ from webwinnow.report.shownpage import SHOWN_TAGS
 from webwinnow.report.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 from webwinnow.report.templating import asset, render_page
 from webwinnow.site.learned import LearnedSite
-from webwinnow.storage import write_file
 from webwinnow.urls import SiteKey
 
 SAMPLE_PAGES = 200
@@ -39,7 +39,7 @@ MOST_BYTES = 20_000_000
 """Largest report; pages that do not fit are left out, and the report says so."""
 VIEWER_ROOM = 1_000_000
 """Bytes reserved for the viewer and the index."""
-SCRIPTS = ("state.js", "frames.js", "block.js", "dials.js", "pages.js", "tree.js", "start.js")
+SCRIPTS = ("state.js", "frames.js", "seen.js", "block.js", "dials.js", "pages.js", "tree.js", "start.js")
 """The files of the viewer's script, in order."""
 NO_NAME = "(no name)"
 """Shown for the site of pages without a web URL."""
@@ -141,7 +141,7 @@ def report_collection(
         segments = f":{settings.site_by.segments}" if settings.site_by.segments else ""
         command += f" --site-by {settings.site_by.by}{segments}"
     written = report_html(sites, settings.methods, command=command).encode("utf-8", "replace")
-    write_file(out, written)
+    write_bytes(out, written)
     return Inspected(
         sites=len(sites),
         pages=sum(len(site.pages) for site in sites),
@@ -180,6 +180,7 @@ def report_html(
         asset("viewer.css"),
         frame,
         script='"use strict";\n(() => {\n' + "\n".join(map(asset, SCRIPTS)) + "})();\n",
+        pictures=any(site.pictures for site in sites),
         title=f"{names} · webwinnow inspect",
         frame=Markup(frame),
         blobs=blobs,

@@ -8,6 +8,7 @@ here), `BLANK`, or a string: text. The page's attributes, URLs, styles and scrip
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,8 @@ from webwinnow._nodes import nearest
 from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, cut
 from webwinnow.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
+from webwinnow.pagelayout import PageLayout
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.render.walk import walk
 from webwinnow.report.dials import DialReading
@@ -58,6 +61,8 @@ MENU_LINKS, MENU_CHARACTERS = 3, 32
 CELL_CHARACTERS = 300
 """A table with a longer cell is a layout table: its columns would be unreadable in half a window."""
 LONGEST_ALT = 120
+MOST_PARTS, LONGEST_PART = 400, 40
+"""Structures of a page that are drawn over its screenshot, and characters of their names."""
 _WHITE = re.compile(r"\s+")
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
@@ -118,6 +123,27 @@ class PageRegions:
             element=element[first],
         )
 
+    def seen(self, most: int) -> dict[str, Any] | None:
+        """The screenshot of a rendered page, in base64, and the boxes of its first `most` regions; None if it has none.
+
+        Boxes are left, top, width and height in pixels of the page; the picture is as wide as `width` of them. `parts`
+        are its structures: kind, name and box of each.
+        """
+        tree, layout = self.blocks.tree, self.blocks.tree.layout
+        if layout is None or not layout.picture:
+            return None
+        runs = np.flatnonzero((self.of_run >= 0) & (self.of_run < most) & (layout.width[tree.run_owner] > 0))
+        region, node = self.of_run[runs], tree.run_owner[runs]
+        start = np.full((min(len(self), most), 2), np.iinfo(np.int32).max, np.int64)
+        end = np.zeros_like(start)
+        np.minimum.at(start, region, np.stack((layout.left, layout.top), axis=1)[node].astype(np.int64))
+        sizes = np.stack((layout.left + layout.width, layout.top + layout.height), axis=1)
+        np.maximum.at(end, region, sizes[node].astype(np.int64))
+        boxes = np.concatenate((start, np.maximum(end - start, 0)), axis=1)
+        picture = base64.b64encode(layout.picture).decode("ascii")
+        parts = _parts(self.blocks, layout)[:MOST_PARTS]
+        return {"picture": picture, "width": layout.viewport[0], "boxes": boxes.ravel().tolist(), "parts": parts}
+
     def structures(self, most: int) -> list[str]:
         """The table or list that the block of each of the first `most` regions is in, in words."""
         found = Structures.of(self.blocks.tree)
@@ -142,6 +168,35 @@ class PageRegions:
                 up.append(numbered[parents[below]])
                 step.append(steps[below])
         return {"up": up, "step": step, "at": [numbered[owner] for owner in owners]}
+
+
+def _parts(blocks: Blocks, layout: PageLayout) -> list[list[Any]]:
+    """The sections, lists, records and data tables of a rendered page: kind, name, left, top, width, height."""
+    found = Structures.of(blocks.tree)
+    context = PageContext(blocks.tree, blocks=blocks)
+    sections, owner = context.sections, blocks.owner[context.evidence.said]
+    texts = blocks.texts()
+    named: list[tuple[str, str, NDArray[Any]]] = []
+    for k in np.flatnonzero((sections.level > 0) & (sections.end > 0)).tolist():
+        title = texts[int(context.evidence.said[k])][:LONGEST_PART]
+        named.append(("section", title, owner[k : int(sections.end[k])]))
+    for number, node in enumerate(found.lists[0].tolist()):
+        items = np.flatnonzero(found.list_of == number)
+        named.append(("list", f"list {number + 1}", items if len(items) else np.array([node])))
+    for node, group, number in found.records.T.tolist():
+        named.append(("record", f"record {number + 1} of {int(found.groups[1, group])}", np.array([node])))
+    for number, node in enumerate(found.tables[0].tolist()):
+        named.append(("table", f"table {number + 1}", np.array([node])))
+    return [[kind, name, *_around(layout, nodes)] for kind, name, nodes in named if (layout.width[nodes] > 0).any()]
+
+
+def _around(layout: PageLayout, nodes: NDArray[Any]) -> list[int]:
+    """The box around some nodes that are drawn: left, top, width, height."""
+    drawn = nodes[layout.width[nodes] > 0]
+    left, top = int(layout.left[drawn].min()), int(layout.top[drawn].min())
+    right = int((layout.left[drawn] + layout.width[drawn]).max())
+    bottom = int((layout.top[drawn] + layout.height[drawn]).max())
+    return [left, top, right - left, bottom - top]
 
 
 def _steps(tree: PageTree) -> tuple[list[str], list[int]]:

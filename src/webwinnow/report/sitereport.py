@@ -51,6 +51,8 @@ class SiteReport:
     about: dict[str, Any]
     tree: str
     pages: tuple[str, ...]
+    pictures: int = 0
+    """Pages with a screenshot."""
 
     @property
     def size(self) -> int:
@@ -75,7 +77,7 @@ class SiteReport:
         totals = {name: dict.fromkeys(("own", *_favors(name)), 0) for name in methods}
         pages: list[str] = []
         listed: list[dict[str, Any]] = []
-        taken, left_out = 0, 0
+        taken, left_out, pictures = 0, 0, 0
         for tree in trees:
             page = _Page(tree, model, methods, name_of_tree)
             columns = packed(page.columns(shown_tree))
@@ -83,6 +85,7 @@ class SiteReport:
                 left_out += 1
                 continue
             taken += len(columns)
+            pictures += tree.layout is not None and bool(tree.layout.picture)
             pages.append(columns)
             listed.append(page.about())
             for name, reading in page.readings.items():
@@ -103,7 +106,7 @@ class SiteReport:
             "elements": len(shown_tree.shown),
             "left_out": left_out,
         }
-        return cls(about, packed(shown_tree.columns(examples)), tuple(pages))
+        return cls(about, packed(shown_tree.columns(examples)), tuple(pages), pictures)
 
 
 def _favors(name: str) -> tuple[str, ...]:
@@ -171,6 +174,7 @@ class _Page:
             "structure": self.regions.structures(MOST_REGIONS),
             "hidden": np.flatnonzero(hidden).tolist(),
             "left_out": max(len(self.regions) - MOST_REGIONS, 0),
+            "seen": self.regions.seen(MOST_REGIONS),
             "methods": {
                 name: _decisions(self.tree, reading, first) | self._fewer_words(reading)
                 for name, reading in self.readings.items()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from webwinnow._version import __version__
+from webwinnow.counted import counted
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,9 +44,15 @@ def render_paragraphs(template: str, **values: Any) -> list[str]:
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
-def render_page(template: str, *styles: str, script: str = "", **values: Any) -> str:
-    """Render a whole page with its policy. The first of `styles` is its own, the others are those of its frames."""
+def render_page(template: str, *styles: str, script: str = "", pictures: bool = False, **values: Any) -> str:
+    """Render a whole page with its policy. The first of `styles` is its own, the others are those of its frames.
+
+    Its own style sheet follows `design.css`, which all pages share. With `pictures` the script may show images that it
+    makes itself (`blob:`).
+    """
+    styles = (asset("design.css") + styles[0], *styles[1:])
     policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += "img-src blob:; " if pictures else ""
     policy += f"script-src {_policy_hash(script)}; " if script else ""
     policy += f"style-src {' '.join(map(_policy_hash, styles))}"
     return str(render(template, policy=policy, style=Markup(styles[0]), script=Markup(script), **values))
@@ -97,6 +104,7 @@ def _environment() -> Environment:
     )
     environment.globals["version"] = __version__
     environment.filters["fmt"] = format
+    environment.filters["counted"] = counted
     return environment
 
 

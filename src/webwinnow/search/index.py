@@ -1,22 +1,27 @@
 """`IndexFolder`: the two levels of an index, abstracts above full texts, and `Level`, one tantivy index on disk.
 
 Texts are indexed as the words that `webwinnow.words` makes of them, so that a query and a page are tokenised alike,
-whatever the script. What a result shows is stored beside them as JSON.
+whatever the script. The stems of words, in the language of the page, are indexed beside them where they differ. What a
+result shows is stored as JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.io.rows import Record
 from webwinnow.progress import Progress, no_progress
+from webwinnow.search.segmentfiles import check_segments
+from webwinnow.search.spelling import stems
 from webwinnow.storage import write_file
 from webwinnow.words import StopList, words
 
@@ -28,13 +33,16 @@ TEXTS = ("title", "keywords", "body")
 """Fields that are searched for words."""
 FILTERS = ("site", "type", "genre", "category", "lang")
 """Fields that a search may be narrowed by."""
+STEMS, DAY = "stems", "day"
 BOOSTS = {"title": 2.0, "keywords": 1.5, "body": 1.0}
 """Weights of the fields; round numbers, not tuned."""
+STEM_BOOST = 0.3
+"""The weight of another form of a word (`benchmarks/run.py search`): the form that was typed counts more."""
 KEY, SHOWN = "key", "shown"
 _POSTINGS = frozenset({".term", ".idx", ".pos", ".fieldnorm"})
 """Files of the inverted index proper; the others contain stored fields and columns."""
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 ABOUT = "webwinnow-index.json"
 SHOWN_FIELDS = ("url", "page_id", "site", "title", "type", "genre", "category", "lang", "date", "abstract")
 """Fields of a page that a result shows."""
@@ -45,8 +53,39 @@ LONGEST_KEPT = 200_000
 LEAST_MEMORY = 15_000_000
 """The minimum that tantivy accepts."""
 
-Clause = tuple[tuple[str, ...], str]
-"""A word or a phrase, and `must`, `may` or `not`."""
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+
+
+class Clause(NamedTuple):
+    """A word or a phrase, and its role: `must`, `may` or `not`.
+
+    `fields` are those that it is searched in, all if there are none. Of a single word, `stems` are other forms and
+    `spellings` the words of the index that stand in for it.
+    """
+
+    words: tuple[str, ...]
+    role: str
+    fields: tuple[str, ...] = ()
+    stems: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+
+
+class Narrowing(NamedTuple):
+    """What pages must have: values by the names in `FILTERS`, values that they must not have, and a range of days."""
+
+    filters: Mapping[str, str] = {}
+    excluded: tuple[tuple[str, str], ...] = ()
+    after: int | None = None
+    before: int | None = None
+
+
+def day_number(day: object) -> int | None:
+    """Return a day (`2026-11-17`, a time may follow) as a number (20261117); None for anything else."""
+    found = _DAY.match(day) if isinstance(day, str) else None
+    try:
+        return None if found is None else int(date.fromisoformat(found[0]).strftime("%Y%m%d"))
+    except ValueError:  # the 31st of February
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +149,9 @@ class IndexFolder:
         """The stop words of an index, if its description is valid."""
         try:
             found = json.loads(about.read_bytes())
-            version = found.get("format_version")
+            version = found.get("format_version")  # not a dictionary: AttributeError
             stops = StopList.from_plain({"own": found.get("stop_words")})
-        except (OSError, ValueError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError, SettingsError) as error:
             raise InputError(f"{about} is damaged ({error}); make the index again") from None
         if version != FORMAT_VERSION:
             raise InputError(f"{about.parent} has index format {version}, this program {FORMAT_VERSION}; make it again")
@@ -153,14 +192,24 @@ class IndexFolder:
         title = self.words(str(record.get("title") or ""))
         keywords = [word for keyword in record.get("keywords") or () for word in self.words(str(keyword))]
         bodies = {ABSTRACT: self.words(abstract) or body[:LEADING_WORDS], FULL: body}
-        key = key_of(record)
+        key, day = key_of(record), day_number(record.get("date"))
         for name, level in self.levels.items():
             stored = shown | ({"text": text[:LONGEST_KEPT]} if name == FULL else {})
-            level.put(key, {"title": title, "keywords": keywords, "body": bodies[name]}, filters, stored)
+            texts: dict[str, Sequence[str]] = {"title": title, "keywords": keywords, "body": bodies[name]}
+            said = [*title, *keywords, *bodies[name]]
+            texts[STEMS] = [
+                stem for stem, word in zip(stems(said, filters.get("lang")), said, strict=True) if stem != word
+            ]
+            level.put(key, texts, filters, stored, day)
         self._count()
 
-    def put_all(self, records: Iterable[Record], *, on_progress: Progress | None = None) -> Indexed:
-        """Put the kept records of a run and count the others. Pages that are no longer kept are removed."""
+    def put_all(
+        self, records: Iterable[Record], *, total: int | None = None, on_progress: Progress | None = None
+    ) -> Indexed:
+        """Put the kept records of a run and count the others. Pages that are no longer kept are removed.
+
+        `total` is the number of records, if it is known.
+        """
         found = Indexed()
         progress = on_progress or no_progress
         for done, record in enumerate(records, start=1):
@@ -173,7 +222,7 @@ class IndexFolder:
             else:
                 self.put(record)
                 found.put += 1
-            progress("index", done, None)
+            progress("index", done, total)
         return found
 
     def remove(self, key: str) -> None:
@@ -211,6 +260,19 @@ def key_of(record: Record) -> str:
     return str(key)
 
 
+@contextmanager
+def _damage_reported(path: Path) -> Iterator[None]:
+    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s."""
+    try:
+        yield
+    except (ValueError, OSError, LookupError, MemoryError) as error:
+        raise InputError(f"{path} is a damaged index ({error}); make it again") from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"{path} is a damaged index ({str(error)[:200]}); make it again") from None
+
+
 class Level:
     """A tantivy index in a folder, created if there is none. Only this class uses tantivy."""
 
@@ -221,23 +283,25 @@ class Level:
             raise MissingExtra("search", "search") from error
         self._tantivy: Any = tantivy
         self.path = path
-        try:
+        with _damage_reported(path):
             path.mkdir(parents=True, exist_ok=True)
+            check_segments(path)
             self._index = self._tantivy.Index(self._schema(), path=str(path))
-        except ValueError as error:
-            raise InputError(f"{path} is no index of this program ({error}); give another folder") from None
         analyzer = self._tantivy.TextAnalyzerBuilder(self._tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("words", analyzer)
         self._writer: tantivy.IndexWriter | None = None
         self._searcher: tantivy.Searcher | None = None
+        self._languages: list[str] | None = None
 
     def _schema(self) -> Any:
         builder = self._tantivy.SchemaBuilder()
         builder.add_text_field(KEY, tokenizer_name="raw", index_option="basic", stored=True)
         for name in FILTERS:
-            builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+            builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
         for name in TEXTS:
             builder.add_text_field(name, tokenizer_name="words", index_option="position")
+        builder.add_text_field(STEMS, tokenizer_name="words", index_option="freq")
+        builder.add_integer_field(DAY, indexed=True, fast=True)
         builder.add_bytes_field(SHOWN, stored=True, indexed=False)
         return builder.build()
 
@@ -250,7 +314,14 @@ class Level:
         except ValueError as error:
             raise InputError(f"{self.path} is being written by another run ({error})") from None
 
-    def put(self, key: str, texts: dict[str, Sequence[str]], filters: dict[str, str], shown: dict[str, Any]) -> None:
+    def put(
+        self,
+        key: str,
+        texts: dict[str, Sequence[str]],
+        filters: dict[str, str],
+        shown: dict[str, Any],
+        day: int | None = None,
+    ) -> None:
         writer = self._writing()
         writer.delete_documents_by_term(KEY, key)
         page = self._tantivy.Document()
@@ -259,6 +330,8 @@ class Level:
             page.add_text(name, " ".join(found))
         for name, value in filters.items():
             page.add_text(name, value)
+        if day is not None:
+            page.add_integer(DAY, day)
         page.add_bytes(SHOWN, json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
         writer.add_document(page)
 
@@ -268,7 +341,7 @@ class Level:
 
     def commit(self) -> None:
         self._writing().commit()
-        self._searcher = None
+        self._searcher = self._languages = None
 
     def close(self) -> None:
         """Wait for merges and release the lock; changes that were not committed are lost."""
@@ -294,55 +367,119 @@ class Level:
         return sum(file.stat().st_size for file in self.path.iterdir() if file.suffix in _POSTINGS)
 
     def find(
-        self, clauses: Iterable[Clause], filters: dict[str, str], limit: int, texts: Sequence[str] = TEXTS
+        self, clauses: Iterable[Clause], narrowed: Narrowing, limit: int, texts: Sequence[str] = TEXTS
     ) -> tuple[int, list[tuple[float, str, dict[str, Any]]]]:
         """Return how many pages match in one of `texts`, and the best of them: score, key, stored fields."""
-        count, matches = self.match(clauses, filters, limit, texts)
+        count, matches = self.match(clauses, narrowed, limit, texts)
         return count, self.stored(matches)
 
+    def facets(
+        self,
+        clauses: Iterable[Clause],
+        narrowed: Narrowing,
+        names: Sequence[str],
+        most: int,
+        texts: Sequence[str] = TEXTS,
+    ) -> dict[str, list[tuple[str, int]]]:
+        """Return the most frequent values of some of `FILTERS` among the pages that match, with numbers of pages."""
+        asked = {name: {"terms": {"field": name, "size": most}} for name in names}
+        query = self._query(list(clauses), narrowed, texts)
+        with _damage_reported(self.path):
+            found = self._reading().aggregate(query, asked) if asked else {}
+            buckets = {
+                name: [(str(one["key"]), int(one["doc_count"])) for one in found[name]["buckets"]] for name in names
+            }
+        return {name: sorted(values, key=lambda value: (-value[1], value[0])) for name, values in buckets.items()}
+
+    def frequency(self, word: str, texts: Sequence[str] = TEXTS) -> int:
+        """The number of pages with a word, in the field that has most."""
+        with _damage_reported(self.path):
+            return max(self._reading().doc_freq(name, word) for name in texts)
+
+    def has_stem(self, stem: str) -> bool:
+        """Whether a page has a word with this stem."""
+        with _damage_reported(self.path):
+            return bool(self._reading().doc_freq(STEMS, stem))
+
+    def value_of(self, name: str, value: str) -> str:
+        """A value of one of `FILTERS` as pages spell it: `EN` as `en`. Itself if a page has it, or none has."""
+        with _damage_reported(self.path):
+            if self._reading().doc_freq(name, value):
+                return value
+        folded = value.casefold()
+        return next((known for known, _ in self.words_like("", name) if known.casefold() == folded), value)
+
+    def languages(self, most: int) -> list[str]:
+        """The most frequent languages of the pages."""
+        if self._languages is None:
+            self._languages = [name for name, _ in self.facets((), Narrowing(), ("lang",), most)["lang"]]
+        return self._languages
+
+    def words_like(self, beginning: str, field: str = "body", limit: int | None = None) -> list[tuple[str, int]]:
+        """The words of a field with this beginning, and how many pages have them, the most frequent first."""
+        searcher: Any = self._reading()  # the stubs lack `terms_with_prefix`
+        with _damage_reported(self.path):
+            found: list[tuple[str, int]] = searcher.terms_with_prefix(field, beginning, limit=limit)
+            return found
+
     def match(
-        self, clauses: Iterable[Clause], filters: dict[str, str], limit: int, texts: Sequence[str] = TEXTS
+        self, clauses: Iterable[Clause], narrowed: Narrowing, limit: int, texts: Sequence[str] = TEXTS
     ) -> tuple[int, list[tuple[float, Any]]]:
         """As `find`, from the inverted index alone: the score and the place of each page."""
-        query = self._query(list(clauses), filters, texts)
-        found: Any = self._reading().search(query, limit=limit, count=True)  # the stubs lack `count`
-        return int(found.count or 0), list(found.hits)
+        query = self._query(list(clauses), narrowed, texts)
+        with _damage_reported(self.path):
+            found: Any = self._reading().search(query, limit=limit, count=True)  # the stubs lack `count`
+            return int(found.count or 0), list(found.hits)
 
     def stored(self, matches: Iterable[tuple[float, Any]]) -> list[tuple[float, str, dict[str, Any]]]:
         """Score, key and stored fields of pages that `match` found, the best first."""
         searcher = self._reading()
         hits = []
         for score, address in matches:
-            page = searcher.doc(address)
-            shown = json.loads(bytes(page.get_first(SHOWN) or b"{}"))
-            hits.append((round(float(score), 6), str(page.get_first(KEY)), shown))
+            with _damage_reported(self.path):
+                page = searcher.doc(address)
+                shown = json.loads(bytes(page.get_first(SHOWN) or b"{}"))
+                if not isinstance(shown, dict):
+                    raise ValueError("a page has no fields")
+                hits.append((round(float(score), 6), str(page.get_first(KEY)), shown))
         hits.sort(key=lambda hit: (-hit[0], hit[1]))
         return hits
 
     def _reading(self) -> tantivy.Searcher:
         if self._searcher is None:
-            self._index.reload()
-            self._searcher = self._index.searcher()
+            with _damage_reported(self.path):
+                self._index.reload()
+                self._searcher = self._index.searcher()
         return self._searcher
 
-    def _query(self, clauses: Sequence[Clause], filters: dict[str, str], texts: Sequence[str]) -> Any:
+    def _query(self, clauses: Sequence[Clause], narrowed: Narrowing, texts: Sequence[str]) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._index.schema
         roles = {"must": occur.Must, "may": occur.Should, "not": occur.MustNot}
-        parts = [(roles[role], self._anywhere(found, texts)) for found, role in clauses]
+        parts = [(roles[clause.role], self._anywhere(clause, texts)) for clause in clauses]
         wanted = [query.boolean_query(parts)] if parts else [query.all_query()]
-        narrowed = [
-            query.const_score_query(query.term_query(schema, name, value), 0.0) for name, value in filters.items()
-        ]
-        return query.boolean_query([(occur.Must, part) for part in (*wanted, *narrowed)])
+        needed = [query.term_query(schema, name, value) for name, value in narrowed.filters.items()]
+        if narrowed.after is not None or narrowed.before is not None:
+            whole = self._tantivy.FieldType.Integer
+            needed.append(query.range_query(schema, DAY, whole, narrowed.after, narrowed.before))
+        excluded = [(occur.MustNot, query.term_query(schema, name, value)) for name, value in narrowed.excluded]
+        weightless = [query.const_score_query(part, 0.0) for part in needed]
+        return query.boolean_query([*((occur.Must, part) for part in (*wanted, *weightless)), *excluded])
 
-    def _anywhere(self, phrase: tuple[str, ...], texts: Sequence[str]) -> Any:
-        """Return the query for a word or phrase in any of `texts`; the best field counts."""
+    def _anywhere(self, clause: Clause, texts: Sequence[str]) -> Any:
+        """Return the query for a word or phrase in any of its fields; the best field counts."""
         query, schema = self._tantivy.Query, self._index.schema
         fields = []
-        for name in texts:
-            if len(phrase) == 1:
-                found = query.term_query(schema, name, phrase[0], "freq")
-            else:
-                found = query.phrase_query(schema, name, list(phrase))
-            fields.append(query.boost_query(found, BOOSTS[name]))
+        for name in clause.fields or texts:
+            if len(clause.words) > 1:
+                fields.append(query.boost_query(query.phrase_query(schema, name, list(clause.words)), BOOSTS[name]))
+                continue
+            weighed = [(word, BOOSTS[name]) for word in clause.spellings or clause.words]
+            weighed += [(stem, STEM_BOOST * BOOSTS[name]) for stem in clause.stems]
+            fields += [
+                query.boost_query(query.term_query(schema, name, word, "freq"), boost) for word, boost in weighed
+            ]
+        if not clause.fields:
+            fields += [
+                query.boost_query(query.term_query(schema, STEMS, stem, "freq"), STEM_BOOST) for stem in clause.stems
+            ]
         return query.disjunction_max_query(fields)

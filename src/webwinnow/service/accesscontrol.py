@@ -7,6 +7,7 @@ content.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import json
 import logging
@@ -21,12 +22,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.settings import ServiceSettings
 
-COOKIE = "webwinnow_token"
+COOKIE = "webwinnow_session"
+SESSION_SECONDS = 30 * 86_400
+WRONG_LOGINS = 10
+"""Wrong tokens of a client within `LOGIN_SECONDS`, at the login page or in a header, after which the answer is 429."""
+LOGIN_SECONDS = 60.0
+MOST_CLIENTS = 10_000
 SMALL_BODY = 64_000
 """Bytes of a body where no long one is expected."""
 GRACE_SECONDS = 10.0
 """Seconds that a body may take at any rate."""
-OPEN_PATHS = frozenset({"/health", "/login", "/static/style.css"})
+OPEN_PATHS = frozenset({"/health", "/login", "/static/design.css", "/static/style.css"})
 """Paths that need no token."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
@@ -48,8 +54,8 @@ log = logging.getLogger("webwinnow.service")
 class AccessControl:
     """ASGI middleware around the whole service."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics) -> None:
-        self.app, self.settings, self.metrics = app, settings, metrics
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics, wrong: WrongTokens) -> None:
+        self.app, self.settings, self.metrics, self.wrong = app, settings, metrics, wrong
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with limits on its body."""
@@ -83,13 +89,17 @@ class AccessControl:
         """The status and reason of a request that is refused."""
         if _host_name(headers.get(b"host", "")) not in self.settings.host_names:
             return 403, "this server does not have that name; start it with --name NAME to allow it"
-        if scope["method"] not in SAFE_METHODS and not _from_here(headers):
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            return 400, "a body has a length or is chunked, not both"
+        if scope["method"] not in SAFE_METHODS and not _from_here(headers, "https" if self.settings.tls else "http"):
             return 403, "a page of another site may not ask this"
         if self.settings.token is not None and scope["path"] not in OPEN_PATHS:
             shown = _shown_token(headers)
-            if shown is None:
+            if shown is None and not is_session(_shown_session(headers), self.settings.token):
                 return 401, "a token is required: send it as 'Authorization: Bearer TOKEN'"
-            if not is_token(shown, self.settings.token):
+            if shown is not None and not is_token(shown, self.settings.token):
+                if self.wrong.add((scope.get("client") or ("",))[0]):
+                    return 429, "too many wrong tokens; try again in a minute"
                 return 401, "the token is wrong"
         length = headers.get(b"content-length", "0")
         if not length.isascii() or not length.isdigit():
@@ -134,11 +144,57 @@ def is_token(shown: str, token: str) -> bool:
     return hmac.compare_digest(shown.encode("utf-8", "replace"), token.encode())
 
 
+def new_session(token: str) -> str:
+    """The value of the cookie of a client that has shown the token: until when it is valid, signed with the token."""
+    until = str(int(time.time()) + SESSION_SECONDS)
+    return f"{until}.{_signed(until, token)}"
+
+
+def is_session(shown: str, token: str) -> bool:
+    """Whether a cookie is one of `new_session` and still valid."""
+    until, _, signature = shown.partition(".")
+    if not (until.isascii() and until.isdigit() and len(until) < 16):
+        return False
+    return int(until) > time.time() and hmac.compare_digest(
+        signature.encode("utf-8", "replace"), _signed(until, token).encode()
+    )
+
+
+def _signed(until: str, token: str) -> str:
+    return hmac.new(token.encode(), f"webwinnow session {until}".encode(), hashlib.sha256).hexdigest()
+
+
+class WrongTokens:
+    """Counts wrong tokens by client. A right token always passes.
+
+    Behind a proxy all clients have one address: if wrong tokens locked it, anyone could lock everybody out. What keeps
+    a token from being guessed is its length (`SHORTEST_TOKEN`), not this count, which makes attempts visible.
+    """
+
+    def __init__(self) -> None:
+        self._wrong: dict[str, tuple[float, int]] = {}
+
+    def add(self, client: str) -> bool:
+        """Count a wrong token; return whether there are too many. The clients of long ago are forgotten."""
+        began, count = self._wrong.pop(client, (0.0, 0))
+        now = time.monotonic()
+        if now - began >= LOGIN_SECONDS:
+            began, count = now, 0
+        self._wrong[client] = (began, count + 1)
+        if len(self._wrong) > MOST_CLIENTS:
+            del self._wrong[next(iter(self._wrong))]
+        if count == WRONG_LOGINS:
+            log.warning("more than %d wrong tokens from %s within a minute", WRONG_LOGINS, client)
+        return count >= WRONG_LOGINS
+
+
 def _shown_token(headers: dict[bytes, str]) -> str | None:
     kind, _, shown = headers.get(b"authorization", "").partition(" ")
-    if kind.lower() == "bearer" and shown.strip():
-        return shown.strip()
-    return cookie_parser(headers.get(b"cookie", "")).get(COOKIE)
+    return shown.strip() or None if kind.lower() == "bearer" else None
+
+
+def _shown_session(headers: dict[bytes, str]) -> str:
+    return cookie_parser(headers.get(b"cookie", "")).get(COOKIE, "")
 
 
 def _host_name(host: str) -> str:
@@ -149,14 +205,16 @@ def _host_name(host: str) -> str:
         return ""
 
 
-def _from_here(headers: dict[bytes, str]) -> bool:
+def _from_here(headers: dict[bytes, str], scheme: str) -> bool:
     """Whether a request comes from one of our own pages or from a program, by the headers that browsers send."""
     site = headers.get(b"sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
     origin = headers.get(b"origin")
     try:
-        return origin is None or urlsplit(origin).netloc.lower() == headers.get(b"host", "").lower()
+        found = urlsplit(origin or "")
+        ours = (found.scheme, found.netloc.lower()) == (scheme, headers.get(b"host", "").lower())
+        return origin is None or ours
     except ValueError:
         return False
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -21,9 +23,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from webwinnow._version import __version__
-from webwinnow.errors import InputError, ModelError
+from webwinnow.crawl.crawling import check_can_crawl
+from webwinnow.crawl.scope import start_url
+from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
 from webwinnow.io.rows import PAGE_FIELDS, json_schema
-from webwinnow.search import IndexFolder, SearchSettings, search
+from webwinnow.search import IndexFolder, SearchSettings, search, suggest
 from webwinnow.search.query import Hit, Within
 from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
@@ -38,13 +42,27 @@ LONGEST_JSON = 64_000_000
 """Bytes of a job in JSON, which is read into memory; a file is not."""
 MOST_RESULTS = 100
 LONGEST_QUERY = 1_000
+CRAWL_FILE = "crawl.warc.gz"
+QUERY_WORDS = 'Words, "phrases", -words not to be there, title:words, site:, lang:, after: and before:2026-01-31.'
 JSON = "application/json"
-REPORT_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-}
-"""A report can neither load anything nor send requests; its own policy allows only its own script, by its hash."""
+REPORT_HEAD_BYTES = 16_384
+"""The beginning of a report, with its own policy."""
+_OWN_POLICY = re.compile(r'<meta http-equiv="?Content-Security-Policy"? content="([^"]{0,4000})"')
+_OWN_SCRIPTS = re.compile(r"script-src((?: 'sha256-[A-Za-z0-9+/=]{44}')+)")
 log = logging.getLogger("webwinnow.service")
+
+
+def report_headers(path: Path) -> dict[str, str]:
+    """The policy of a report: it can neither load anything nor send requests; only its own script runs, by its hash.
+
+    A sandbox would add nothing: the frames that a report fills, without scripts, must be of its origin.
+    """
+    with path.open("rb") as file:
+        own = _OWN_POLICY.search(file.read(REPORT_HEAD_BYTES).decode("utf-8", "replace"))
+    scripts = _OWN_SCRIPTS.search(html.unescape(own[1])) if own else None
+    allowed = scripts[1].strip() if scripts else "'none'"
+    policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src blob:; "
+    return {"Content-Security-Policy": policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"}
 
 
 class Problem(BaseModel):
@@ -82,6 +100,7 @@ class JobInfo(BaseModel):
     steps: dict[str, str | None]
     problems: list[str]
     summary: dict[str, Any]
+    rendered: int | None = Field(description="Crawled pages that a browser has rendered; null if none was to be.")
 
 
 class SiteInfo(BaseModel):
@@ -94,10 +113,13 @@ class SiteInfo(BaseModel):
 
 
 class Found(BaseModel):
-    """Pages that match a query, the best first."""
+    """Pages that match a query, the best first; words that were searched for instead; numbers of pages by value."""
 
     count: int
     hits: list[Hit]
+    corrections: dict[str, str]
+    facets: dict[str, dict[str, int]]
+    unknown: tuple[str, ...] = Field(description="What is no field of a query and was searched for as a word.")
 
 
 def _problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -160,7 +182,8 @@ async def inspect_page(asked: PageRequest, service: Service) -> Response:
 @router.get("/inspect", tags=["jobs"], **_raw({"text/html": _TEXT}, 404, 422))
 async def inspect_job(service: Service, job: Annotated[str, Query(max_length=40)]) -> Response:
     """The report on a job's sites: what was kept, what was removed, and why (as by `webwinnow inspect`)."""
-    return FileResponse(service.result(job, "inspect", "report.html"), media_type="text/html", headers=REPORT_HEADERS)
+    path = service.result(job, "inspect", "report.html")
+    return FileResponse(path, media_type="text/html", headers=report_headers(path))
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
@@ -252,7 +275,7 @@ async def clusters(job: str, service: Service, format: Literal["jsonl", "html"] 
     """The clusters of a job's pages: one line per page, or a page to browse them (as by `webwinnow cluster`)."""
     if format == "html":
         path = service.result(job, "clusters", "clusters.html")
-        return FileResponse(path, media_type="text/html", headers=REPORT_HEADERS)
+        return FileResponse(path, media_type="text/html", headers=report_headers(path))
     path = service.result(job, "clusters", "clusters.jsonl")
     return FileResponse(path, media_type=LINES, filename=f"{job}-clusters.jsonl")
 
@@ -261,17 +284,38 @@ async def clusters(job: str, service: Service, format: Literal["jsonl", "html"] 
 async def search_job(
     service: Service,
     job: Annotated[str, Query(max_length=40)],
-    q: Annotated[str, Query(max_length=LONGEST_QUERY, description='Words, "phrases", -words not to be there.')],
+    q: Annotated[str, Query(max_length=LONGEST_QUERY, description=QUERY_WORDS)],
     within: Within = "two-level",
     limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 10,
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     site: Annotated[str | None, Query(max_length=1_000)] = None,
+    facets: Annotated[tuple[Literal["site", "type", "genre", "category", "lang"], ...], Query(max_length=5)] = (),
 ) -> Found:
-    """Search the clean pages of a job."""
+    """Search the clean pages of a job; further filters and days are written in the query."""
     index = IndexFolder(service.result(job, "index", "index"))
-    settings = SearchSettings(within=within, limit=limit, offset=offset, filters={"site": site} if site else {})
+    filters = {"site": site} if site else {}
+    settings = SearchSettings(within=within, limit=limit, offset=offset, filters=filters, facets=facets)
     result = await run_in_threadpool(search, index, q, settings)
-    return Found(count=result.count, hits=result.hits)
+    counted = {name: dict(values) for name, values in result.facets.items()}
+    return Found(
+        count=result.count,
+        hits=result.hits,
+        corrections=result.corrections,
+        facets=counted,
+        unknown=result.unknown,
+    )
+
+
+@router.get("/suggest", tags=["search"], responses=_problems(404, 422))
+async def suggest_queries(
+    service: Service,
+    job: Annotated[str, Query(max_length=40)],
+    q: Annotated[str, Query(max_length=LONGEST_QUERY, description="The beginning of a query.")],
+    limit: Annotated[int, Query(ge=1, le=MOST_RESULTS)] = 10,
+) -> list[str]:
+    """Completions of a query's last word, from the titles and texts of a job."""
+    index = IndexFolder(service.result(job, "index", "index"))
+    return await run_in_threadpool(suggest, index, q, limit)
 
 
 @router.get("/sites", tags=["sites"], responses=_problems())
@@ -309,7 +353,10 @@ async def forget_site(site: str, service: Service) -> None:
 def job_info(service: ServiceContext, job: Job) -> JobInfo:
     """A job with its state and progress."""
     state, progress = service.jobs.state(job), service.jobs.progress(job)
-    about = asdict(progress) | {name: getattr(state, name) for name in ("status", "error", "started", "finished")}
+    about = asdict(progress) | {name: getattr(state, name) for name in ("status", "started", "finished")}
+    about["error"] = None if state.error is None else service.public(state.error)
+    about["steps"] = {name: error and service.public(error) for name, error in progress.steps.items()}
+    about["problems"] = [service.public(problem) for problem in progress.problems]
     return JobInfo(id=job.id, kind=job.kind, name=job.name, created=job.created, **about)
 
 
@@ -322,7 +369,9 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
         try:
             if media == JSON:
                 asked, path = await run_in_threadpool(_read_listed, service, await _short_body(request), folder)
-                job_options, shown = asked.options(), asked.name or asked.folder or "listed pages"
+                job_options, shown = asked.options(), asked.name or asked.folder or asked.crawl or "listed pages"
+            elif options.crawl or options.crawl_render != "never":
+                raise HTTPException(422, "a URL to crawl and crawl_render are sent as JSON, without a file")
             else:
                 path = folder / "input" / safe_name(options.name)
                 service.metrics.uploaded.inc(await _store(request.stream(), path, service.check_disk))
@@ -335,6 +384,9 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
                 inputs=(str(path),),
                 options=job_options,
                 stop_words=service.settings.stop_list.own,
+                private=service.settings.allow_private,
+                page_bytes=service.settings.page_bytes,
+                crawl_bytes=service.settings.upload_bytes,
             )
             service.runner.put(job)
         except BaseException:
@@ -393,9 +445,14 @@ async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[
 
 
 def _given_input(service: ServiceContext, asked: JobRequest, folder: Path) -> Path:
-    """The input of a job: a file of the listed pages, or the file or folder that it names."""
-    if (asked.pages is None) == (asked.folder is None):
-        raise HTTPException(422, "expected either pages or folder")
+    """The input of a job: a file of the listed pages, the file or folder that it names, or the file of its crawl."""
+    if sum((asked.pages is not None, asked.folder is not None, bool(asked.crawl))) != 1:
+        raise HTTPException(422, "expected one of pages, folder and crawl")
+    if asked.crawl:
+        _check_crawl(service, asked)
+        return folder / "input" / CRAWL_FILE
+    if asked.crawl_render != "never":
+        raise HTTPException(422, "crawl_render: only pages that are crawled can be rendered; expected crawl")
     if asked.folder is not None:
         try:
             return allowed_input(asked.folder, service.settings.inputs)
@@ -405,6 +462,19 @@ def _given_input(service: ServiceContext, asked: JobRequest, folder: Path) -> Pa
     lines = (json.dumps(page.model_dump(exclude_none=True)) + "\n" for page in asked.pages or ())
     path.write_text("".join(lines), encoding="utf-8")
     return path
+
+
+def _check_crawl(service: ServiceContext, asked: JobRequest) -> None:
+    """Check that the pages below a URL can be crawled here. Raises `HTTPException`."""
+    if not service.settings.fetch:
+        raise HTTPException(403, "this server fetches no pages")
+    if asked.crawl_render != "never" and (problem := service.render_problem()):
+        raise HTTPException(422, f"this server renders no pages: {problem}")
+    try:
+        check_can_crawl()
+        start_url(asked.crawl, routes=asked.crawl_render != "never")
+    except (SettingsError, MissingExtra) as error:
+        raise HTTPException(422, str(error)) from None
 
 
 def _model_path(service: ServiceContext, site: str) -> Path:

@@ -15,7 +15,7 @@ from webwinnow._version import __version__
 from webwinnow.errors import WebwinnowError
 from webwinnow.service import api, web
 from webwinnow.service.accesscontrol import AccessControl
-from webwinnow.service.context import ServiceContext, shown_errors
+from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
@@ -55,7 +55,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(WebwinnowError, _library_error)
     app.add_exception_handler(Exception, _unexpected)
-    app.add_middleware(AccessControl, settings=settings, metrics=context.metrics)
+    app.add_middleware(AccessControl, settings=settings, metrics=context.metrics, wrong=context.wrong_tokens)
     return app
 
 
@@ -65,14 +65,15 @@ async def _invalid(_request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"error": shown_errors(error.errors())}, 400 if broken else 422)
 
 
-async def _refused(_request: Request, error: Exception) -> JSONResponse:
+async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"error": str(error.detail)}, error.status_code, error.headers)
+    return JSONResponse({"error": context_of(request).public(str(error.detail))}, error.status_code, error.headers)
 
 
-async def _library_error(_request: Request, error: Exception) -> JSONResponse:
+async def _library_error(request: Request, error: Exception) -> JSONResponse:
     """Errors of webwinnow are caused by the request, except for a full queue."""
-    return JSONResponse({"error": str(error)}, 429 if isinstance(error, QueueFull) else 422)
+    status = 429 if isinstance(error, QueueFull) else 422
+    return JSONResponse({"error": context_of(request).public(str(error))}, status)
 
 
 async def _unexpected(_request: Request, error: Exception) -> JSONResponse:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,9 +17,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from webwinnow.crawl import CrawlSettings
-from webwinnow.crawl.crawling import fetch_page
+from webwinnow.crawl.crawling import check_can_crawl, fetch_page
 from webwinnow.crawl.guard import AddressGuard
 from webwinnow.errors import WebwinnowError
+from webwinnow.service.accesscontrol import WrongTokens
 from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
@@ -30,6 +33,10 @@ SHOWN_ERRORS = 5
 MOST_FETCHES = 4
 """Pages fetched at the same time; each is a process."""
 FETCH_SECONDS = 30.0
+PACKAGE = Path(__file__).parents[2]
+_BELOW = re.compile(r"(?![\w.-])(?:/([^\s:;,'\"<>]*))?")
+"""What follows the name of a folder in a message: nothing, or the path below it."""
+"""Where this package is installed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +48,7 @@ class ServiceContext:
     runner: JobRunner
     workers: RequestWorkers
     metrics: Metrics
+    wrong_tokens: WrongTokens = field(default_factory=WrongTokens)
     fetching: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_FETCHES))
 
     def job(self, name: str) -> Job:
@@ -67,6 +75,18 @@ class ServiceContext:
         held = bytes_in(self.settings.folder)
         if held >= self.settings.disk_bytes:
             raise HTTPException(507, f"the folder of this server has {held:,} bytes; remove jobs that are done")
+
+    def public(self, message: str) -> str:
+        """A message without the folders of this server: a path in them is shown from its input on, or as its name."""
+        for root in self._roots:
+            message = _without(root, message)
+        return message
+
+    @property
+    def _roots(self) -> list[str]:
+        """The folders that messages may name, the longest first."""
+        known = [self.settings.folder, *self.settings.inputs, Path(tempfile.gettempdir()), PACKAGE]
+        return sorted({str(one) for path in known for one in (path.absolute(), path.resolve())}, key=len, reverse=True)
 
     async def clean(self, asked: PageRequest) -> bytes:
         """The record of a page, or its decisions, as JSON."""
@@ -102,6 +122,16 @@ class ServiceContext:
                 raise HTTPException(422, str(error)) from None
         return page.body, page.content_type, page.url
 
+    def render_problem(self) -> str | None:
+        """Why crawled pages cannot be rendered here; None if they can."""
+        if not self.settings.render:
+            return "it was started with --no-render"
+        try:
+            check_can_crawl(CrawlSettings(render="all"))
+        except WebwinnowError as error:
+            return str(error)
+        return None
+
     @property
     def crawling(self) -> CrawlSettings:
         """The settings to fetch a single page."""
@@ -112,6 +142,22 @@ class ServiceContext:
             max_size=self.settings.page_bytes,
             guard=AddressGuard(allow_private=self.settings.allow_private),
         )
+
+
+def _without(root: str, message: str) -> str:
+    """A message in which paths below a folder of the server are shown without it."""
+    first, *parts = message.split(root)
+    shown = [first]
+    for part in parts:
+        found = _BELOW.match(part)
+        shown.append(root + part if found is None else _below(found) + part[found.end() :])
+    return "".join(shown)
+
+
+def _below(found: re.Match[str]) -> str:
+    """What is shown of a path below a folder of the server."""
+    parts = (found[1] or "").split("/")
+    return "/".join(parts[parts.index("input") + 1 :]) if "input" in parts else parts[-1]
 
 
 def bytes_in(folder: Path) -> int:

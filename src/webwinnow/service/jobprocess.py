@@ -24,8 +24,11 @@ from typing import Any
 from webwinnow.cleaning.tasks import TASKS
 from webwinnow.collection import CollectionSettings, ParsedCollection, RunSettings
 from webwinnow.commands.clean import clean_collection, run_identity
-from webwinnow.commands.cluster import cluster_parsed, write_clusters
+from webwinnow.commands.cluster import DEFAULT_WEIGHTING, cluster_parsed, write_clusters
 from webwinnow.commands.learn import learn_sites
+from webwinnow.counted import counted
+from webwinnow.crawl import AddressGuard, CrawlSettings, crawl
+from webwinnow.crawl.crawlstore import RENDERED
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.io import write_output
 from webwinnow.io.tablefiles import read_records
@@ -83,8 +86,9 @@ class JobSteps:
             return JobProgress()
 
     def do(self) -> None:
-        """Do the steps that are left. If the first one fails, so does the job; errors of later ones are reported."""
-        for k, (name, step) in enumerate(STEPS[self.job.kind].items()):
+        """Do the steps that are left. If one of `NEEDED` fails, so does the job; errors of others are reported."""
+        steps = ({"crawl": JobSteps.crawl} if self.options.crawl else {}) | STEPS[self.job.kind]
+        for name, step in steps.items():
             if self.progress.steps.get(name, "not yet") is None:
                 continue
             self.report(step=name, stage=None, done=0, total=None)
@@ -92,7 +96,7 @@ class JobSteps:
             try:
                 step(self)
             except (WebwinnowError, OSError) as raised:
-                if k == 0:
+                if name in NEEDED:
                     raise
                 error = str(raised)
             self.report(steps=self.progress.steps | {name: error})
@@ -114,6 +118,19 @@ class JobSteps:
             rejected=True,
             models=str(self.models) if self.options.models else None,
             keep_trees=True,
+        )
+
+    @property
+    def crawling(self) -> CrawlSettings:
+        """How the pages below a URL are fetched. Rendered ones have a picture, for the inspector."""
+        return CrawlSettings(
+            pages=self.options.crawl_pages,
+            guard=AddressGuard(allow_private=self.job.private),
+            max_size=self.job.page_bytes,
+            max_bytes=self.job.crawl_bytes,
+            render=self.options.crawl_render,
+            render_set=(f"max_html={self.job.page_bytes}",),
+            screenshots=self.options.crawl_render != "never",
         )
 
     @property
@@ -161,6 +178,25 @@ class JobSteps:
 
     # The steps
 
+    def crawl(self) -> None:
+        """Fetch the pages below the URL of the job; an unfinished crawl is continued."""
+        out = Path(self.job.inputs[0])
+        unfinished = out.with_name(f".{out.name}.webwinnow-crawl").is_dir()
+        if out.exists() and not unfinished:
+            return
+        starts, settings = [self.options.crawl], self.crawling
+        found = crawl(starts, out, settings, resume=unfinished, on_progress=self.update, on_problem=self.note)
+        if not found.stored:
+            why = ", ".join(reason for _, reason, _ in found.reasons) or found.ended
+            raise InputError(f"{self.options.crawl}: no page could be fetched: {why}")
+        if not found.finished:
+            self.note(f"the crawl was ended: {found.ended}")
+        if settings.render != "never":
+            self.report(rendered=dict(found.rendered).get(RENDERED, 0))
+            for how, pages in found.rendered:
+                if how != RENDERED:
+                    self.note(f"{counted(pages, 'page')} {how}")
+
     def clean(self) -> None:
         """Write the records."""
         collection = self.collection()
@@ -200,7 +236,7 @@ class JobSteps:
         from webwinnow.mining import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
         from webwinnow.report.clusterreport import write_cluster_html  # noqa: PLC0415
 
-        vectors = VectorSettings(stop_list=self.stop_list)
+        vectors = VectorSettings(stop_list=self.stop_list, weighting=DEFAULT_WEIGHTING)
         clustered = cluster_parsed(self.collection(), vectors, ClusterSettings(map=True))
         write_clusters(clustered, self.result / "clusters.jsonl")
         write_cluster_html(clustered, self.result / "clusters.html")
@@ -231,6 +267,8 @@ STEPS: dict[str, dict[str, Callable[[JobSteps], None]]] = {
     "learn": {"learn": JobSteps.learn},
 }
 """The steps of each kind of job, in their order."""
+NEEDED = frozenset({"crawl", "clean", "learn"})
+"""Steps without which a job fails."""
 
 
 def main(folder: Path, models: Path) -> str | None:

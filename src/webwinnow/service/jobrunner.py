@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from webwinnow.counted import counted
 from webwinnow.service.jobs import ACTIVE, Job, JobState, JobStore, QueueFull
 from webwinnow.service.settings import ServiceSettings
 
@@ -63,7 +64,7 @@ class JobRunner:
         """Reserve a place in the queue while the input of a job comes. Raises `QueueFull`."""
         waiting = self._taken + sum(self.store.state(job).status in ACTIVE for job in self.store)
         if waiting >= self.settings.queued_jobs:
-            raise QueueFull(f"{waiting} jobs wait already; try again when one is done")
+            raise QueueFull(f"{counted(waiting, 'job waits', 'jobs wait')} already; try again when one is done")
         self._taken += 1
         try:
             yield

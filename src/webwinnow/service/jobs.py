@@ -40,7 +40,11 @@ class QueueFull(WebwinnowError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """An order: `inputs` are files or folders, `options` those of `JobOptions`, `stop_words` an own list or None."""
+    """An order: `inputs` are files or folders, `options` those of `JobOptions`, `stop_words` an own list or None.
+
+    `private` says whether a crawl may connect to private addresses, `page_bytes` and `crawl_bytes` limit what it
+    receives of a page and in total; the server decides these, not its client.
+    """
 
     id: str
     kind: JobKind
@@ -49,6 +53,9 @@ class Job:
     inputs: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
     stop_words: Sequence[str] | None = None
+    private: bool = False
+    page_bytes: int = 10_000_000
+    crawl_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +71,9 @@ class JobState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """The progress of a job: `steps` that are over by name, with the error, or None for those that went well."""
+    """The progress of a job: `steps` that are over by name, with the error, or None for those that went well.
+    `rendered` is the number of crawled pages that a browser has rendered, None if none was to be.
+    """
 
     step: str | None = None
     stage: str | None = None
@@ -73,6 +82,7 @@ class JobProgress:
     steps: dict[str, str | None] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
+    rendered: int | None = None
 
 
 class JobStore:
@@ -170,7 +180,7 @@ class JobStore:
 
 def safe_name(name: str) -> str:
     """A safe file name from a client's: no folders, not hidden, no special characters."""
-    last = re.split(r"[/\\]", name)[-1]
+    last = name.replace("\\", "/").rpartition("/")[2]
     return _NOT_IN_NAME.sub("-", last).lstrip(".-")[-LONGEST_NAME:] or "upload"
 
 

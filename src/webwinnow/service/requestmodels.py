@@ -9,12 +9,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from webwinnow.cleaning.page import PageSettings
 from webwinnow.cleaning.segments import SegmentSettings
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
+from webwinnow.crawl import RenderWhen
 from webwinnow.docview import ViewSettings
 from webwinnow.methods import DEFAULT_METHOD, METHODS, CleaningSettings
 from webwinnow.words import StopList
 
 MOST_PAGES = 10_000
 """Pages that one request may list; for more, send a file."""
+MOST_CRAWLED = 500
+"""Pages that a job may crawl."""
 SITE_BY = r"^(host|domain|column|all|none|prefix:[1-9][0-9]?)$"
 """The forms of `SiteKey.parse`."""
 
@@ -76,6 +79,11 @@ class JobOptions(CleanOptions):
 
     models: bool = False
     update: bool = Field(default=False, description="/sites: the pages are a new epoch of known sites.")
+    crawl: Url = Field(default="", description="Crawl the pages below this URL; they are the input.")
+    crawl_pages: int = Field(default=100, ge=1, le=MOST_CRAWLED, description="Pages to crawl, at most.")
+    crawl_render: RenderWhen = Field(
+        default="never", description="Crawled pages to render in a browser: auto for those whose HTML shows little."
+    )
 
     def options(self) -> dict[str, Any]:
         """The options for the job's process."""
@@ -100,7 +108,9 @@ class GivenPage(_Strict):
 
 
 class JobRequest(JobOptions):
-    """The input of a job: listed pages, or a file or folder on the server's machine. An uploaded file is the body."""
+    """The input of a job: listed pages, a file or folder on the server's machine, or a URL to crawl. An uploaded file
+    is the body.
+    """
 
     pages: list[GivenPage] | None = Field(default=None, max_length=MOST_PAGES, min_length=1)
     folder: str | None = Field(default=None, max_length=4_000, description="A file or folder that the server may read.")

@@ -11,6 +11,7 @@ from functools import partial
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.collection.workerjobs import CleanRequest, RequestCleaned, Shared
 from webwinnow.collection.workerpool import Task, WorkerPool
+from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
 from webwinnow.parsing import ParseLimits
 from webwinnow.service.jobs import QueueFull
@@ -66,7 +67,7 @@ class RequestWorkers:
     ) -> bytes:
         """The record of a page as JSON. Raises `PageFailed`, `QueueFull` or `WorkerFailed`."""
         if self.waiting >= self.settings.waiting_pages:
-            raise QueueFull(f"{self.waiting} pages wait already; try again in a moment")
+            raise QueueFull(f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment")
         asked = options.model_dump(include=set(CleanOptions.model_fields))
         asked |= {"cleaning": asdict(options.cleaning(self.settings.stop_list)), "explain": explain}
         number, self._next = self._next, self._next + 1

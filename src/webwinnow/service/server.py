@@ -7,13 +7,14 @@ import errno
 import logging
 import socket
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from webwinnow.errors import SettingsError, WebwinnowError
+from webwinnow.platforms import lock_file
 from webwinnow.service.app import create_app
 from webwinnow.service.settings import ServiceSettings
 
@@ -69,6 +70,7 @@ class ClockedProtocol(H11Protocol):
 def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None = None) -> None:
     """Serve until Ctrl-C or SIGTERM. `on_listening` gets the port. Raises `SettingsError` for a bad folder or port."""
     try:
+        lock = _locked(settings.folder)
         app = create_app(settings)
     except OSError as error:
         raise SettingsError(
@@ -90,10 +92,20 @@ def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None 
         timeout_graceful_shutdown=CLOSING_SECONDS,
     )
     server = uvicorn.Server(config)
-    with suppress(KeyboardInterrupt):
+    with lock:
         server.run(sockets=sockets)
     if not server.started:
         raise WebwinnowError("the server could not start; its log says why")
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """Lock the folder, before anything in it is read or removed. Raises `SettingsError` if another server has it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = (folder / "lock").open("ab")
+    if not lock_file(lock, wait=False):
+        lock.close()
+        raise SettingsError(f"another server uses {folder}; stop it, or choose another folder with --folder")
+    return lock
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:

@@ -31,9 +31,11 @@ class ServiceSettings:
     - `folder`: the folder of jobs, results and models; it survives the server.
     - `host`, `port`: where to listen. Except on loopback, every request needs a `token`.
     - `names`: further host names of the service; requests for other hosts are refused.
+    - `tls`: clients reach the service by https, through a reverse proxy.
     - `inputs`: folders on this machine from which jobs may read; none by default.
     - `fetch`: whether pages may be fetched by URL (through the crawler's guard); `allow_private` lifts the guard.
-    - `page_bytes`, `upload_bytes`: the longest page, and the longest crawl file.
+    - `render`: whether crawled pages may be rendered, where Chromium is installed.
+    - `page_bytes`, `upload_bytes`: the longest page, and the longest crawl, uploaded or fetched.
     - `page_seconds`, `worker_memory`: the limits of one page.
     - `waiting_pages`, `queued_jobs`: the lengths of the queues.
     - `idle_seconds`, `body_rate`: a body that pauses longer, or is slower (bytes per second), is refused.
@@ -47,8 +49,10 @@ class ServiceSettings:
     port: int = 8765
     token: str | None = None
     names: tuple[str, ...] = ()
+    tls: bool = False
     inputs: tuple[Path, ...] = ()
     fetch: bool = True
+    render: bool = True
     allow_private: bool = False
     page_bytes: int = 10_000_000
     upload_bytes: int = 4_000_000_000

@@ -22,12 +22,15 @@ from starlette.exceptions import HTTPException
 
 from webwinnow._version import __version__
 from webwinnow.cleaning.tasks import DEFAULT_TASK, TASKS
+from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
 from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
+from webwinnow.search.index import FILTERS
 from webwinnow.search.query import Snippet
-from webwinnow.service.accesscontrol import COOKIE, POLICY, is_token
+from webwinnow.service.accesscontrol import COOKIE, POLICY, SESSION_SECONDS, is_token, new_session
 from webwinnow.service.api import LONGEST_QUERY, job_info, sites
+from webwinnow.service.apidocs import documented
 from webwinnow.service.context import ServiceContext, context_of, shown_errors
 from webwinnow.service.jobs import Job
 from webwinnow.service.requestmodels import PageRequest
@@ -36,6 +39,7 @@ from webwinnow.urls import is_web_link
 PAGES_SHOWN = 50
 FRAME_POLICY = POLICY + "; frame-src 'self'"
 STEP_WORDS = {
+    "crawl": "crawling",
     "clean": "cleaning",
     "learn": "learning the sites",
     "parquet": "writing Parquet",
@@ -44,6 +48,7 @@ STEP_WORDS = {
     "clusters": "finding clusters",
 }
 STAGE_WORDS = {
+    "crawl": "fetching pages",
     "parse": "reading and parsing",
     "learn": "learning site by site",
     "clean": "cleaning site by site",
@@ -60,8 +65,8 @@ _pages = Environment(
 
 
 def static_files() -> StaticFiles:
-    """Styles and scripts."""
-    return StaticFiles(packages=[("webwinnow.service", "static")])
+    """Styles and scripts; `design.css` is that of the reports."""
+    return StaticFiles(packages=[("webwinnow.service", "static"), ("webwinnow.report", "viewer")])
 
 
 def _moment(seconds: float | None) -> str:
@@ -77,9 +82,18 @@ def _marked(snippet: Snippet) -> Markup:
     return shown + escape(snippet.text[at:])
 
 
+def _coded(text: str) -> Markup:
+    """A text with what is between backticks as code, escaped."""
+    code = Markup("<code>{}</code>").format
+    parts = [code(part) if k % 2 else escape(part) for k, part in enumerate(text.split("`"))]
+    return Markup().join(parts)
+
+
+_pages.filters["coded"] = _coded
 _pages.filters["moment"] = _moment
 _pages.filters["marked"] = _marked
 _pages.filters["number"] = lambda value: f"{value:,}"
+_pages.filters["counted"] = counted
 _pages.tests["web_link"] = is_web_link
 _pages.globals.update(version=__version__, step_words=STEP_WORDS, stage_words=STAGE_WORDS)
 
@@ -100,10 +114,12 @@ async def home(service: Service) -> HTMLResponse:
         "home.html",
         here="jobs",
         jobs=[job_info(service, job) for job in service.jobs],
-        inputs=[str(root) for root in service.settings.inputs],
+        inputs=[root.name for root in service.settings.inputs],
         methods=METHODS,
         tasks=TASKS,
         most=service.settings.upload_bytes,
+        fetches=service.settings.fetch,
+        renders=service.render_problem() is None,
     )
 
 
@@ -131,13 +147,25 @@ async def pages_page(job: str, service: Service, start: Annotated[int, Query(ge=
 
 
 @router.get("/view/jobs/{job}/record")
-async def record_page(job: str, service: Service, at: Annotated[int, Query(ge=0, le=10**9)]) -> HTMLResponse:
-    """One record."""
+async def record_page(
+    job: str,
+    service: Service,
+    at: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    key: Annotated[str, Query(max_length=LONGEST_QUERY)] = "",
+) -> HTMLResponse:
+    """One record: that of the page with this id or URL, or the one at this place."""
     path = service.result(job, "clean", "records.jsonl")
-    rows = await run_in_threadpool(lambda: list(itertools.islice(_rows(path), at, at + 1)))
-    if not rows:
+
+    def found() -> tuple[int, dict[str, Any]] | None:
+        numbered = enumerate(_rows(path))
+        if key:
+            return next(((k, row) for k, row in numbered if key == (row.get("page_id") or row.get("url"))), None)
+        return next(itertools.islice(numbered, at, None), None)
+
+    row = await run_in_threadpool(found)
+    if row is None:
         raise HTTPException(404, "there is no such record")
-    return _of_job("record.html", service, job, record=rows[0], at=at)
+    return _of_job("record.html", service, job, record=row[1], at=row[0])
 
 
 @router.get("/view/jobs/{job}/replicas")
@@ -174,9 +202,9 @@ async def search_page(
     found, trouble = SearchResult([], 0, 0.0), None
     if q.strip():
         try:
-            found = await run_in_threadpool(search, index, q, SearchSettings(limit=20, offset=start))
+            found = await run_in_threadpool(search, index, q, SearchSettings(limit=20, offset=start, facets=FILTERS))
         except WebwinnowError as error:
-            trouble = str(error)
+            trouble = service.public(str(error))
     return _shown(
         "search.html",
         here="jobs",
@@ -186,6 +214,14 @@ async def search_page(
         trouble=trouble,
         start=start,
         shown=20,
+    )
+
+
+@router.get("/docs")
+async def docs_page(request: Request) -> HTMLResponse:
+    """The documentation of REST, from its description in `/openapi.json`."""
+    return _shown(
+        "docs.html", here="docs", about=request.app.openapi()["info"], groups=documented(request.app.openapi())
     )
 
 
@@ -218,7 +254,7 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
     except ValidationError as error:
         trouble = shown_errors(error.errors(include_url=False, include_input=False))
     except HTTPException as error:
-        trouble = str(error.detail)
+        trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
     return _shown(
         "page.html", status, here="page", methods=METHODS, tasks=TASKS, asked=asked, answer=answer, trouble=trouble
@@ -233,13 +269,16 @@ async def login_form() -> HTMLResponse:
 
 @router.post("/login")
 async def login(request: Request, service: Service) -> Response:
-    """Store the token in a cookie that scripts cannot read."""
+    """Exchange the token for a signed cookie that scripts cannot read."""
+    client, token = request.client.host if request.client else "", service.settings.token
     shown = _form(await request.body()).get("token", "").strip()
-    if service.settings.token is None or not is_token(shown, service.settings.token):
+    if token is None or not is_token(shown, token):
+        if service.wrong_tokens.add(client):
+            return _shown("login.html", 429, here="login", trouble="Too many wrong tokens. Try again in a minute.")
         return _shown("login.html", 401, here="login", trouble="The token is wrong.")
     answer = RedirectResponse("/", 303)
-    secure = request.url.scheme == "https"
-    answer.set_cookie(COOKIE, shown, httponly=True, samesite="strict", secure=secure, max_age=30 * 86_400)
+    session, secure = new_session(token), service.settings.tls
+    answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure, max_age=SESSION_SECONDS)
     return answer
 
 

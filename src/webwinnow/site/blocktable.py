@@ -7,6 +7,7 @@ distinguishes the value from the other cells of its table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -28,12 +29,18 @@ LABELLED_SURE, LABELLED_WORDS, LABELLED_LIKELY = 0.4, 12, -850
 least these log odds (thousandths; probability 0.3), which the contents of a box of related stories do not reach."""
 COPY = 0.5
 """A page is a copy of another if they share at least this part of the prose of the shorter one."""
+WHOLE_COPY, COPIED_WORDS, COPIED_BLOCKS = 0.8, 6, 3
+"""So it is if they share this part of the longer one, counted in blocks of so many words or more, and so many blocks:
+the paragraphs of some articles are short."""
 MOST_COMPARED, TEXTS_AT_ONCE = 1_000, 4_096
 """Pages of a site among which copies are looked for, and texts at a time: time and memory grow with their squares."""
+VARIED_BELOW = 0.5
+"""A path is varied if two pages have the same text there less often than this, the more the less often."""
 LABEL_EXCUSES = 0.5
 """The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
 Keys = NDArray[np.uint64]
+Floats = NDArray[np.float64]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -120,16 +127,19 @@ class BlockRows(PageTable):
 class SiteEvidence:
     """Evidence from the other pages of a site about each block of one page.
 
-    `share`: share of the other pages with the same text. `certain`: 0 to 1, how certain a text that they have is the
-    site's own: many have it, or it is in a path whose other texts are repeated too. `known`: 0 to 1, how well the
-    block's path is known, by the number of pages that have it; `mean`: the page model's mean log odds there; `fixed`:
-    the share of its blocks that other pages repeat, times `known`; `field`: 0 to 1, how far each page has one block
-    there, with a text of its own.
+    `share`: share of the other pages with the same text; where each page fills the block's path with another text, only
+    those that have it there count (the team of a player, which is in the menu of all teams too). `supported`: 0 to 1,
+    by the number of pages that have the text. `certain`: 0 to 1, how certain such a text is the site's own: many pages
+    have it, or it is in a path whose other texts are repeated too. `known`: 0 to 1, how well the block's path is known,
+    by the number of pages that have it; `mean`: the page model's mean log odds there; `fixed`: the share of its blocks
+    that other pages repeat, times `known`; `field`: 0 to 1, how far each page has one block there, with a text of its
+    own.
     `labelled`: 0 to 1, how far the block is what follows a label: one value per page that differs between pages.
     `records`: the probability that the site is one of records (`cleaning.combined`).
     """
 
     share: NDArray[np.float64]
+    supported: NDArray[np.float64]
     certain: NDArray[np.float64]
     known: NDArray[np.float64]
     mean: NDArray[np.float64]
@@ -146,8 +156,9 @@ KNOWN_AT = 3.0
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockTable(ArrayTable):
     """Counts of a site's blocks: texts of more than one page; paths with their pages, blocks, blocks whose text is
-    repeated and sum of log odds; paths after a label (`after_`) with their pages, blocks, pairs of blocks with equal
-    text and sum of log odds; and totals of the site (`whole`).
+    repeated, sum of log odds and sum of the other pages that have a block's text at the same path; texts at a path
+    (`placed_`) of more than one page; paths after a label (`after_`) with their pages, blocks, pairs of blocks with
+    equal text and sum of log odds; and totals of the site (`whole`).
     """
 
     text_key: Keys
@@ -157,6 +168,9 @@ class BlockTable(ArrayTable):
     path_blocks: NDArray[np.int64]
     path_fixed: NDArray[np.int64]
     path_logit: NDArray[np.int64]
+    path_same: NDArray[np.int64]
+    placed_key: Keys
+    placed_pages: NDArray[np.int64]
     after_key: Keys
     after_pages: NDArray[np.int64]
     after_blocks: NDArray[np.int64]
@@ -180,6 +194,8 @@ class BlockTable(ArrayTable):
         text_pages = _pages_of(of_text, rows.page, len(text), pages)
         repeated = (text_pages > 1)[of_text]
         path, of_path = np.unique(rows.path, return_inverse=True)
+        placed, of_placed = np.unique(_placed(rows.text, rows.path), return_inverse=True)
+        placed_pages = _pages_of(of_placed, rows.page, len(placed), pages)
         places = _after_labels(rows, of_text, repeated, pages)
         on_pages, blocks, same = (
             lookup(places["key"], places[name], places["of"]) for name in ("pages", "blocks", "same")
@@ -193,6 +209,9 @@ class BlockTable(ArrayTable):
             path_blocks=np.bincount(of_path, minlength=len(path)),
             path_fixed=np.bincount(of_path[repeated], minlength=len(path)),
             path_logit=_summed(of_path, rows.logit, len(path)),
+            path_same=_summed(of_path, placed_pages[of_placed] - 1, len(path)),
+            placed_key=placed[placed_pages > 1],
+            placed_pages=placed_pages[placed_pages > 1],
             **{f"after_{name}": found for name, found in places.items() if name != "of"},
             whole=_whole(rows, of_path, text_pages[of_text], labelled),
         )
@@ -202,7 +221,7 @@ class BlockTable(ArrayTable):
         own = 1 if learned else 0
         others = max(self.pages - own, 1)
         text_pages = self.pages_that_say(evidence.text)
-        elsewhere = np.maximum(text_pages - 1 if learned else text_pages - (text_pages == 1), 0).astype(np.float64)
+        elsewhere = _elsewhere(text_pages, learned)
         _, of_path = np.unique(evidence.path, return_inverse=True)
         paths = int(of_path.max(initial=-1)) + 1
         mine = np.bincount(of_path, minlength=paths)[of_path] * own
@@ -210,7 +229,7 @@ class BlockTable(ArrayTable):
         mine_logit = _summed(of_path, np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64), paths)[of_path] * own
         found = {
             name: lookup(self.path_key, getattr(self, f"path_{name}"), evidence.path)
-            for name in ("pages", "blocks", "fixed", "logit")
+            for name in ("pages", "blocks", "fixed", "logit", "same")
         }
         blocks = np.maximum(found["blocks"] - mine, 0).astype(np.float64)
         on_pages = np.maximum(found["pages"] - own, 0).astype(np.float64)
@@ -218,13 +237,22 @@ class BlockTable(ArrayTable):
         mean = np.where(blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
         repeated = np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
         fixed = known * repeated
+        placed_pages = lookup(self.placed_key, self.placed_pages, _placed(evidence.text, evidence.path), missing=1)
+        mine_same = np.bincount(of_path, weights=placed_pages - 1, minlength=paths)[of_path] * own
+        same = (found["same"] - 2 * mine_same) / np.maximum(blocks * max(others - 1, 1), 1)
+        varied = known * np.clip(1 - same / VARIED_BELOW, 0, 1)
+        here = _elsewhere(placed_pages, learned) / others
+        share = np.minimum(elsewhere / others, 1.0)
+        share -= varied * np.maximum(share - here, 0)
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
-        field = known * (on_pages / others) * (1 - fixed) / np.maximum(times, 1.0)
+        field = known * (on_pages / others) * np.maximum(1 - fixed, varied) / np.maximum(times, 1.0)
         after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
         labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
+        supported = _known(elsewhere)
         return SiteEvidence(
-            share=np.minimum(elsewhere / others, 1.0),
-            certain=np.maximum(_known(elsewhere), repeated),
+            share=share,
+            supported=supported,
+            certain=np.maximum(supported, repeated),
             known=np.maximum(known, after_known),
             mean=mean + after_known * (after_mean - mean),
             fixed=fixed * (1 - labelled),
@@ -254,7 +282,7 @@ class BlockTable(ArrayTable):
     @classmethod
     def of_columns(cls, columns: dict[str, Array]) -> BlockTable:
         """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        for of in ("text", "path", "after"):
+        for of in ("text", "path", "placed", "after"):
             keys = columns[f"{of}_key"]
             if any(len(columns[name]) != len(keys) for name in columns if name.startswith(f"{of}_")):
                 raise ValueError("blocks with arrays of different lengths")
@@ -270,22 +298,37 @@ class BlockTable(ArrayTable):
 def copies(rows: BlockRows) -> NDArray[np.bool_]:
     """Which pages are copies of another with a lower key: the same article under another URL, or a part of it.
 
-    They share several paragraphs of probable prose (a single one may be a field of two records). Paragraphs that more
-    than two pages and half of the site have are not compared: those are the site's.
+    They share several paragraphs of probable prose (a single one may be a field of two records), or nearly all of their
+    probable content.
+    """
+    part, shared = _similar(rows, LONG_BLOCK, np.minimum)
+    alike = (shared > 1) & (part >= COPY)
+    part, shared = _similar(rows, COPIED_WORDS, np.maximum)
+    alike |= (shared >= COPIED_BLOCKS) & (part >= WHOLE_COPY)
+    found = np.zeros(len(rows.page_key), np.bool_)
+    for k in np.flatnonzero(np.tril(alike, -1).any(axis=1)).tolist():
+        found[k] = bool((alike[k, :k] & ~found[:k]).any())
+    return found
+
+
+def _similar(
+    rows: BlockRows, least_words: int, size_of: Callable[[Floats, Floats], Floats]
+) -> tuple[Floats, NDArray[np.float32]]:
+    """The share of the words, by the size of two pages, that they have in common, and in how many blocks.
+
+    Only blocks of probable content with `least_words` or more count. Blocks that more than two pages
+    and half of the site have are not compared: those are the site's.
     """
     pages = len(rows.page_key)
-    prose = (rows.words >= LONG_BLOCK) & (rows.logit > 0)
+    prose = (rows.words >= least_words) & (rows.logit > 0)
     _, first, of_text = np.unique(rows.text[prose], return_index=True, return_inverse=True)
     text, page = np.divmod(np.unique(of_text * pages + rows.page[prose]), max(pages, 1))
     on_pages = np.bincount(text, minlength=len(first))
     words = np.where(on_pages <= max(pages / 2, 2), rows.words[prose][first], 0).astype(np.float32)
     size, is_shared = np.bincount(page, words[text], pages), (on_pages > 1) & (words > 0)
-    shared, paragraphs = _common(np.cumsum(is_shared)[text] - 1, page, is_shared[text], words[is_shared], pages)
-    found = np.zeros(pages, np.bool_)
-    for k in np.flatnonzero(paragraphs.diagonal() > 1).tolist():
-        alike = (paragraphs[k, :k] > 1) & (shared[k, :k] >= COPY * np.minimum(size[:k], size[k]))
-        found[k] = bool((alike & ~found[:k]).any())
-    return found
+    shared, blocks = _common(np.cumsum(is_shared)[text] - 1, page, is_shared[text], words[is_shared], pages)
+    sizes: Floats = size[: len(shared)].astype(np.float64)
+    return shared / np.maximum(size_of(sizes[:, None], sizes[None, :]), 1.0), blocks
 
 
 def _common(
@@ -304,6 +347,11 @@ def _common(
         shared += said.T @ (said * weight[:, None])
         count += said.T @ said
     return shared, count
+
+
+def _elsewhere(pages: NDArray[np.int64], learned: bool) -> NDArray[np.float64]:
+    """On how many other pages something is, given on how many it is; 1 stands for none if this page is no part."""
+    return np.maximum(pages - 1 if learned else pages - (pages == 1), 0).astype(np.float64)
 
 
 def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
@@ -330,6 +378,12 @@ def lookup(keys: Keys, values: Array, wanted: Keys, missing: float = 0) -> Array
         return np.full(len(wanted), missing, values.dtype)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[at] == wanted, values[at], missing)
+
+
+def _placed(text: Keys, path: Keys) -> Keys:
+    """A key of each text at its path."""
+    keys: Keys = text * _ODD + path
+    return keys
 
 
 def _after(text: Keys, path: Keys, follows: NDArray[np.bool_]) -> Keys:

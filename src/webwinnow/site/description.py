@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from webwinnow.counted import counted
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.noisemap import Marks, NoiseMap
 from webwinnow.site.styletree import LEAF
@@ -21,13 +22,14 @@ def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH, tree: str | Non
 
     Levels below `depth`, and below noisy or meaningful elements, are left out.
     """
-    yield f"{model.shown_name}: {model.pages:,} pages learned"
+    yield f"{model.shown_name}: {counted(model.pages, 'page')} learned"
     yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
     if model.cst is not None:
-        yield f"compressed structure tree: {len(model.cst):,} elements, {len(model.cst.feature):,} features"
+        features = counted(len(model.cst.feature), "feature")
+        yield f"compressed structure tree: {counted(len(model.cst), 'element')}, {features}"
     for name in model.noise_trees:
         elements = len(model.noise_tree(name))
-        yield f"{TREE_NAMES[name]}: {elements:,} elements, threshold {model.thresholds[name]:.3f}"
+        yield f"{TREE_NAMES[name]}: {counted(elements, 'element')}, threshold {model.thresholds[name]:.3f}"
     if tree is None and not model.noise_trees:
         return
     shown = tree or model.noise_trees[0]
@@ -56,7 +58,7 @@ def _tree(noise: NoiseMap, marks: Marks, labels: dict[int, str], depth: int) -> 
         i, level = open_branches.pop()
         sign = "-" if marks.noisy[i] else "+" if marks.meaningful[i] else "~"
         inside = children[i] if sign == "~" and level < depth else []
-        hidden = f"  ({below[i] - 1:,} elements inside)" if not inside and below[i] > 1 else ""
+        hidden = f"  ({counted(int(below[i]) - 1, 'element')} inside)" if not inside and below[i] > 1 else ""
         shown = f"{styles[i]:6,}" if site.kind[i] != LEAF else " " * 6
         name = labels.get(int(site.style[i]), "#text" if site.style[i] == 0 else "?")
         yield f"{site.m[i]:5,}  {shown}  {importance.composite[i]:10.3f}  {'  ' * level}{sign} {name}{hidden}"

@@ -66,8 +66,8 @@ def join_epoch(
     """
     kept = list(earlier[-(epochs - 1) :]) if epochs > 1 else []
     known = {key for sums in kept for key in sums.keys}
-    site, parts, pagelets = earlier[-1].site, earlier[-1].parts, earlier[-1].pagelet_settings
-    fresh, shown = SiteSums(site, parts, pagelets), []
+    site, parts, pagelets, css = (getattr(earlier[-1], name) for name in ("site", "parts", "pagelet_settings", "css"))
+    fresh, shown = SiteSums(site, parts, pagelets, css=css), []
     for tree in trees():
         beat()
         key, evidence = page_fingerprint(tree), PageEvidence.of(tree)
@@ -78,7 +78,7 @@ def join_epoch(
     if BLOCKS in parts and familiar < FAMILIAR:
         if len(shown) < LEAST_REDESIGNED:
             return Epoch(None, None, familiar, False)
-        whole = SiteSums(site, parts, pagelets)
+        whole = SiteSums(site, parts, pagelets, css=css)
         for tree in trees():
             beat()
             whole.add(tree)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.pagemeta import name_key
 from webwinnow.pagetree import PageTree
+from webwinnow.parsing import ParseLimits
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -33,6 +34,8 @@ from webwinnow.site.sums import (
     SiteSums,
     check_styles,
     check_texts,
+    css_note,
+    noted_css,
     pack_site,
     read_labels,
     site_name,
@@ -40,7 +43,7 @@ from webwinnow.site.sums import (
 from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
 from webwinnow.words import StopList
 
-FORMAT = ModelFormat("site model", 8, "learn the site again")
+FORMAT = ModelFormat("site model", 9, "learn the site again")
 SHARED_NAME, SHARED_PAGES = 0.2, 3
 """A name of this share of the pages, and of so many, does not distinguish one of them (ours)."""
 SHOWN_LABELS = 20_000
@@ -83,6 +86,9 @@ class LearnedSite:
     """A readable name of an element, by its style."""
     has_texts: bool = True
     """Whether texts were counted; otherwise `text_key` is empty."""
+    css: bool | None = None
+    """Whether the rules of style sheets are part of the styles (`ParseLimits.css`), as they must be in pages that are
+    cleaned with this model; None if that is not known."""
 
     @property
     def pages(self) -> int:
@@ -131,7 +137,17 @@ class LearnedSite:
             else None,
             labels={style: sums.labels[style] for style in styles[:SHOWN_LABELS]},
             has_texts=TEXTS in sums.parts,
+            css=sums.css,
             **trees,
+        )
+
+    @classmethod
+    def of_one(cls, fingerprint: int) -> Self:
+        """A site of one page: nothing repeats."""
+        none, counts = np.zeros(0, np.uint64), np.zeros(0, np.int32)
+        keys = np.array([fingerprint], np.uint64)
+        return cls(
+            site="", page_keys=keys, text_key=none, text_pages=counts, name_key=none, name_pages=counts, has_texts=False
         )
 
     @property
@@ -151,6 +167,8 @@ class LearnedSite:
 
     def shares_name(self, name: str) -> bool:
         """Whether many pages have this title, part of a title or heading."""
+        if not len(self.name_key):
+            return False
         found = lookup(self.name_key, self.name_pages, np.array([name_key(name)], np.uint64))
         return int(found[0]) >= max(SHARED_NAME * self.pages, SHARED_PAGES)
 
@@ -219,7 +237,7 @@ class LearnedSite:
         tables |= {BLOCKS: self.blocks, PAGELETS: self.pagelets, SEGMENTS: self.segments}
         return pack_site(
             FORMAT,
-            {"site": self.site, "thresholds": self.thresholds, "texts": self.has_texts},
+            {"site": self.site, "thresholds": self.thresholds, "texts": self.has_texts} | css_note(self.css),
             {name: getattr(self, name) for name in TEXT_DTYPES},
             self.labels,
             {name: table for name, table in tables.items() if table is not None},
@@ -255,6 +273,7 @@ class LearnedSite:
                 segments=_read(file, SegmentTable, SEGMENTS, SegmentTable.of_columns),
                 labels=read_labels(file),
                 has_texts=has_texts,
+                css=noted_css(file),
             )
 
     def save(self, path: Path | str) -> None:
@@ -265,6 +284,11 @@ class LearnedSite:
     def load(cls, path: Path | str) -> Self:
         """Read a model from a file."""
         return cls.from_bytes(FORMAT.load(path), str(path))
+
+
+def limits_for(model: LearnedSite | None, limits: ParseLimits) -> ParseLimits:
+    """Return the limits to parse a page with that is cleaned with a model: their styles must be of the same kind."""
+    return limits if model is None or model.css is None else replace(limits, css=model.css)
 
 
 def _are_thresholds(found: object, trees: Mapping[str, SiteTree | None]) -> bool:

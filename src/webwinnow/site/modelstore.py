@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import BinaryIO, Final
 
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.errors import MissingExtra, ModelError
+from webwinnow.errors import InputError, MissingExtra, ModelError
 from webwinnow.site.learned import LearnedSite
-from webwinnow.storage import atomic_file, write_file
+from webwinnow.storage import ParquetReader, atomic_file, write_file
 
 MODEL_SUFFIX = ".model.npz"
 SUMS_SUFFIX = ".sums.npz"
@@ -135,100 +134,89 @@ GROUP_MODELS: Final = 16
 
 
 class ModelTable:
-    """Models by the name of their site, in a Parquet file with the columns `site` (ascending) and `model`."""
+    """Models by the name of their site, in a Parquet file with the columns `site` and `model`."""
 
     def __init__(self, path: Path) -> None:
-        _needs_pyarrow()
-        import pyarrow.parquet as pq  # noqa: PLC0415 (an optional extra)
-
         self.path = path
         try:
-            self._table = pq.ParquetFile(path, memory_map=True, pre_buffer=False)
-            _check_columns(self._table.schema_arrow)
-            groups = range(self._table.num_row_groups)
-            self._first = [self._sites(group)[0] for group in groups]
-            if None in self._first:
-                raise ValueError("a site has no name")
-        except (OSError, ValueError, KeyError, IndexError, NotImplementedError) as error:
+            self._table = ParquetReader(path, "a table of models")
+            _check_columns(self._table)
+            self._group_of: dict[str, int] = {}
+            for group, (site,) in self._table.rows(["site"]):
+                if not isinstance(site, str):
+                    raise ValueError("a site has no name")
+                self._group_of[site] = group
+        except (InputError, ValueError) as error:
             raise ModelError(
                 f"{path} is not a table of models; make one with: webwinnow models pack ({error})"
             ) from None
-        if self._first != sorted(self._first):
-            raise ModelError(f"{path} is damaged: its sites are not in order; pack the models again")
 
     def written(self, site: str) -> int | None:
         """0 for a known site, None for an unknown one: a table does not change while it is open."""
-        return 0 if self._place(site) is not None else None
+        return 0 if site in self._group_of else None
 
     def find(self, site: str) -> LearnedSite | None:
         """The model of a site; None for an unknown site."""
-        place = self._place(site)
-        if place is None:
+        if site not in self._group_of:
             return None
-        model = self._read(self._column(place[0], "model")[place[1]], site)
+        packed = dict(self._rows([self._group_of[site]])).get(site)
+        model = self._read(packed, site)
         if model.site != site:
             raise ModelError(f"{self.path} has the model of {model.site!r} for {site!r}; learn the site again")
         return model
 
     def models(self, on_damaged: Callable[[str], None] | None = None) -> Iterator[LearnedSite]:
         """All models, by site. A damaged one is reported to `on_damaged` and skipped, or raises where that is None."""
-        for group in range(self._table.num_row_groups):
-            for site, packed in zip(self._sites(group), self._column(group, "model"), strict=True):
-                try:
-                    model = self._read(packed, site)
-                except ModelError as error:
-                    if on_damaged is None:
-                        raise
-                    on_damaged(str(error))
-                    continue
-                yield model
+        for site, packed in self._rows(None):
+            try:
+                model = self._read(packed, site)
+            except ModelError as error:
+                if on_damaged is None:
+                    raise
+                on_damaged(str(error))
+                continue
+            yield model
 
-    def _read(self, packed: Any, site: str) -> LearnedSite:
-        return LearnedSite.from_bytes(packed.as_py() or b"", f"{self.path}: {site}")
+    def _read(self, packed: bytes | None, site: str) -> LearnedSite:
+        return LearnedSite.from_bytes(packed or b"", f"{self.path}: {site}")
 
-    def _place(self, site: str) -> tuple[int, int] | None:
-        """The row group of a site, and its row there."""
-        group = bisect_right(self._first, site) - 1
-        if group < 0 or site not in (sites := self._sites(group)):
-            return None
-        return group, sites.index(site)
-
-    def _sites(self, group: int) -> list[str]:
-        sites: list[str] = self._column(group, "site").to_pylist()
-        return sites
-
-    def _column(self, group: int, name: str) -> Any:
+    def _rows(self, groups: list[int] | None) -> Iterator[tuple[str, bytes | None]]:
         try:
-            return self._table.read_row_group(group, columns=[name], use_threads=False).column(name)
-        except (OSError, ValueError) as error:
+            for _, (site, packed) in self._table.rows(["site", "model"], groups=groups):
+                yield site, packed
+        except InputError as error:
             raise ModelError(f"{self.path} is damaged ({error}); pack the models again") from None
 
     @classmethod
     def pack(cls, folder: ModelFolder, path: Path) -> int:
         """Write the models of a folder into a new table; returns how many."""
+        with atomic_file(path) as file:
+            return cls.pack_into(folder, file)
+
+    @classmethod
+    def pack_into(cls, folder: ModelFolder, file: BinaryIO) -> int:
+        """Write the models of a folder as a table into an open file; returns how many."""
         _needs_pyarrow()
         import pyarrow as pa  # noqa: PLC0415 (an optional extra)
         import pyarrow.parquet as pq  # noqa: PLC0415
 
-        found = sorted((LearnedSite.load(file).site, file) for file in folder.models())
+        found = sorted((LearnedSite.load(model).site, model) for model in folder.models())
         kinds: dict[str, pa.DataType] = {"site": pa.large_string(), "model": pa.large_binary()}
         schema = pa.schema(kinds)
-        with atomic_file(path) as file, pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out:
+        with pq.ParquetWriter(file, schema, compression="zstd", use_dictionary=False) as out:
             for at in range(0, len(found), GROUP_MODELS):
                 rows = found[at : at + GROUP_MODELS]
-                columns = {"site": [site for site, _ in rows], "model": [file.read_bytes() for _, file in rows]}
+                columns = {"site": [site for site, _ in rows], "model": [model.read_bytes() for _, model in rows]}
                 out.write_table(pa.table(columns, schema=schema))
         return len(found)
 
 
-def _check_columns(schema: Any) -> None:
+def _check_columns(table: ParquetReader) -> None:
     """`ValueError` where the table lacks our columns."""
-    import pyarrow as pa  # noqa: PLC0415 (an optional extra)
-
-    texts, packed = (pa.string(), pa.large_string()), (pa.binary(), pa.large_binary())
-    for name, kinds in (("site", texts), ("model", packed)):
-        if name not in schema.names or schema.field(name).type not in kinds:
-            raise ValueError(f"it has no column {name} of {kinds[0]}")
+    for name, kind in (("site", "text"), ("model", "bytes")):
+        found = [column for column in table.columns if column.name == name]
+        if len(found) != 1 or not getattr(found[0], f"is_{kind}"):
+            raise ValueError(f"it has no column {name} of {kind}")
 
 
 def open_models(path: Path) -> ModelFolder | ModelTable:

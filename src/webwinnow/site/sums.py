@@ -32,6 +32,7 @@ from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_f
 from webwinnow.urls import canonical
 from webwinnow.words import StopList
 
+SAME_CSS = "use the option for all pages of a site or for none"
 FORMAT = ModelFormat("site sums", 7, "learn the site again")
 LEARNED_PAGES = 500
 """Pages learned from one site at most (thesis 5.3 samples 500)."""
@@ -57,7 +58,7 @@ T = TypeVar("T")
 
 def page_key(url: str, seed: int = 0) -> int:
     """`xxh3(seed, canonical URL)`, by which pages are sampled."""
-    return xxh3_64_intdigest(canonical(url).encode("utf-8", "replace"), seed=seed)
+    return xxh3_64_intdigest(canonical(url, routes=True).encode("utf-8", "replace"), seed=seed)
 
 
 def choose_pages(pages: Iterable[tuple[int, str, T]], k: int = LEARNED_PAGES) -> list[T]:
@@ -90,12 +91,14 @@ class SiteSums:
         parts: frozenset[str] = ALL_PARTS,
         pagelets: PageletSettings | None = None,
         stops: StopList | None = None,
+        *,
+        css: bool | None = None,
     ) -> None:
         if unknown := parts - ALL_PARTS:
             raise ModelError(
                 f"no part {', '.join(sorted(unknown))} of a site; there are: {', '.join(sorted(ALL_PARTS))}"
             )
-        self.site, self.parts = site, parts
+        self.site, self.parts, self.css = site, parts, css
         self.keys: list[int] = []
         self.text_pages: Counter[int] = Counter()
         self.name_pages: Counter[int] = Counter()
@@ -121,7 +124,8 @@ class SiteSums:
         """Add one page. Its evidence from the page model is computed if it is needed and not given."""
         page = PageContext(tree, evidence)
         self.keys.append(page_fingerprint(tree))
-        self.name_pages.update((page.evidence.names if BLOCKS in self.parts else page_names(tree)).tolist())
+        known = None if evidence is None else evidence.names
+        self.name_pages.update((page_names(tree, page.hints) if known is None else known).tolist())
         if BLOCKS in self.parts:
             self.rows.append(BlockRows.of_page(self.keys[-1], page.evidence))
         if TEXTS in self.parts:
@@ -142,6 +146,7 @@ class SiteSums:
         """Add a page for the part `blocks` alone; `key` is its `page_fingerprint`."""
         if self.parts != {BLOCKS}:
             raise ModelError("a page without its tree can be added to the part blocks only")
+        assert evidence.names is not None
         self.keys.append(key)
         self.name_pages.update(evidence.names.tolist())
         self.rows.append(BlockRows.of_page(key, evidence))
@@ -183,7 +188,9 @@ class SiteSums:
         given = list(several)
         if len({(one.site, one.parts, one.pagelet_settings) for one in given}) != 1:
             raise ModelError("only sums of one site with the same parts and pagelets can be merged")
-        merged = cls(given[0].site, given[0].parts, given[0].pagelet_settings)
+        if {True, False} <= {one.css for one in given}:
+            raise ModelError(f"parts of the site {given[0].site} were learned with --css, others without; {SAME_CSS}")
+        merged = cls(given[0].site, given[0].parts, given[0].pagelet_settings, css=given[-1].css)
         merged.keys = [key for one in given for key in one.keys]
         if shared := len(merged.keys) - len(set(merged.keys)):
             raise ModelError(
@@ -215,7 +222,8 @@ class SiteSums:
             tables[PAGELETS] = self.pagelets()
         if SEGMENTS in self.parts:
             tables[SEGMENTS] = SegmentRows.merge(self.segments)
-        return pack_site(FORMAT, {"site": self.site, "parts": sorted(self.parts)}, arrays, self.labels, tables)
+        about = {"site": self.site, "parts": sorted(self.parts)} | css_note(self.css)
+        return pack_site(FORMAT, about, arrays, self.labels, tables)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the sums") -> Self:
@@ -227,7 +235,7 @@ class SiteSums:
                 raise ValueError("its parts are unknown")
             for of in ("text", "name"):
                 check_texts(texts[f"{of}_key"], texts[f"{of}_pages"], texts["page_keys"], least=1)
-            sums, page_keys = cls(site_name(file), frozenset(parts)), texts["page_keys"]
+            sums, page_keys = cls(site_name(file), frozenset(parts), css=noted_css(file)), texts["page_keys"]
             sums.keys = page_keys.tolist()
             sums.text_pages, sums.name_pages = (
                 Counter(dict(zip(texts[f"{of}_key"].tolist(), texts[f"{of}_pages"].tolist(), strict=True)))
@@ -290,6 +298,19 @@ def pack_site(
     for name, table in tables.items():
         arrays |= table.columns(f"{name}_")
     return format.pack(about | {"style_version": STYLE_VERSION}, arrays)
+
+
+def css_note(css: bool | None) -> dict[str, Any]:
+    """What a file says about the styles of its pages: whether they have the rules of style sheets, if that is known."""
+    return {} if css is None else {"css": css}
+
+
+def noted_css(file: ModelFile) -> bool | None:
+    """Whether a file was learned with `ParseLimits.css`; None for older files, which do not say."""
+    css = file.about.get("css")
+    if not isinstance(css, bool | None):
+        raise ValueError("it does not say whether style sheets were read")
+    return css
 
 
 def check_styles(file: ModelFile, name: str) -> None:

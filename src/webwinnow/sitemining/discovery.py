@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from webwinnow.counted import counted
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.records import PageRecord
 from webwinnow.sitemining.fusion import Neighbours
@@ -66,7 +67,7 @@ class DiscoverySettings:
         if not waiting:
             return "no site on topic links to one that is not known"
         if read >= self.sites:
-            return f"{read:,} sites were read, as many as wanted"
+            return f"{counted(read, 'site was', 'sites were')} read, as many as wanted"
         if since_found >= self.fruitless:
             return (
                 f"none of the last {since_found:,} sites is on topic: {since_found - unread:,} off topic, "

@@ -2,45 +2,86 @@
 
 `marshal` knows numbers, strings, bytes, tuples, lists and dicts, nothing that runs code on reading. Both ends are the
 same Python and the same webwinnow; frames are never kept in files or sent to other machines.
+
+Long byte strings, such as pages, follow their frame instead of being part of it: they are written from where they are,
+and read to where they stay.
 """
 
 from __future__ import annotations
 
 import marshal
 import struct
+from collections.abc import Iterator
 from typing import IO, Any, Final
 
 LARGEST_FRAME: Final = 1 << 40
 """Bytes of a frame; a larger length means that the two ends have lost step."""
+LONG_BYTES: Final = 1 << 15
+"""Bytes of a string that follows its frame."""
+_LENGTHS: Final = struct.Struct("<QQ")
+"""Bytes of a frame, and the number of strings that follow it."""
 _LENGTH: Final = struct.Struct("<Q")
 
 
+def write_all(stream: IO[bytes], data: bytes | memoryview) -> None:
+    """Write all bytes or raise `OSError`: an unbuffered file or pipe may take only some at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
+
+
 def write_frame(stream: IO[bytes], message: Any) -> None:
-    """Write a message and flush it. An unbuffered pipe may take it in several parts."""
-    body = marshal.dumps(message)
-    for part in (_LENGTH.pack(len(body)), body):
-        rest = memoryview(part)
-        while rest:
-            rest = rest[stream.write(rest) or 0 :]
+    """Write a message and flush it. A `memoryview` of bytes in a tuple or list is read as bytes."""
+    long: list[bytes | memoryview] = []
+    body = marshal.dumps(_without_long(message, long))
+    write_all(stream, _LENGTHS.pack(len(body), len(long)) + body)
+    for data in long:
+        write_all(stream, _LENGTH.pack(len(data)))
+        write_all(stream, data)
     stream.flush()
 
 
 def read_frame(stream: IO[bytes]) -> Any:
     """Read the next message. Raises `EOFError` where the other end has closed the pipe, inside a frame or between."""
-    (size,) = _LENGTH.unpack(_read_exactly(stream, _LENGTH.size))
-    if size > LARGEST_FRAME:
-        raise EOFError(f"a frame of {size:,} bytes")
-    return marshal.loads(_read_exactly(stream, size))
+    size, following = _LENGTHS.unpack(_read_exactly(stream, _LENGTHS.size))
+    message = marshal.loads(_read_exactly(stream, size))
+    if not following:
+        return message
+    return _with_long(message, (_read_long(stream) for _ in range(following)))
+
+
+def _without_long(value: Any, long: list[bytes | memoryview]) -> Any:
+    """A message with `...` for each long string, which is added to `long`."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind([_without_long(item, long) for item in value])
+    if kind is memoryview or (kind is bytes and len(value) >= LONG_BYTES):
+        long.append(value)
+        return ...
+    return value
+
+
+def _with_long(value: Any, long: Iterator[bytes]) -> Any:
+    """A message with its long strings again."""
+    if value is ...:
+        return next(long)
+    kind = type(value)
+    return kind([_with_long(item, long) for item in value]) if kind is tuple or kind is list else value
+
+
+def _read_long(stream: IO[bytes]) -> bytes:
+    return _read_exactly(stream, *_LENGTH.unpack(_read_exactly(stream, _LENGTH.size)))
 
 
 def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+    if size > LARGEST_FRAME:
+        raise EOFError(f"a frame of {size:,} bytes")
     data = stream.read(size)
     if len(data) == size:
         return data
-    parts = [data]
-    while data and (left := size - sum(map(len, parts))):
-        data = stream.read(left)
-        parts.append(data)
-    if not data:
-        raise EOFError
+    parts = [data]  # a pipe gives a part at a time
+    while size := size - len(parts[-1]):
+        parts.append(stream.read(size))
+        if not parts[-1]:
+            raise EOFError
     return b"".join(parts)

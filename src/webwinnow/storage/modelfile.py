@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import struct
 import tokenize
 import zipfile
 import zlib
@@ -19,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, get_args, get_origin, get_type_hints
 
@@ -30,9 +32,20 @@ from webwinnow.storage.atomic import write_file
 
 LARGEST_ARRAY: Final = 1 << 30
 """Bytes of one array of a model file. No real model comes close: a larger array is damage or an attack."""
-LARGEST_MODEL: Final = 1 << 32
+LARGEST_MODEL: Final = 1 << 31
 """Bytes of all arrays of a model file, decompressed."""
-LARGEST_HEADER: Final = 1 << 27
+MOST_RATIO: Final = 100
+"""Decompressed bytes per byte of the file, above `RATIO_FLOOR`. Ours: models compress by 2 to 10, a bomb by 1,000."""
+RATIO_FLOOR: Final = 1 << 26
+LARGEST_HEADER: Final = 1 << 25
+"""Bytes of the metadata. Ours: two million names of features, of 16 bytes each."""
+HEADER_FLOOR: Final = 1 << 20
+"""Bytes of metadata above which `MOST_RATIO` is checked for it alone."""
+MOST_VALUES: Final = 4_000_000
+"""Values of the metadata: an empty list takes 3 bytes there and 64 in memory. Ours: see `LARGEST_HEADER`."""
+VALUES_PER_BYTE: Final = 4
+"""Values of the metadata per byte of the file, above `VALUES_FLOOR`. Ours: a model of words has one in 20 bytes."""
+VALUES_FLOOR: Final = 100_000
 MOST_ENTRIES: Final = 10_000
 HEADER: Final = "header.json"
 _SUFFIX: Final = ".npy"
@@ -41,7 +54,7 @@ Array = NDArray[Any]
 
 _UNREADABLE: Final = (
     *(ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, OverflowError, MemoryError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error, SettingsError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, tokenize.TokenError, SettingsError),
 )
 """What reading a foreign or damaged file may raise."""
 
@@ -53,11 +66,11 @@ class ArrayTable:
     NOT_STORED: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def dtypes(cls) -> dict[str, np.dtype[Any]]:
+    @cache
+    def dtypes(cls) -> Mapping[str, np.dtype[Any]]:
         """The dtype of each array field, from its annotation (`NDArray[np.int64]`)."""
-        hints = get_type_hints(cls)
-        arrays = [name for name in hints if get_origin(hints[name]) is np.ndarray and name not in cls.NOT_STORED]
-        return {name: np.dtype(get_args(get_args(hints[name])[1])[0]) for name in arrays}
+        kinds = {name: _element(hint) for name, hint in get_type_hints(cls).items() if name not in cls.NOT_STORED}
+        return {name: np.dtype(kind) for name, kind in kinds.items() if kind is not None}
 
     @classmethod
     def empty(cls) -> Self:
@@ -67,6 +80,14 @@ class ArrayTable:
     def columns(self, prefix: str = "") -> dict[str, Array]:
         """The arrays by name."""
         return {prefix + name: getattr(self, name) for name in self.dtypes()}
+
+
+def _element(hint: Any) -> Any:
+    """The type of an array's elements, from its annotation; None for what is no array."""
+    origin = get_origin(hint)
+    if origin is np.ndarray:
+        return get_args(get_args(hint)[1])[0]
+    return get_args(hint)[0] if origin is NDArray else None  # NDArray is a type alias of its own since numpy 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +217,7 @@ def pack_arrays(arrays: Mapping[str, Array], header: bytes | None = None) -> byt
 def read_arrays(path: Path, names: Iterable[str], *, largest: int = LARGEST_ARRAY) -> dict[str, Array]:
     """Some arrays of a `.npz` file, read-only. Raises `ValueError` where it is no such file or misses one."""
     try:
-        return _read_archive(path, largest, largest * MOST_ENTRIES, frozenset(names))[0]
+        return _read_archive(path, largest, largest, frozenset(names))[0]
     except _UNREADABLE as error:
         raise ValueError(str(error) or type(error).__name__) from None
 
@@ -217,8 +238,12 @@ def _read_archive(
             raise ValueError(f"it has {len(entries):,} entries with {len(names):,} names")
         if wanted is not None:
             entries = [archive.getinfo(name + _SUFFIX) for name in sorted(wanted)]
-        if sum(entry.file_size for entry in entries) > most:
+        size = sum(entry.file_size for entry in entries)
+        if size > most:
             raise ValueError(f"its arrays have more than {most:,} bytes")
+        packed = source.stat().st_size if isinstance(source, Path) else source.getbuffer().nbytes
+        if size > RATIO_FLOOR and size > MOST_RATIO * packed:
+            raise ValueError(f"its arrays have more than {MOST_RATIO} times the bytes of the file")
         header, arrays = None, {}
         for entry in entries:
             if entry.file_size > (LARGEST_HEADER if entry.filename == HEADER else largest):
@@ -226,10 +251,20 @@ def _read_archive(
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError(f"{entry.filename} is compressed by method {entry.compress_type}")
             if entry.filename == HEADER:
-                header = archive.read(entry)
+                if HEADER_FLOOR < entry.file_size > MOST_RATIO * packed:
+                    raise ValueError(f"its metadata has more than {MOST_RATIO} times the bytes of the file")
+                header = _checked_header(archive.read(entry), packed)
             else:
                 arrays[entry.filename.removesuffix(_SUFFIX)] = _array(archive.read(entry), entry.filename)
     return arrays, header
+
+
+def _checked_header(header: bytes, packed: int) -> bytes:
+    """The metadata of a file of `packed` bytes. Raises `ValueError` if it has more values than a model has."""
+    values = sum(map(header.count, (b",", b"[", b"{")))  # at least as many as there are
+    if values > min(MOST_VALUES, max(VALUES_FLOOR, VALUES_PER_BYTE * packed)):
+        raise ValueError(f"its metadata has {values:,} values")
+    return header
 
 
 def _array(data: bytes, name: str) -> Array:

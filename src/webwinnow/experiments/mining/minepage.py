@@ -129,7 +129,7 @@ def _counts(task: LabelledTask) -> dict[str, Any]:
         for name, row in zip(task.classes, task.counts, strict=True)
     ]
     more = "" if len(sites) == len(task.sites) else f"The first {len(sites)} of {len(task.sites):,} sites."
-    return {"head": ["", *sites, "all"], "rows": rows, "more": more}
+    return {"head": ["class", *sites, "all"], "rows": rows, "more": more}
 
 
 def _pairs(task: TaskResults, configuration: int, measure: str) -> tuple[list[Row], int]:
@@ -154,7 +154,7 @@ def _pairs(task: TaskResults, configuration: int, measure: str) -> tuple[list[Ro
 
 def _clustering(task: TaskResults) -> dict[str, Any]:
     """Tables 5-3 and 5-4."""
-    head = ["", "cleaning", "runs", "Ave(F)", "deviation", "least", "most"]
+    head = ["method", "cleaning", "runs", "Ave(F)", "deviation", "least", "most"]
     head += [f"F<{bound}" for bound in ClusterStatistics.BELOW]
     head += [f"F>={bound}" for bound in ClusterStatistics.AT_LEAST]
     found = [(one, statistics) for one in task.methods if (statistics := task.clustering(one.letter)) is not None]

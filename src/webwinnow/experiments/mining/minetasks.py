@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.counted import counted
 from webwinnow.errors import SettingsError
 
 SHOWN_NAMES = 6
@@ -102,7 +103,7 @@ class LabelledTask:
         placed = [k for k in labelled if sites[k] is not None]
         used = [k for k in placed if read is None or read[k]]
         if len(labelled) < len(rows):
-            notes.append(f"{_left_out(len(rows) - len(labelled), 'label')} (of {len(rows):,} pages).")
+            notes.append(f"{_left_out(len(rows) - len(labelled), 'label')} (of {counted(len(rows), 'page')}).")
         if len(placed) < len(labelled):
             notes.append(f"{_left_out(len(labelled) - len(placed), 'site')}.")
         if not rows:
@@ -173,4 +174,4 @@ class LabelledTask:
 def _left_out(count: int, lacking: str) -> str:
     if count == 1:
         return f"1 page has no {lacking} and is left out"
-    return f"{count:,} pages have no {lacking} and are left out"
+    return f"{counted(count, 'page has', 'pages have')} no {lacking} and {'is' if count == 1 else 'are'} left out"

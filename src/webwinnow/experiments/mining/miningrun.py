@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.collection import CollectionSettings, ParsedCollection
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
 from webwinnow.experiments.jobpool import AnswerCache, JobPool
 from webwinnow.experiments.mining import cleanedwords, minejobs
@@ -145,6 +146,7 @@ class _Rows:
     def __init__(self, file: TableFile, settings: MiningSettings, note: Callable[[str], None]) -> None:
         self.settings = settings.tasks
         columns = list(dict.fromkeys([settings.site, *(name for task in settings.tasks for name in task.columns)]))
+        file.check_pages()
         file.check(["html", *columns])
         rows = list(file.values(columns, note))
         self.values = {name: [row[k] for row in rows] for k, name in enumerate(columns)}
@@ -189,7 +191,8 @@ def _parsed(
         pages, collecting, tmp=tmp, on_progress=lambda stage, done, _: progress(stage, done, total)
     ) as collection:
         for error, count in collection.store.errors(SHOWN_ERRORS):
-            note(f"{count:,} pages could not be read and are left out: {error}")
+            unread = counted(count, "page could not be read and is", "pages could not be read and are")
+            note(f"{unread} left out: {error}")
         yield collection
 
 

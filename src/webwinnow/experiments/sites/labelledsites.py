@@ -12,7 +12,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.counted import counted
 from webwinnow.errors import InputError, PageRefused
+from webwinnow.io.inputs import known_page_count
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import parse
@@ -133,14 +135,15 @@ def read_sites(
     on_problem: Callable[[str], None],
 ) -> list[LabelledSite]:
     """Return the labelled sites of a file, by name. `InputError` if pages of one site have several labels."""
+    file.check_pages()
     file.check([label, site])
     labels: dict[str, str] = {}
     trees: dict[str, list[PageTree]] = defaultdict(list)
-    left_out = 0
+    left_out, total = 0, known_page_count([file.path])
     for number, ((topic, name), page) in enumerate(
         zip(file.values([label, site], on_problem), file.pages(on_problem), strict=True), start=1
     ):
-        on_progress("parse", number, None)
+        on_progress("parse", number, total)
         if topic is None or name is None or page.refused is not None:
             left_out += 1
             continue
@@ -153,13 +156,13 @@ def read_sites(
             continue
         try:
             with clock.of("parsing"):
-                tree = parse(page.body, url=page.url, content_type=page.content_type)
+                tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
         except PageRefused:
             left_out += 1
             continue
         trees[name].append(tree)
     if left_out:
-        on_problem(f"{left_out:,} pages without site, label or readable HTML were left out")
+        on_problem(f"{counted(left_out, 'page')} without site, label or readable HTML: left out")
     found = []
     for name in sorted(trees):
         own = trees.pop(name)

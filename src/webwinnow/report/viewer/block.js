@@ -86,6 +86,8 @@ function hold(r, from) {
     if (held >= 0) pane.class(held, "held", false);
     if (r >= 0) pane.class(r, "held", true);
   }
+  if (seen.boxes[held]) seen.boxes[held].classList.remove("held");
+  if (seen.boxes[r]) seen.boxes[r].classList.add("held");
   held = r;
   tell();
   if (r >= 0) for (const pane of shownPanes()) if (pane !== from) pane.reveal(r);

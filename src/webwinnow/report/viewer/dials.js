@@ -83,6 +83,7 @@ function refresh() {
   compare();
   legend();
   tell();
+  markSeen();
 }
 
 function showCounts(pane) {
@@ -143,6 +144,12 @@ function compare() {
 }
 
 function legend() {
+  const [first] = shownPanes();
+  const gone = [...first.totals].filter(([state]) => state !== "kept" && state !== "hidden");
+  const removed = gone.reduce((sum, [, words]) => sum + words, 0);
+  const summary = $("legend-sum");
+  summary.replaceChildren("Legend: ", make("b", "", count(first.totals.get("kept") ?? 0)), " words kept, ", make("b", "", count(removed)), " removed");
+  if (gone.length > 1) summary.append(` as ${gone.length} kinds`);
   const box = $("legend"), active = document.activeElement?.dataset?.category;
   box.replaceChildren();
   for (const category of categories) {

@@ -21,9 +21,17 @@ class Pane {
     if (this.number === 1) this.choice.append(new Option("no second method", ""));
     this.choice.addEventListener("change", () => choose(this, this.choice.value));
     this.counts = make("p", "counts");
-    top.append(this.choice, this.counts);
-    this.dialRow = make("div");
-    const line = make("div", "line");
+        this.dialRow = make("div");
+    const line = make("div", "line"), unfold = make("button", "quiet", "Command");
+    line.id = "line-" + this.letter.toLowerCase();
+    line.hidden = true;
+    unfold.type = "button";
+    unfold.setAttribute("aria-controls", line.id);
+    unfold.setAttribute("aria-expanded", "false");
+    unfold.addEventListener("click", () => {
+      line.hidden = !line.hidden;
+      unfold.setAttribute("aria-expanded", String(!line.hidden));
+    });
     this.command = make("code");
     this.command.tabIndex = 0;
     const copy = make("button", "", "Copy");
@@ -31,6 +39,7 @@ class Pane {
     copy.setAttribute("aria-label", `Copy the command line of ${this.letter}`);
     copy.addEventListener("click", () => copyText(this.command, copy));
     line.append(this.command, copy);
+    top.append(this.choice, unfold, this.counts);
     this.nearest = make("p", "nearest");
     head.append(top, this.dialRow, line, this.nearest);
 
@@ -105,6 +114,9 @@ class Pane {
     }
     if (/^[A-Za-z0-9-]{2,35}$/.test(page.language)) made.documentElement.lang = page.language;
     made.body.replaceChildren(root);
+    for (const table of made.querySelectorAll("table")) {  // only where whole words do not fit may they break
+      table.classList.toggle("wide", table.getBoundingClientRect().right > made.documentElement.clientWidth);
+    }
   }
 
   mark() {
@@ -136,14 +148,17 @@ class Pane {
     for (const span of this.spans[r] ?? []) span.classList.toggle(name, is);
   }
 
+  // Scroll to the first block that the method keeps, so that a page opens at its content and not at its menu.
+  openAtContent() {
+    const first = this.spans.findIndex((spans, r) => spans.length && !spans[0].hidden && this.stateOf(r) === "kept");
+    this.viewport.scrollTop = first < 0 ? 0 : Math.max(this.spans[first][0].getBoundingClientRect().top - 24, 0);
+  }
+
   reveal(r) {
     const span = this.spans[r]?.[0];
     if (!span || span.hidden || this.viewport.clientWidth === 0) return;
     const top = span.getBoundingClientRect().top;
-    if (isNarrow()) {
-      const y = this.frame.getBoundingClientRect().top + top;
-      if (y < 90 || y > innerHeight * 0.5) scrollBy({ top: y - innerHeight * 0.3 });
-    } else if (top < this.viewport.scrollTop + 30 || top > this.viewport.scrollTop + this.viewport.clientHeight - 60) {
+    if (top < this.viewport.scrollTop + 30 || top > this.viewport.scrollTop + this.viewport.clientHeight - 60) {
       this.viewport.scrollTop = top - this.viewport.clientHeight / 3;
     }
   }

@@ -42,23 +42,27 @@ async function openPage(number) {
   held = pointed = -1;
   const listed = site.pages[number];
   $("page-title").textContent = listed.title || listed.url || `page ${number + 1}`;
-  $("page-url").textContent = listed.url;
+  $("page-title").title = $("page-title").textContent;
+  $("page-url").textContent = $("page-url").title = listed.url;
   const said = Object.values(page.methods).find((one) => one.genre);
   const facts = [plural(listed.words, "word", "words"), plural(page.words.length, "block", "blocks")];
-  if (said) facts.push(`looks like ${/^[aeiou]/.test(said.genre) ? "an" : "a"} ${said.genre}`);
+  const article = said?.genre === "documentation" ? "" : /^[aeiou]/.test(said?.genre) ? "an " : "a ";
+  if (said) facts.push(`looks like ${article}${said.genre}`);
   for (const [name, one] of Object.entries(page.methods)) if (one.confidence !== null) facts.push(`${name}: confidence ${one.confidence.toFixed(2)}`);
   if (page.left_out) facts.push(`${count(page.left_out)} more blocks are not shown`);
   $("page-facts").textContent = facts.join(" · ");
   for (const pane of panes) {
     pane.draw();
-    pane.viewport.scrollTop = 0;
     if (pane.method) dialOf(pane);
   }
   for (const entry of document.querySelectorAll(".entry[aria-current=true]")) entry.setAttribute("aria-current", "false");
+  openSeen();
   listPages();
   const current = document.querySelector(".entry[aria-current=true]");
   if (!isNarrow()) current?.scrollIntoView({ block: "nearest" });
   refresh();
+  shownPanes()[0]?.openAtContent();
+  shownPanes()[1]?.openAtContent();
 }
 
 async function openSite(number) {

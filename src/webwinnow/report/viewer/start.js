@@ -19,6 +19,7 @@ function key(event) {
     R: () => onPages && step(-1, isRemoved),
     n: () => onPages && pageNumber + 1 < site.pages.length && openPage(pageNumber + 1),
     p: () => onPages && pageNumber > 0 && openPage(pageNumber - 1),
+    s: () => onPages && page.seen && showSeen(!seen.isOn),
     1: () => onPages && (showSide(0), $("dial-a")?.focus()),
     2: () => onPages && panes[1].method && (showSide(1), $("dial-b")?.focus()),
     ArrowDown: inPage && (() => step(1)),
@@ -58,10 +59,12 @@ function sortsOf() {
 
 async function start() {
   dress();
+  document.documentElement.classList.toggle("embedded", self !== top);  // the service has the brand in its own header
   if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old to unpack the report (it lacks DecompressionStream)");
   index = await unpack("index");
   categories = sortsOf();
   categoryNamed = new Map(categories.map((category) => [category.id, category]));
+  document.querySelector(".site-choice").classList.toggle("single", index.sites.length === 1);
   index.sites.forEach((one, number) => $("site").append(new Option(`${one.name} (${one.pages.length})`, number)));
   panes.push(new Pane(0), new Pane(1));
   $("pages-view").hidden = false;
@@ -82,6 +85,8 @@ async function start() {
   $("tree-own").addEventListener("click", () => turnTo(site.tree, null));
   $("tree-least").addEventListener("change", () => { least = Number($("tree-least").value); drawTree(); });
   $("tree").addEventListener("keydown", treeKey);
+  $("show-seen").addEventListener("click", () => showSeen(!seen.isOn));
+  $("seen").addEventListener("click", (event) => event.target.dataset.r && hold(Number(event.target.dataset.r), panes[0]));
   $("theme").addEventListener("click", () => { theme = (theme + 1) % THEMES.length; dress(); });
   $("help-open").addEventListener("click", () => $("help").showModal());
   document.querySelectorAll("[data-side]").forEach((button) => button.addEventListener("click", () => showSide(Number(button.dataset.side))));

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from webwinnow.counted import counted
 from webwinnow.sitemining.measures import bootstrap_interval, macro_accuracy
 from webwinnow.sitemining.sitepages import SitePages
 from webwinnow.sitemining.topics.sitetopics import SiteTopic, SiteTopics
@@ -96,5 +97,6 @@ class LeftOutScore:
             right = self.level(depth)
             found.append(f"  level {depth + 1}: {sum(right):,} of {len(right):,} right")
         if self.alone:
-            found.append(f"  {self.alone:,} sites are the only ones of their topic and were not left out")
+            alone = counted(self.alone, "site is the only one of its topic", "sites are the only ones of their topic")
+            found.append(f"  {alone}: not left out")
         return found

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cleaning.settings import MethodSettings, setting
+from webwinnow.counted import counted
 from webwinnow.errors import InputError
 from webwinnow.sitemining.arraychecks import Arrays
 from webwinnow.sitemining.fusion import LINK_SMOOTHING, Neighbours
@@ -121,7 +122,9 @@ class Training:
         self.sites = tuple(sites)
         self.names: tuple[str, ...] = tuple(sorted(set(labels)))
         if len(self.names) < 2:
-            raise InputError(f"{len(self.names)} topics among {len(sites)} sites: expected two or more")
+            raise InputError(
+                f"{counted(len(self.names), 'topic')} among {counted(len(sites), 'site')}: expected two or more"
+            )
         self.topic: NDArray[np.int64] = np.array([self.names.index(label) for label in labels], np.int64)
         self.topics = len(self.names)
         self._by_method: dict[type[TopicMethod], TopicMethod] = {}

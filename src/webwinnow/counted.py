@@ -1,0 +1,12 @@
+"""Numbers with their nouns, for messages: `1 page`, `2 pages`."""
+
+from __future__ import annotations
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with thousands separators and its noun: `counted(1, "page")` is `1 page`, of 1,200 `1,200 pages`.
+
+    `many` is the plural of a noun that does not only add an s, or of a noun with a verb: `counted(n, "copy",
+    "copies")`, `counted(n, "page has", "pages have")`.
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

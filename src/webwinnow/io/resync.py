@@ -1,0 +1,126 @@
+"""Find the next record of a damaged WARC file, so that damage costs the records it hits and not those after them."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from typing import IO, Final, NamedTuple, cast
+from zipfile import BadZipFile
+
+from webwinnow.io.unpacking import GZIP_MAGIC, GZIP_WRAPPED, MB, ReadLimits, UnpackedStream
+
+MOST_FALSE_STARTS: Final = 100_000
+"""Places that look like a gzip member and are none, after which the search ends."""
+_HEAD_BYTES: Final = 4096
+"""Packed bytes that contain the beginning of a record."""
+_RECORD: Final = re.compile(rb"\nWARC/[01]\.[0-9]{1,2}\r?\n")
+_RECORD_BYTES: Final = 16
+_UNREADABLE: Final = (OSError, EOFError, ValueError, RuntimeError, OverflowError, zlib.error, BadZipFile)
+
+
+class Place(NamedTuple):
+    """Where the damage of a stream is: behind `end` unpacked bytes that belong to records before it.
+
+    `record`: where the last of these records begins; `complete`: it was read to its end.
+    """
+
+    end: int
+    record: int
+    complete: bool
+
+
+def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> UnpackedStream | None:
+    """Return a stream that begins with the first record after some damage, or None.
+
+    In a gzip file of one record per member, records begin where a gzip member does. Elsewhere they begin with a line
+    `WARC/1.0`; a page could contain such a line, so these are searched only behind a record that is complete. A pipe,
+    and zstd, is searched from the bytes that are still kept.
+    """
+    source = cast("IO[bytes]", stream.source)
+    try:
+        if stream.packing in (None, "gzip") and source.seekable():
+            place = source.tell()
+            if stream.packing is None:
+                at = _next_line(source, stream.base + damage.end) if damage.complete else None
+            elif damage.complete and not stream.problem and _has_records_inside(stream, damage.record):
+                return _read_on(stream, damage.end)
+            else:
+                at = _next_member(stream, source, damage.end)
+            if at is not None:
+                source.seek(at)
+                return UnpackedStream(source, limits, at)
+            if stream.packing is None:
+                return None
+            source.seek(place)  # a single member
+    except _UNREADABLE:
+        return None
+    return _read_on(stream, damage.end) if damage.complete else None
+
+
+def _has_records_inside(stream: UnpackedStream, record: int) -> bool:
+    """Whether a record that was read began inside a gzip member."""
+    return bool(stream.starts) and stream.starts[0][0] < record
+
+
+def _next_line(source: IO[bytes], start: int) -> int | None:
+    """The place of the next record in a file that is not packed."""
+    for at, window in _windows(source, start, _RECORD_BYTES):
+        found = _RECORD.search(window)
+        if found is not None:
+            return at + found.start() + 1
+    return None
+
+
+def _next_member(stream: UnpackedStream, source: IO[bytes], after: int) -> int | None:
+    """The place of the next gzip member with a record: one that was read, or else one that looks like it."""
+    known = list(stream.starts)
+    for unpacked, packed in known[:-1] if stream.problem else known:  # the last one is what cannot be unpacked
+        if unpacked > after:
+            return stream.base + packed
+    last = known[-1][1] if known else 0
+    tried = 0
+    for at, window in _windows(source, stream.base + last + 1, _HEAD_BYTES):
+        found = window.find(GZIP_MAGIC)
+        while found >= 0:
+            if _begins_record(window[found : found + _HEAD_BYTES]):
+                return at + found
+            tried += 1
+            if tried > MOST_FALSE_STARTS:
+                return None
+            found = window.find(GZIP_MAGIC, found + 1)
+    return None
+
+
+def _begins_record(packed: bytes) -> bool:
+    try:
+        return zlib.decompressobj(GZIP_WRAPPED).decompress(packed, 5) == b"WARC/"
+    except zlib.error:
+        return False
+
+
+def _windows(source: IO[bytes], start: int, overlap: int) -> Iterator[tuple[int, bytes]]:
+    """Pieces of a file from `start`, each with its place; each begins with the last bytes of the one before."""
+    source.seek(start)
+    held = b""
+    while piece := source.read(MB):
+        yield start, held + piece
+        start += len(held) + len(piece)
+        held = (held + piece)[-overlap:]
+        start -= len(held)
+
+
+def _read_on(stream: UnpackedStream, end: int) -> UnpackedStream | None:
+    """Read a stream up to its next record after `end`."""
+    stream.rewind(end)
+    while not stream.problem:
+        head = stream.peek(MB)
+        if len(head) < _RECORD_BYTES:
+            return None
+        found = _RECORD.search(head)
+        stream.mark()
+        if found is not None:
+            stream.read(found.start() + 1)
+            return stream
+        stream.read(len(head) - _RECORD_BYTES + 1)
+    return None

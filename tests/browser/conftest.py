@@ -1,0 +1,56 @@
+"""Fixtures of rendering: a server that pages may reach, on 127.0.0.2. They may reach nothing on 127.0.0.1."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from webserver import WebServer
+
+from webwinnow.browser import Renderer, RenderSettings
+from webwinnow.browser.devtools import PROGRAMS
+from webwinnow.crawl import AddressGuard, Route
+
+ALLOWED = "127.0.0.2"
+SETTINGS = RenderSettings(quiet_seconds=0.2)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
+        pytest.skip("there is no Chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="session")
+def guard_for() -> Callable[[WebServer], AddressGuard]:
+    """A guard that allows a server on 127.0.0.2, for all hosts below `.test`, and no other private address."""
+    return lambda server: AddressGuard(allow=(f"{ALLOWED}/32",), routes=(Route.parse(server.route()),))
+
+
+@pytest.fixture(scope="module")
+def server(chromium: str) -> Iterator[WebServer]:
+    with WebServer({}, address=ALLOWED) as server:
+        yield server
+
+
+@pytest.fixture
+def site(server: WebServer) -> WebServer:
+    """A server that pages may reach; a test sets its `pages`."""
+    server.pages, server.log = {}, []
+    return server
+
+
+@pytest.fixture(scope="module")
+def pool(server: WebServer, guard_for: Callable[[WebServer], AddressGuard]) -> Iterator[Renderer]:
+    with Renderer(SETTINGS, guard_for(server)) as pool:
+        yield pool
+
+
+@pytest.fixture
+def renderer(pool: Renderer) -> Renderer:
+    """A browser that the tests of a module share, with settings that a test may change."""
+    pool.settings = SETTINGS
+    return pool

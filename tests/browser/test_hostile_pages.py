@@ -1,0 +1,206 @@
+"""Pages that try to get out: nothing passes the guard, nothing hangs, nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+from hostile import ATTACHED, DOWNLOADS, LEAVING, PLAIN, TUNNELLED, Victim, processes_with, tried, until
+from webserver import Asked, Reply, WebServer, redirect
+
+from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed
+from webwinnow.crawl import AddressGuard
+
+URL = "http://a.test/page"
+SECURE = "https://127.0.0.3/page"
+"""A secure context, where more is allowed, on a host that may not be reached: the page itself is not requested."""
+
+
+def rendered(pool: Renderer, html: str, url: str = URL) -> RenderedPage:
+    return pool.render(PageToRender(url=url, body=html.encode(), content_type="text/html; charset=utf-8"))
+
+
+@pytest.fixture
+def victim() -> Iterator[Victim]:
+    with Victim() as found:
+        yield found
+
+
+def test_no_request_gets_past_the_guard(site: WebServer, renderer: Renderer, victim: Victim) -> None:
+    site.pages = {"/redirect": redirect(f"http://127.0.0.1:{victim.port}/redirected")}
+    leaving = {name: PLAIN[name] for name in LEAVING}
+    staying = {name: code for name, code in PLAIN.items() if name not in LEAVING}
+    pages = [rendered(renderer, tried(staying | TUNNELLED, victim.port))]
+    pages += [rendered(renderer, tried({name: code}, victim.port)) for name, code in leaving.items()]
+    pages += [rendered(renderer, tried(TUNNELLED, victim.port), SECURE)]
+    assert victim.reached() == []
+    assert all(b"Hello" in page.html for page in pages)  # it is still there
+    requests = [request for page in pages for request in page.requests]
+    allowed = {request.target for request in requests if not request.refused}
+    assert allowed <= {"http://b.test/redirect", "http://a.test/favicon.ico"}
+    refused = [request.target for request in requests if request.refused]
+    assert [name for name in PLAIN if not any(target.endswith(f"/{name}") for target in refused)] == []
+    assert f"127.0.0.1:{victim.port}" in refused  # the tunnels
+    assert all(request.refused for request in renderer.stray_requests)
+
+
+@pytest.mark.parametrize(
+    "body", ["while (true) {}", "for (;;) document.body.append('x'), document.body.textContent = ''"]
+)
+def test_an_endless_script_costs_no_more_than_the_limit(renderer: Renderer, body: str) -> None:
+    renderer.settings = replace(renderer.settings, load_seconds=1.0)
+    page = rendered(renderer, f"<body><p>Before</p><script>{body}</script><p>After</p></body>")
+    assert not page.settled
+    assert b"ww-box" in page.html
+
+
+def test_a_page_that_never_comes_to_rest_is_captured_at_the_limit(site: WebServer, renderer: Renderer) -> None:
+    site.answer = lambda asked: Reply(b"", headers=(("Content-Type", "text/plain"),))
+    renderer.settings = replace(renderer.settings, load_seconds=1.5, max_requests=20)
+    page = rendered(
+        renderer,
+        "<body><p>Text</p><script>let n = 0; const go = () => fetch('http://b.test/' + n++, {mode: 'no-cors'})"
+        ".finally(go); go(); setInterval(() => { location.hash = n++ }, 1)</script></body>",
+    )
+    site.answer = None
+    assert b"Text" in page.html
+    assert len(site.log) <= 20
+
+
+def test_downloads_are_denied(site: WebServer, renderer: Renderer) -> None:
+    site.answer = lambda asked: Reply(b"data" * 1000, headers=ATTACHED)
+    page = rendered(renderer, f"<body><p>Hello</p><script>{DOWNLOADS}</script></body>")
+    site.answer = None
+    assert b"Hello" in page.html
+    assert {"/file?link", "/file?frame", "/file?location"} <= set(site.paths)
+    profiles = [browser.profile for browser in renderer._browsers]
+    assert not [path for profile in profiles for path in profile.rglob("*") if path.match("file.*")]
+    assert not [path for profile in profiles for path in profile.rglob("*.crdownload")]
+
+
+def test_dialogs_windows_workers_and_permissions_are_denied(site: WebServer, renderer: Renderer) -> None:
+    site.pages = {"/window": "<p>Opened"}
+    page = rendered(
+        renderer,
+        """<body><p id=out></p><script>
+        const out = document.getElementById('out'), say = text => { out.append(text + ';') };
+        alert('hello'); say('confirm ' + confirm('ok?')); say('prompt ' + prompt('what?', 'secret'));
+        say('window ' + window.open('http://b.test/window'));
+        const asked = {
+          worker: navigator.serviceWorker.register('/sw.js'),
+          place: new Promise((yes, no) => navigator.geolocation.getCurrentPosition(yes, no)),
+          sound: navigator.mediaDevices.getUserMedia({audio: true}),
+        };
+        // The page requests something until all answers are here, so that it has not settled before.
+        let waiting = true;
+        const request = () => { if (waiting) fetch('/waiting').catch(() => {}).then(request); };
+        request();
+        Promise.all(Object.entries(asked).map(([what, answer]) =>
+          answer.then(() => say(what), () => say('no ' + what)))).then(() => { waiting = false });
+        addEventListener('beforeunload', event => event.preventDefault());
+        </script></body>""",
+        SECURE,
+    )
+    for said in (b"confirm false;", b"prompt null;", b"no worker;", b"no place;", b"no sound;", b"window null;"):
+        assert said in page.html, said
+    assert "/window" not in site.paths
+    assert b"Hello" in rendered(renderer, "<p>Hello").html
+
+
+def test_a_page_that_eats_memory_fails_alone(renderer: Renderer) -> None:
+    renderer.settings = replace(renderer.settings, memory=700 << 20)
+    with pytest.raises(RenderFailed, match=r"more than 700 MB of memory|the page crashed"):
+        rendered(
+            renderer,
+            "<body><script>const kept = []; setInterval(() => { const canvas = document.createElement('canvas');"
+            " canvas.width = canvas.height = 4096; canvas.getContext('2d').fillRect(0, 0, 4096, 4096);"
+            " kept.push(canvas, new Uint8Array(1 << 26).fill(1)); }, 1); fetch('http://b.test/never')</script></body>",
+        )
+    assert b"Hello" in rendered(renderer, "<p>Hello").html
+
+
+def test_memory_taken_just_before_the_page_is_captured_counts(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webwinnow.browser.capture.MEMORY_SECONDS", 60.0)
+    renderer.settings = replace(renderer.settings, memory=600 << 20)
+    with pytest.raises(RenderFailed, match="more than 600 MB of memory"):
+        rendered(
+            renderer,
+            "<p>Hello<script>const kept = []; for (let n = 0; n < 7; n++) kept.push(new Uint8Array(1 << 26).fill(1))"
+            "</script>",
+        )
+
+
+def test_a_page_with_too_many_elements_is_refused(renderer: Renderer) -> None:
+    renderer.settings = replace(renderer.settings, max_elements=1000)
+    with pytest.raises(RenderFailed, match="more than 1000 elements"):
+        rendered(renderer, "<body><script>document.body.innerHTML = '<i></i>'.repeat(2000)</script></body>")
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder with a path that is short enough for Chromium's sockets."""
+    with tempfile.TemporaryDirectory(prefix="ww", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize("command", ["page", "crawl"])
+def test_nothing_is_left_when_the_parent_is_killed(
+    site: WebServer, short_path: Path, chromium: str, command: str
+) -> None:
+    """The page keeps the browser busy and waits for a request that is not answered; then the command is killed."""
+    arrived, over = Event(), Event()
+
+    def wait(asked: Asked) -> str:
+        arrived.set()
+        over.wait(60)
+        return ""
+
+    html = "<p>Hello</p><script>new Worker(URL.createObjectURL(new Blob(['while (true) {}'])))</script>"
+    html += "<script src=http://b.test/wait></script>"
+    site.pages = {"/wait": wait, "http://a.test/": html}
+    file = short_path / "page.html"
+    file.write_text(html)
+    given = {
+        "page": [str(file), "--url", "http://a.test/"],
+        "crawl": ["http://a.test/", "-o", str(short_path / "a.warc.gz"), "--no-robots"],
+    }
+    options = ["--render", "--allow", f"{site.address}/32", "--resolve", site.route()]
+    temporary = os.environ | {"TMPDIR": str(short_path)}
+    running = subprocess.Popen([sys.executable, "-m", "webwinnow", command, *given[command], *options], env=temporary)
+    try:
+        assert arrived.wait(60)
+        assert len(processes_with(short_path)) > 3  # a browser has several
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait()
+        until(lambda: not processes_with(short_path))
+    finally:
+        over.set()
+        running.kill()
+        running.wait()
+    assert list(short_path.glob("webwinnow-browser-*"))  # removed by the next renderer
+
+
+def test_profiles_of_killed_processes_are_removed(
+    site: WebServer, short_path: Path, monkeypatch: pytest.MonkeyPatch, guard_for: Callable[[WebServer], AddressGuard]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(short_path))
+    (short_path / "webwinnow-browser-old").mkdir()
+    (short_path / "webwinnow-browser-old" / "lock").touch()
+    (short_path / "other").mkdir()
+    with Renderer(guard=guard_for(site)) as pool:
+        assert not (short_path / "webwinnow-browser-old").exists()
+        rendered(pool, "<p>Hello")
+        (profile,) = short_path.glob("webwinnow-browser-*")
+        with Renderer(guard=guard_for(site)):
+            assert profile.exists()  # it is in use
+    assert [path.name for path in short_path.iterdir()] == ["other"]

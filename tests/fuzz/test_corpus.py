@@ -1,0 +1,54 @@
+"""Inputs that once failed, and one of each kind: each is read or refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from fuzzing import TARGETS, corpus, fuzz, index_files, index_seeds, input_of, outcome, tried
+
+ROUNDS = int(os.environ.get("WEBWINNOW_FUZZ", "1"))
+INPUTS = 160
+"""Inputs of a target in `make test-all`: all together take about two minutes."""
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [pytest.param(*found, id="/".join(found[1].parts[-2:])) for found in corpus()]
+)
+def test_an_input_that_once_failed_is_read_or_refused(name: str, place: Path) -> None:
+    assert tried(name, place.read_bytes()) in (None, "refused")
+
+
+@pytest.mark.parametrize("name", [name for name in TARGETS if name != "kinds"])
+def test_the_seeds_of_a_target_are_read(name: str, tmp_path: Path) -> None:
+    # Otherwise the mutated ones would be refused for the wrong reason.
+    target = TARGETS[name]
+    for number, seed in enumerate(target.seeds()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert outcome(target, seed, folder) is None
+
+
+def test_an_input_is_made_again_from_its_number() -> None:
+    target = TARGETS["warc"]
+    seeds = target.seeds()
+    made = [input_of(target, seeds, 1, number) for number in range(50)]
+    assert made == [input_of(target, seeds, 1, number) for number in range(50)]
+    assert len(set(made)) > 45
+
+
+def test_the_seeds_of_an_index_are_the_same_in_every_process() -> None:
+    # Its files have random names. A failure that cannot be made again cannot be minimised.
+    before = index_seeds()
+    index_files.cache_clear()
+    assert index_seeds() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_mutated_inputs_are_read_or_refused(name: str) -> None:
+    for seed in range(1, ROUNDS + 1):
+        found = fuzz(name, seed=seed, inputs=max(INPUTS // TARGETS[name].cost, 1))
+        assert [failure for failure, _ in found.failures] == []
+        assert found.inputs

@@ -1,0 +1,86 @@
+"""What a killed process leaves unfinished is taken over by the next one that writes to the same destination."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webwinnow.storage import atomic_file, atomic_folder, write_file
+
+KILLED_WRITER = """
+import os, sys
+from pathlib import Path
+from webwinnow.storage import atomic_file, atomic_folder
+path = Path(sys.argv[1])
+if sys.argv[2] == "file":
+    with atomic_file(path) as file:
+        file.write(b"x" * 100_000)
+        file.flush()
+        os.kill(os.getpid(), 9)
+with atomic_folder(path) as folder:
+    (folder / "a").write_bytes(b"old")
+    (folder / "below").mkdir()
+    (folder / "below" / "b").write_bytes(b"old")
+    os.kill(os.getpid(), 9)
+"""
+
+
+def killed_writer(path: Path, kind: str) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED_WRITER, str(path), kind], check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+def test_a_file_after_a_kill_is_written_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    killed_writer(path, "file")
+    assert [left.name.endswith(".unfinished") for left in tmp_path.iterdir()] == [True]
+    write_file(path, b"new")
+    assert {left.name: left.read_bytes() for left in tmp_path.iterdir()} == {"a": b"new"}
+
+
+def test_a_folder_after_a_kill_is_written_and_nothing_else_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    killed_writer(path, "folder")
+    assert not path.exists()
+    with atomic_folder(path) as folder:
+        (folder / "c").write_bytes(b"new")
+    assert [left.name for left in tmp_path.iterdir()] == ["out"]
+    assert [left.name for left in path.iterdir()] == ["c"]
+
+
+def test_two_writers_of_one_file_do_not_share_what_is_unfinished(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with atomic_file(path) as first:
+        first.write(b"first")
+        with atomic_file(path) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first"
+    assert [left.name for left in tmp_path.iterdir()] == ["a"]
+
+
+def unfinished_name(folder: Path) -> Path:
+    with atomic_file(folder / "a"):
+        [found] = folder.glob("*.unfinished")
+    (folder / "a").unlink()
+    return found
+
+
+@pytest.mark.parametrize("how", ["link", "second name", "folder"])
+def test_a_name_that_somebody_else_has_taken_is_not_written_to(tmp_path: Path, how: str) -> None:
+    name, victim = unfinished_name(tmp_path), tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    if how == "link":
+        name.symlink_to(victim)
+    elif how == "second name":
+        os.link(victim, name)
+    else:
+        name.mkdir()
+    write_file(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert victim.read_bytes() == b"precious"
