@@ -37,7 +37,7 @@ HOSTILE = {
     " canvas.width = canvas.height = 16384; canvas.getContext('2d').fillRect(0, 0, 16384, 16384);"
     " kept.push(canvas, canvas.toDataURL()) }, 1)",
     "arrays without end": "const kept = []; setInterval(() => kept.push(new Uint8Array(1 << 26).fill(1)), 1)",
-    "five downloads": DOWNLOADS,
+    "five downloads": ";".join(DOWNLOADS.values()),
 }
 
 

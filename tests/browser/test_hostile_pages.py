@@ -11,12 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from hostile import ATTACHED, DOWNLOADS, LEAVING, PLAIN, TUNNELLED, Victim, processes_with, tried, until
 from webserver import Asked, Reply, WebServer, redirect
 
 from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed
+from webwinnow.browser.proxy import GuardProxy
 from webwinnow.crawl import AddressGuard
 
 URL = "http://a.test/page"
@@ -29,23 +32,57 @@ def rendered(pool: Renderer, html: str, url: str = URL) -> RenderedPage:
 
 
 @pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> list[GuardProxy]:
+    """The proxies of the pages, whose logs can be read while a page is being rendered."""
+    made: list[GuardProxy] = []
+
+    class NotedProxy(GuardProxy):
+        def __init__(self, *given: Any, **limits: Any) -> None:
+            super().__init__(*given, **limits)
+            made.append(self)
+
+    monkeypatch.setattr("webwinnow.browser.capture.GuardProxy", NotedProxy)
+    return made
+
+
+@pytest.fixture
 def victim() -> Iterator[Victim]:
     with Victim() as found:
         yield found
 
 
-def test_no_request_gets_past_the_guard(site: WebServer, renderer: Renderer, victim: Victim) -> None:
+def test_no_request_gets_past_the_guard(
+    site: WebServer, renderer: Renderer, victim: Victim, logged: list[GuardProxy]
+) -> None:
+    def is_refused(name: str) -> bool:
+        """Whether the log of the page that is being rendered has an attack."""
+        requests = [request for request in list(logged[-1].log) if request.refused]
+        return any(request.target.endswith(f"/{name}") for request in requests)
+
+    def hold(asked: Asked) -> str:
+        """Keep the page from settling until its attacks, which are requests of other processes, are in the log."""
+        names = urlsplit(asked.url).query.split(",")
+        until(lambda: all(map(is_refused, names)))
+        return ""
+
+    def attacked(attacks: dict[str, str], url: str = URL) -> RenderedPage:
+        names = ",".join(name for name in attacks if name in PLAIN)
+        held = {"hold": f"fetch('/hold?{names}')"} if names else {}
+        return rendered(renderer, tried(held | attacks, victim.port), url)
+
     site.pages = {"/redirect": redirect(f"http://127.0.0.1:{victim.port}/redirected")}
+    site.answer = hold
     leaving = {name: PLAIN[name] for name in LEAVING}
     staying = {name: code for name, code in PLAIN.items() if name not in LEAVING}
-    pages = [rendered(renderer, tried(staying | TUNNELLED, victim.port))]
-    pages += [rendered(renderer, tried({name: code}, victim.port)) for name, code in leaving.items()]
-    pages += [rendered(renderer, tried(TUNNELLED, victim.port), SECURE)]
+    pages = [attacked(staying | TUNNELLED)]
+    pages += [attacked({name: code}) for name, code in leaving.items()]
+    pages += [attacked(TUNNELLED, SECURE)]
+    site.answer = None
     assert victim.reached() == []
     assert all(b"Hello" in page.html for page in pages)  # it is still there
     requests = [request for page in pages for request in page.requests]
     allowed = {request.target for request in requests if not request.refused}
-    assert allowed <= {"http://b.test/redirect", "http://a.test/favicon.ico"}
+    assert {url for url in allowed if "/hold?" not in url} <= {"http://b.test/redirect", "http://a.test/favicon.ico"}
     refused = [request.target for request in requests if request.refused]
     assert [name for name in PLAIN if not any(target.endswith(f"/{name}") for target in refused)] == []
     assert f"127.0.0.1:{victim.port}" in refused  # the tunnels
@@ -75,13 +112,24 @@ def test_a_page_that_never_comes_to_rest_is_captured_at_the_limit(site: WebServe
     assert len(site.log) <= 20
 
 
-def test_downloads_are_denied(site: WebServer, renderer: Renderer) -> None:
-    site.answer = lambda asked: Reply(b"data" * 1000, headers=ATTACHED)
-    page = rendered(renderer, f"<body><p>Hello</p><script>{DOWNLOADS}</script></body>")
+@pytest.mark.parametrize("name", DOWNLOADS)
+def test_downloads_are_denied(site: WebServer, renderer: Renderer, name: str) -> None:
+    wanted, hold = f"/file?{name}", name not in {"data", "blob"}
+
+    def answer(asked: Asked) -> Reply:
+        if asked.path == "/hold":  # the page has not settled before the browser's other processes asked for the file
+            until(lambda: wanted in site.paths)
+            return Reply()
+        return Reply(b"data" * 1000, headers=ATTACHED)
+
+    site.answer = answer
+    begin = "fetch('/hold');" if hold else ""
+    page = rendered(renderer, f"<body><p>Hello</p><script>{begin}{DOWNLOADS[name]}</script></body>")
     site.answer = None
     assert b"Hello" in page.html
-    assert {"/file?link", "/file?frame", "/file?location"} <= set(site.paths)
+    assert (wanted in site.paths) == hold
     profiles = [browser.profile for browser in renderer._browsers]
+    assert profiles
     assert not [path for profile in profiles for path in profile.rglob("*") if path.match("file.*")]
     assert not [path for profile in profiles for path in profile.rglob("*.crdownload")]
 

@@ -35,7 +35,7 @@ def trusting(
     program.write_text(f'#!/bin/sh\nexec {chromium} --ignore-certificate-errors "$@"\n')
     program.chmod(0o755)
     with WebServer({}, address="127.0.0.2", secure=certified(folder, "a.test")) as server:
-        settings = RenderSettings(chromium=str(program), quiet_seconds=0.2)
+        settings = RenderSettings(chromium=str(program), quiet_seconds=0.2, load_seconds=120.0, capture_seconds=60.0)
         with Renderer(settings, guard_for(server)) as pool:
             yield pool, server
 
@@ -134,7 +134,19 @@ ROBOTS = b"User-agent: *\nDisallow: /private/\n"
 
 
 def test_robots_txt_applies_to_what_a_page_requests(site: WebServer, renderer: Renderer) -> None:
+    worker_is_done = Event()
+
+    def hold(asked: Asked) -> str:
+        worker_is_done.wait(60)
+        return ""
+
+    def release(asked: Asked) -> str:
+        worker_is_done.set()
+        return ""
+
     site.pages = {
+        "/hold": hold,
+        "/release": release,
         "http://b.test/robots.txt": Reply(ROBOTS, headers=PLAIN, chunked=9),
         "/data.txt": Reply(b"Allowed", headers=(*PLAIN, ("Access-Control-Allow-Origin", "*"))),
         "http://c.test/robots.txt": Reply(b"", status=503),
@@ -144,7 +156,11 @@ def test_robots_txt_applies_to_what_a_page_requests(site: WebServer, renderer: R
     for (const url of ['/private/a.txt', '/data.txt', 'http://b.test/private/b.txt', 'http://b.test/data.txt',
         'http://c.test/data.txt', 'http://d.test/private/d.txt', 'http://d.test/data.txt'])
       fetch(url).then(r => r.text()).then(text => out.append(url + ' ' + text + ';'), () => 0);
-    new Worker(URL.createObjectURL(new Blob(["fetch('http://a.test/private/worker.txt')"])));
+    // The page has not settled before its worker has an answer.
+    fetch('/hold');
+    new Worker(URL.createObjectURL(new Blob(
+      ["fetch('http://a.test/private/worker.txt').catch(() => 0).then(() => postMessage(1))"]
+    ))).onmessage = () => fetch('/release');
     </script>"""
     known = Rules.of(200, ROBOTS)
     page = rendered(

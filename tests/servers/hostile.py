@@ -85,15 +85,19 @@ def tried(attacks: dict[str, str], port: int) -> str:
 
 ATTACHED = (("Content-Type", "application/zip"), ("Content-Disposition", "attachment; filename=file.zip"))
 """Headers of a file to be saved, `/file` in `DOWNLOADS`."""
-DOWNLOADS = """
-const click = (href, name) => { const link = document.body.appendChild(document.createElement('a'));
-  link.href = href; link.download = name; link.click() };
-click('data:application/octet-stream,data', 'file.data');
-click(URL.createObjectURL(new Blob(['data'])), 'file.blob');
-click('/file?link', 'file.link');
-document.body.appendChild(document.createElement('iframe')).src = '/file?frame';
-location = '/file?location';
-"""
+_CLICK = """{ const link = document.body.appendChild(document.createElement('a'));
+  link.href = HREF; link.download = 'file.NAME'; link.click() }"""
+_LINKS = {
+    "data": "'data:application/octet-stream,data'",
+    "blob": "URL.createObjectURL(new Blob(['data']))",
+    "link": "'/file?link'",
+}
+DOWNLOADS = {
+    **{name: _CLICK.replace("HREF", href).replace("NAME", name) for name, href in _LINKS.items()},
+    "frame": "document.body.appendChild(document.createElement('iframe')).src = '/file?frame'",
+    "location": "location = '/file?location'",
+}
+"""Downloads by name. On one page the browser drops one that it has not begun when the next comes."""
 
 
 def processes_with(folder: Path) -> list[int]:
