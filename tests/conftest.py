@@ -25,6 +25,8 @@ BROWSER_FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
+BROWSER_PATIENCE = 240_000
+"""Milliseconds that an action in the browser may take on a busy machine."""
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
@@ -36,10 +38,24 @@ def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
+    playwright.expect.set_options(timeout=BROWSER_PATIENCE)
     with playwright.sync_playwright() as started:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=BROWSER_FLAGS)
+        for name in ("new_page", "new_context"):
+            setattr(chromium, name, _patient(getattr(chromium, name)))
         yield chromium
         chromium.close()
+
+
+def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Make pages whose actions wait longer than a busy machine needs."""
+
+    def made(**given: Any) -> Any:
+        found = make(**given)
+        found.set_default_timeout(BROWSER_PATIENCE)
+        return found
+
+    return made
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:

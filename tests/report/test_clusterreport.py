@@ -155,7 +155,7 @@ def test_a_browser_shows_it_fits_it_and_asks_for_nothing(browser, tmp_path, widt
     dimmed = "[...document.querySelectorAll('.map .p:not(.c1) circle')].map(c => getComputedStyle(c).fillOpacity)"
     assert "0.08" not in tab.evaluate(dimmed)
     tab.check("#pick1")
-    tab.wait_for_timeout(400)
+    tab.evaluate("() => Promise.all(document.getAnimations().map(one => one.finished))")  # they fade
     assert set(tab.evaluate(dimmed)) == {"0.08"}
     before = tab.get_attribute(".map svg", "viewBox")
     tab.click("#nearer")
