@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ownloop import awaited
 from webserver import Reply, WebServer, redirect
 
 from webwinnow.browser.proxy import GuardProxy
@@ -31,7 +32,7 @@ def through(guard: AddressGuard | None, *requests: str, **limits: Any) -> tuple[
         async with GuardProxy(guard, **{"max_bytes": 1 << 20, "max_requests": 10} | limits) as proxy:
             return await asked(proxy, *requests), proxy
 
-    return asyncio.run(run())
+    return awaited(run())
 
 
 def get(url: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from ownloop import awaited
 from starlette.exceptions import HTTPException
 from webserver import Reply, WebServer
 
@@ -213,9 +214,7 @@ def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
         "headers": [(b"host", b"localhost"), (b"content-length", b"10")],
     }
     control = AccessControl(app, settings, Metrics(), WrongTokens())
-    alone = threading.Thread(target=lambda: asyncio.run(control(scope, never, keep)))  # the browser's loop may run here
-    alone.start()
-    alone.join()
+    awaited(control(scope, never, keep))
     assert sent[0]["status"] == 408
 
 

@@ -9,12 +9,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import pytest
+from ownloop import Answer, awaited
 
 from webwinnow.collection import workerpool as pool_module
 from webwinnow.errors import WebwinnowError
@@ -26,7 +26,6 @@ from webwinnow.service.jobs import Job, JobState, JobStore, QueueFull
 from webwinnow.service.settings import ServiceSettings
 
 WAIT_SECONDS = 240.0
-Answer = TypeVar("Answer")
 
 
 def client_of(app: Any) -> httpx.AsyncClient:
@@ -44,9 +43,8 @@ def asked(app: Any, method: str, path: str, **given: Any) -> httpx.Response:
 
 
 def alone(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run in a separate thread: the browser's event loop may run in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, asyncio.wait_for(work, WAIT_SECONDS)).result()
+    """What a coroutine returns, if that does not take forever."""
+    return awaited(asyncio.wait_for(work, WAIT_SECONDS))
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -137,7 +135,7 @@ def test_a_job_cancelled_while_its_process_is_being_made_is_ended(
         runner.start()
         try:
             await until(lambda: bool(made))
-            await asyncio.wait_for(made[0].wait(), 10)
+            await asyncio.wait_for(made[0].wait(), WAIT_SECONDS)
         finally:
             await runner.stop()
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
+from ownloop import awaited
 
 from webwinnow.report.templating import render_page
 from webwinnow.service import accesscontrol
@@ -34,16 +33,10 @@ class Visitor:
         self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE)
 
     def get(self, path: str, **given: Any) -> httpx.Response:
-        return _awaited(self.client.get(path, **given))
+        return awaited(self.client.get(path, **given))
 
     def post(self, path: str, **given: Any) -> httpx.Response:
-        return _awaited(self.client.post(path, **given))
-
-
-def _awaited(response: Coroutine[Any, Any, httpx.Response]) -> httpx.Response:
-    """The response, awaited in a thread of its own: the tests in a browser leave a running loop in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, response).result()
+        return awaited(self.client.post(path, **given))
 
 
 def test_the_cookie_is_signed_and_does_not_contain_the_token(tmp_path: Path) -> None:
