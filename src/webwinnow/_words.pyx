@@ -347,28 +347,45 @@ cdef const Spelling* spelling_of(uint32_t c) except NULL:
     return known
 
 
+cdef uint8_t FOLDED[128]  # ASCII in lower case, a space for all white space
+for _code in range(128):
+    FOLDED[_code] = 32 if is_blank(_code) else lower(_code)
+
+
 cdef int fold_run(const Character* data, Py_ssize_t start, Py_ssize_t stop, Column* out, bint* gap) except -1:
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k = start
     cdef const Spelling* spelling
     cdef Py_UCS4 c
-    for k in range(start, stop):
+    cdef char* at
+    while k < stop:
+        make_room(out, stop - k + LONGEST_SPELLING + 1)  # for ASCII up to the end, or one other character before it
+        at = out.data + out.used
         c = data[k]
-        if is_blank(<unsigned char>c) if c < 128 else Py_UNICODE_ISSPACE(c):
-            gap[0] = True
-            continue
-        make_room(out, LONGEST_SPELLING + 1)
-        if gap[0]:
-            if out.used:
-                out.data[out.used] = 32
-                out.used += 1
-            gap[0] = False
-        if c < 128:
-            out.data[out.used] = lower(<uint8_t>c)
-            out.used += 1
+        while c < 128 or Py_UNICODE_ISSPACE(c):
+            if c >= 128 or FOLDED[c] == 32:
+                gap[0] = True
+            else:
+                if gap[0]:
+                    if at > out.data:
+                        at[0] = 32
+                        at += 1
+                    gap[0] = False
+                at[0] = FOLDED[c]
+                at += 1
+            k += 1
+            if k == stop:
+                break
+            c = data[k]
         else:
+            if gap[0] and at > out.data:
+                at[0] = 32
+                at += 1
+            gap[0] = False
             spelling = spelling_of(<uint32_t>c)
-            memcpy(out.data + out.used, spelling.text, spelling.size)
-            out.used += spelling.size
+            memcpy(at, spelling.text, spelling.size)
+            at += spelling.size
+            k += 1
+        out.used = at - out.data
     return 0
 
 
