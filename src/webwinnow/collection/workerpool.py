@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import IO, Any, NamedTuple, Self
 
 from webwinnow.collection.settings import CollectionSettings
@@ -25,6 +26,7 @@ DEATHS_ALLOWED = 2
 START_SECONDS = 120.0
 STARTS_ALLOWED = 3
 WATCH_SECONDS = 0.02
+"""The most by which a worker outlives its deadline."""
 LOG_SHOWN = 2_000
 PIPE_BYTES = 1 << 20
 """Buffer of the pipes to a worker, the most that Linux allows every user: a page fits in one write."""
@@ -160,11 +162,14 @@ class WorkerPool:
                     done, deaths = done + 1, 0
 
     def _watch_clock(self) -> None:
-        """Kill workers whose time for a page is up: nothing gentler interrupts the parser."""
-        while not self._closing.wait(WATCH_SECONDS):
+        """Kill workers whose time for a page is up: nothing gentler interrupts the parser.
+
+        A deadline that is set during a wait is later than its end.
+        """
+        shortest = wait = min(self._page_seconds, START_SECONDS)
+        while not self._closing.wait(wait + WATCH_SECONDS):
             now = time.monotonic()
-            for worker in self._workers:
-                worker.kill_if_late(now)
+            wait = min(shortest, *(worker.kill_if_late(now) for worker in self._workers))
 
 
 class _Worker:
@@ -226,12 +231,15 @@ class _Worker:
         self.deadline = time.monotonic() + seconds
         return read_frame(self._pipe("stdout"))
 
-    def kill_if_late(self, now: float) -> None:
+    def kill_if_late(self, now: float) -> float:
+        """Kill the process if its deadline has passed; returns the seconds up to the deadline, inf if there is none."""
         with self.lock:
-            if self.deadline is not None and now > self.deadline and self.process is not None:
+            left = inf if self.deadline is None else self.deadline - now
+            if left < 0 and self.process is not None:
                 self.timed_out = True
                 self.deadline = None
                 self.process.kill()
+            return inf if left < 0 else left
 
     def kill(self) -> None:
         """Kill the process for good, from another thread; the worker's own thread finds the pipe closed."""
