@@ -67,16 +67,15 @@ def unpack_numbers(const uint8_t[::1] data, Py_ssize_t at, list counts, list bas
         other = &earlier[0] if how == FROM_COLUMN and size else NULL
         before = 0
         for i in range(size):
-            bits = 0
-            shift = 0
-            while True:
+            bits = data[at] if at < length else 128  # most numbers are one byte
+            at += 1
+            shift = 7
+            while bits >> shift:  # the highest bit says that another byte follows, which takes its place
                 if at >= length or shift > 7 * (LONGEST - 1):
                     raise ValueError("a number that does not end")
-                bits |= <uint64_t>(data[at] & 127) << shift
+                bits ^= (<uint64_t>data[at] ^ 1) << shift
                 shift += 7
                 at += 1
-                if data[at - 1] < 128:
-                    break
             value = base_of(how, i, before, other) + (<int64_t>(bits >> 1) ^ -<int64_t>(bits & 1))
             if value != <int32_t>value:
                 raise ValueError("a number of more than 32 bits")

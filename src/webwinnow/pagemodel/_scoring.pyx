@@ -58,7 +58,7 @@ for _code in range(LOGS):
     LOG_OF[_code] = log1p(<double>_code)
 
 
-cdef inline double log_of(double x) noexcept:
+cdef inline double log_of(double x) noexcept nogil:
     """log1p, from a table for small counts, which are most arguments."""
     if 0.0 <= x < LOGS and x == <double><int>x:
         return LOG_OF[<int>x]
@@ -440,7 +440,7 @@ cdef int scan_names(const Character* data, const uint16_t[::1] tag, const int32_
                     const uint8_t[::1] attr_name, const uint8_t[::1] wanted, const int32_t[::1] attr_start,
                     int32_t[::1] offset, Column* ids) except -1 nogil:
     """Append the tokens of each node, and fill `offset`."""
-    cdef Py_ssize_t i, a = 0, k, length, emitted, attributes = attr_node.shape[0]
+    cdef Py_ssize_t i, a = 0, k, stop, length, emitted, attributes = attr_node.shape[0]
     cdef Py_UCS4 c
     cdef uint64_t piece, before
     cdef bint upper, was_lower
@@ -452,25 +452,30 @@ cdef int scan_names(const Character* data, const uint16_t[::1] tag, const int32_
                 piece = before = FNV_START
                 length = 0
                 was_lower = False
-                for k in range(attr_start[a], attr_start[a + 1] + 1):
-                    c = <Py_UCS4>data[k] if k < attr_start[a + 1] else 32
+                k, stop = attr_start[a], attr_start[a + 1]
+                while k < stop:
+                    c = <Py_UCS4>data[k]
+                    if 97 <= c <= 122:
+                        was_lower = True
+                        while k < stop and 97 <= <Py_UCS4>data[k] <= 122:  # most characters are small letters
+                            piece = (piece ^ <uint64_t>data[k]) * FNV_PRIME
+                            length += 1
+                            k += 1
+                        continue
                     upper = 65 <= c <= 90
-                    if upper or 97 <= c <= 122:
-                        if upper and was_lower:
-                            emitted += end_piece(ids, piece, length, &before, emitted)
-                            piece = FNV_START
-                            length = 0
-                        piece = (piece ^ (<uint64_t>c + 32 * upper)) * FNV_PRIME
+                    if length and (was_lower or not upper):
+                        emitted += end_piece(ids, piece, length, &before, emitted)
+                        piece = FNV_START
+                        length = 0
+                    was_lower = False
+                    if upper:
+                        piece = (piece ^ (<uint64_t>c + 32)) * FNV_PRIME
                         length += 1
-                        was_lower = not upper
-                    else:
-                        if length:
-                            emitted += end_piece(ids, piece, length, &before, emitted)
-                            piece = FNV_START
-                            length = 0
-                        was_lower = False
-                        if c == 32 or 9 <= c <= 13:
-                            before = FNV_START
+                    elif c == 32 or 9 <= c <= 13:
+                        before = FNV_START
+                    k += 1
+                if length:
+                    emitted += end_piece(ids, piece, length, &before, emitted)
             a += 1
         offset[i + 1] = <int32_t>(ids.used // 4)
     return 0
@@ -617,11 +622,11 @@ cdef int32_t[::1] next_headings(const uint8_t[::1] level):
     return after
 
 
-cdef inline double signed_log(double x) noexcept:
+cdef inline double signed_log(double x) noexcept nogil:
     return log_of(x) if x >= 0.0 else -log_of(-x)
 
 
-cdef inline double blocks_from(Py_ssize_t b, Py_ssize_t first, Py_ssize_t last) noexcept:
+cdef inline double blocks_from(Py_ssize_t b, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     """The distance of block b to a range of blocks: negative before it, 0 inside."""
     return b - first if b < first else b - last + 1 if b >= last else 0
 
@@ -858,132 +863,134 @@ def block_features(const int32_t[::1] parent, const uint32_t[::1] marks, const u
     of_page[10] = log_of(fields[size])
     of_page[11] = share(told[n], page)
     heading = -1
-    for b in range(n):
-        o = owner[b]
-        words_at = counts[b, WORDS]
-        f = 0
-        out[f, b] = log_of(words_at); f += 1
-        out[f, b] = log_of(counts[b, CHARS]); f += 1
-        out[f, b] = share(counts[b, LETTERS], words_at); f += 1
-        out[f, b] = share(counts[b, LINK_WORDS], words_at); f += 1
-        out[f, b] = share(counts[b, STRONG_WORDS], words_at); f += 1
-        out[f, b] = share(counts[b, DIGITS], counts[b, CHARS]); f += 1
-        out[f, b] = share(counts[b, CAPITALS], words_at); f += 1
-        out[f, b] = share(counts[b, NUMBERS], words_at); f += 1
-        out[f, b] = share(counts[b, ENDS], words_at); f += 1
-        out[f, b] = share(counts[b, COMMAS], words_at); f += 1
-        out[f, b] = share(counts[b, SIGNS], counts[b, CHARS]); f += 1
-        out[f, b] = counts[b, MONEY]; f += 1
-        out[f, b] = share(counts[b, SHORT], words_at); f += 1
-        out[f, b] = share(counts[b, LONG], words_at); f += 1
-        out[f, b] = share(counts[b, IN_TITLE], words_at); f += 1
-        out[f, b] = counts[b, IN_TITLE]; f += 1
-        out[f, b] = share(counts[b, IN_SUMMARY], words_at); f += 1
-        out[f, b] = log_of(counts[b, IN_SUMMARY]); f += 1
-        out[f, b] = share(counts[b, IN_DATA], words_at); f += 1
-        out[f, b] = counts[b, LAST]; f += 1
-        out[f, b] = level[b]; f += 1
-        for k in range(3):
-            out[f, b] = 1.0 if flags[o] & (1 << k) else 0.0; f += 1
-        for k in range(MARKS_SHOWN):
-            out[f, b] = 1.0 if marks[o] & SHOWN_MARK[k] else 0.0; f += 1
-        for k in range(5):
-            out[f, b] = linear[k, b]; f += 1
-        out[f, b] = times[at[b]]; f += 1
-        out[f, b] = earlier[b]; f += 1
-        value = second[at[b]] if linear[0, b] >= most[at[b]] else most[at[b]]
-        out[f, b] = linear[0, b] - value if times[at[b]] > 1 else 0.0; f += 1
-        k = group[b]
-        out[f, b] = log_of(grouped[0, k]); f += 1
-        out[f, b] = share(grouped[1, k], page); f += 1
-        out[f, b] = log_of(share(grouped[1, k], grouped[0, k])); f += 1
-        out[f, b] = share(grouped[2, k], grouped[1, k]); f += 1
-        out[f, b] = share(grouped[3, k], grouped[1, k]); f += 1
-        # repeated items around
-        for k in range(2):
-            i = item[o] if k == 0 else outer[o]
-            if i < 0:
-                f += 9
-                continue
-            p = parent[i]
-            out[f, b] = log_of(same[i]); f += 1
-            out[f, b] = share(place[i], same[i]); f += 1
-            out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
-            out[f, b] = log_of(last[i] - first[i]); f += 1
-            out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
+    f = FEATURES
+    with nogil:
+        for b in range(n):
+            o = owner[b]
+            words_at = counts[b, WORDS]
+            f = 0
+            out[f, b] = log_of(words_at); f += 1
+            out[f, b] = log_of(counts[b, CHARS]); f += 1
+            out[f, b] = share(counts[b, LETTERS], words_at); f += 1
+            out[f, b] = share(counts[b, LINK_WORDS], words_at); f += 1
+            out[f, b] = share(counts[b, STRONG_WORDS], words_at); f += 1
+            out[f, b] = share(counts[b, DIGITS], counts[b, CHARS]); f += 1
+            out[f, b] = share(counts[b, CAPITALS], words_at); f += 1
+            out[f, b] = share(counts[b, NUMBERS], words_at); f += 1
+            out[f, b] = share(counts[b, ENDS], words_at); f += 1
+            out[f, b] = share(counts[b, COMMAS], words_at); f += 1
+            out[f, b] = share(counts[b, SIGNS], counts[b, CHARS]); f += 1
+            out[f, b] = counts[b, MONEY]; f += 1
+            out[f, b] = share(counts[b, SHORT], words_at); f += 1
+            out[f, b] = share(counts[b, LONG], words_at); f += 1
+            out[f, b] = share(counts[b, IN_TITLE], words_at); f += 1
+            out[f, b] = counts[b, IN_TITLE]; f += 1
+            out[f, b] = share(counts[b, IN_SUMMARY], words_at); f += 1
+            out[f, b] = log_of(counts[b, IN_SUMMARY]); f += 1
+            out[f, b] = share(counts[b, IN_DATA], words_at); f += 1
+            out[f, b] = counts[b, LAST]; f += 1
+            out[f, b] = level[b]; f += 1
+            for k in range(3):
+                out[f, b] = 1.0 if flags[o] & (1 << k) else 0.0; f += 1
+            for k in range(MARKS_SHOWN):
+                out[f, b] = 1.0 if marks[o] & SHOWN_MARK[k] else 0.0; f += 1
+            for k in range(5):
+                out[f, b] = linear[k, b]; f += 1
+            out[f, b] = times[at[b]]; f += 1
+            out[f, b] = earlier[b]; f += 1
+            value = second[at[b]] if linear[0, b] >= most[at[b]] else most[at[b]]
+            out[f, b] = linear[0, b] - value if times[at[b]] > 1 else 0.0; f += 1
+            k = group[b]
+            out[f, b] = log_of(grouped[0, k]); f += 1
+            out[f, b] = share(grouped[1, k], page); f += 1
+            out[f, b] = log_of(share(grouped[1, k], grouped[0, k])); f += 1
+            out[f, b] = share(grouped[2, k], grouped[1, k]); f += 1
+            out[f, b] = share(grouped[3, k], grouped[1, k]); f += 1
+            # repeated items around
+            for k in range(2):
+                i = item[o] if k == 0 else outer[o]
+                if i < 0:
+                    f += 9
+                    continue
+                p = parent[i]
+                out[f, b] = log_of(same[i]); f += 1
+                out[f, b] = share(place[i], same[i]); f += 1
+                out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
+                out[f, b] = log_of(last[i] - first[i]); f += 1
+                out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
+                out[f, b] = pictures[end[i]] - pictures[i]; f += 1
+                out[f, b] = share(words[last[p]] - words[first[p]], page); f += 1
+                out[f, b] = mean_of(links, words, first[p], last[p]); f += 1
+                out[f, b] = mean_of(lines, words, first[p], last[p]); f += 1
+            # the containers around
+            i = o
+            for k in range(5):
+                out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
+                out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
+                out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
+                out[f, b] = log_of(last[i] - first[i]); f += 1
+                out[f, b] = mean_of(lines, words, first[i], last[i]); f += 1
+                out[f, b] = share(prose_score[i], top); f += 1
+                out[f, b] = mean_of(ends, words, first[i], last[i]); f += 1
+                out[f, b] = log_of(same[i]); f += 1
+                i = parent[i] if i else 0
             out[f, b] = pictures[end[i]] - pictures[i]; f += 1
-            out[f, b] = share(words[last[p]] - words[first[p]], page); f += 1
-            out[f, b] = mean_of(links, words, first[p], last[p]); f += 1
-            out[f, b] = mean_of(lines, words, first[p], last[p]); f += 1
-        # the containers around
-        i = o
-        for k in range(5):
-            out[f, b] = log_of(words[last[i]] - words[first[i]]); f += 1
-            out[f, b] = mean_of(links, words, first[i], last[i]); f += 1
-            out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
-            out[f, b] = log_of(last[i] - first[i]); f += 1
-            out[f, b] = mean_of(lines, words, first[i], last[i]); f += 1
-            out[f, b] = share(prose_score[i], top); f += 1
-            out[f, b] = mean_of(ends, words, first[i], last[i]); f += 1
-            out[f, b] = log_of(same[i]); f += 1
-            i = parent[i] if i else 0
-        out[f, b] = pictures[end[i]] - pictures[i]; f += 1
-        out[f, b] = fields[end[i]] - fields[i]; f += 1
-        # the best containers
-        for k in range(3):
-            i = best if k == 0 else other if k == 1 else up
-            p = meet[o] if k == 0 else meet_other[o] if k == 1 else meet_title[o]
-            out[f, b] = depth[i] - depth[p]; f += 1
-            out[f, b] = depth[o] - depth[p]; f += 1
-            out[f, b] = signed_log(blocks_from(b, first[i], last[i])); f += 1
-            out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
-        # headings
-        out[f, b] = log_of(b - heading) if heading >= 0 else -1.0; f += 1
-        out[f, b] = level[heading] if heading >= 0 else 0.0; f += 1
-        out[f, b] = heading_score[heading] if heading >= 0 else 0.0; f += 1
-        out[f, b] = linear[0, heading] if heading >= 0 else 0.0; f += 1
-        out[f, b] = share(counts[heading, LINK_WORDS], counts[heading, WORDS]) if heading >= 0 else 0.0; f += 1
-        if heading >= 0:
-            i = parent[owner[heading]] if owner[heading] else 0
-            out[f, b] = 2.0 if b < last[i] else 1.0 if b < last[parent[i] if i else 0] else 0.0
-        f += 1
-        out[f, b] = log_of(words[b] - words[heading + 1]) if heading >= 0 else log_of(words[b]); f += 1
-        following = after[b + 1]
-        out[f, b] = log_of(following - b); f += 1
-        out[f, b] = log_of(words[following] - words[b + 1]); f += 1
-        # position
-        out[f, b] = share(b, n); f += 1
-        out[f, b] = share(words[b], page); f += 1
-        out[f, b] = depth[o]; f += 1
-        out[f, b] = signed_log(b - title if title >= 0 else 0); f += 1
-        # neighbouring blocks
-        for k in range(3):
-            i = 2 if k == 0 else 7 if k == 1 else 20
-            out[f, b] = mean_of(links, words, b - i, b + i + 1); f += 1
-            out[f, b] = mean_of(lines, words, b - i, b + i + 1); f += 1
-            out[f, b] = mean_of(ends, words, b - i, b + i + 1); f += 1
-            from_ = b - i if b > i else 0
-            to = b + i + 1 if b + i + 1 < n else n
-            out[f, b] = log_of(share(words[to] - words[from_], to - from_)); f += 1
-        out[f, b] = mean_of(told, words, b - 7, b + 8); f += 1
-        i = parent[o] if o else 0
-        out[f, b] = mean_of(told, words, first[i], last[i]); f += 1
-        for k in range(2):
-            i = b - 1 if k == 0 else b + 1
-            if not 0 <= i < n:
-                f += 4
-                continue
-            out[f, b] = log_of(counts[i, WORDS]); f += 1
-            out[f, b] = share(counts[i, LINK_WORDS], counts[i, WORDS]); f += 1
-            out[f, b] = linear[0, i]; f += 1
-            out[f, b] = 1.0 if group[i] == group[b] else 0.0; f += 1
-        # the page
-        for k in range(12):
-            out[f, b] = of_page[k]; f += 1
-        if f != FEATURES:
-            raise ValueError(f"{f} features, {FEATURES} have names")
-        if level[b]:
-            heading = b
+            out[f, b] = fields[end[i]] - fields[i]; f += 1
+            # the best containers
+            for k in range(3):
+                i = best if k == 0 else other if k == 1 else up
+                p = meet[o] if k == 0 else meet_other[o] if k == 1 else meet_title[o]
+                out[f, b] = depth[i] - depth[p]; f += 1
+                out[f, b] = depth[o] - depth[p]; f += 1
+                out[f, b] = signed_log(blocks_from(b, first[i], last[i])); f += 1
+                out[f, b] = share(words[last[i]] - words[first[i]], page); f += 1
+            # headings
+            out[f, b] = log_of(b - heading) if heading >= 0 else -1.0; f += 1
+            out[f, b] = level[heading] if heading >= 0 else 0.0; f += 1
+            out[f, b] = heading_score[heading] if heading >= 0 else 0.0; f += 1
+            out[f, b] = linear[0, heading] if heading >= 0 else 0.0; f += 1
+            out[f, b] = share(counts[heading, LINK_WORDS], counts[heading, WORDS]) if heading >= 0 else 0.0; f += 1
+            if heading >= 0:
+                i = parent[owner[heading]] if owner[heading] else 0
+                out[f, b] = 2.0 if b < last[i] else 1.0 if b < last[parent[i] if i else 0] else 0.0
+            f += 1
+            out[f, b] = log_of(words[b] - words[heading + 1]) if heading >= 0 else log_of(words[b]); f += 1
+            following = after[b + 1]
+            out[f, b] = log_of(following - b); f += 1
+            out[f, b] = log_of(words[following] - words[b + 1]); f += 1
+            # position
+            out[f, b] = share(b, n); f += 1
+            out[f, b] = share(words[b], page); f += 1
+            out[f, b] = depth[o]; f += 1
+            out[f, b] = signed_log(b - title if title >= 0 else 0); f += 1
+            # neighbouring blocks
+            for k in range(3):
+                i = 2 if k == 0 else 7 if k == 1 else 20
+                out[f, b] = mean_of(links, words, b - i, b + i + 1); f += 1
+                out[f, b] = mean_of(lines, words, b - i, b + i + 1); f += 1
+                out[f, b] = mean_of(ends, words, b - i, b + i + 1); f += 1
+                from_ = b - i if b > i else 0
+                to = b + i + 1 if b + i + 1 < n else n
+                out[f, b] = log_of(share(words[to] - words[from_], to - from_)); f += 1
+            out[f, b] = mean_of(told, words, b - 7, b + 8); f += 1
+            i = parent[o] if o else 0
+            out[f, b] = mean_of(told, words, first[i], last[i]); f += 1
+            for k in range(2):
+                i = b - 1 if k == 0 else b + 1
+                if not 0 <= i < n:
+                    f += 4
+                    continue
+                out[f, b] = log_of(counts[i, WORDS]); f += 1
+                out[f, b] = share(counts[i, LINK_WORDS], counts[i, WORDS]); f += 1
+                out[f, b] = linear[0, i]; f += 1
+                out[f, b] = 1.0 if group[i] == group[b] else 0.0; f += 1
+            # the page
+            for k in range(12):
+                out[f, b] = of_page[k]; f += 1
+            if level[b]:
+                heading = b
+    if f != FEATURES:
+        raise ValueError(f"{f} features, {FEATURES} have names")
 
 
 cdef struct Likely:
@@ -1081,56 +1088,58 @@ def context_features(const int32_t[::1] parent, const int32_t[:, ::1] tree, cons
         if probability[b] > grouped[2, group[b]]:
             grouped[2, group[b]] = probability[b]
     cdef int32_t[::1] after = next_headings(level)
-    for b in range(n):
-        o = owner[b]
-        f = 0
-        out[f, b] = probability[b]; f += 1
-        for k in range(4):
-            i = b - 2 if k == 0 else b - 1 if k == 1 else b + 1 if k == 2 else b + 2
-            out[f, b] = probability[i] if 0 <= i < n else 0.0; f += 1
-        for k in range(4):
-            i = 2 if k == 0 else 5 if k == 1 else 12 if k == 2 else 30
-            out[f, b] = mean_of(likes, words, b - i, b + i + 1); f += 1
-        out[f, b] = mean_of(likes, words, b - 8, b); f += 1
-        out[f, b] = mean_of(likes, words, b + 1, b + 9); f += 1
-        i = o
-        for k in range(5):
-            out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
-            i = parent[i] if i else 0
-        for k in range(2):
-            i = item[o] if k == 0 else outer[o]
-            if i < 0:
-                out[f, b] = -1.0; f += 1
-                out[f, b] = -1.0; f += 1
-                continue
-            p = parent[i]
-            out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
-            out[f, b] = mean_of(likes, words, first[p], last[p]); f += 1
-        k = group[b]
-        out[f, b] = share(grouped[1, k], grouped[0, k]); f += 1
-        out[f, b] = grouped[2, k]; f += 1
-        out[f, b] = depth[best] - depth[meet[o]]; f += 1
-        out[f, b] = depth[o] - depth[meet[o]]; f += 1
-        out[f, b] = signed_log(blocks_from(b, first[best], last[best])); f += 1
-        out[f, b] = share(likes[last[best]] - likes[first[best]], likely); f += 1
-        out[f, b] = mean_of(likes, words, first[best], last[best]); f += 1
-        out[f, b] = probability[heading] if heading >= 0 else -1.0; f += 1
-        out[f, b] = mean_of(likes, words, heading + 1, after[b + 1]); f += 1
-        following = after[b + 1]
-        out[f, b] = probability[following] if following < n else -1.0; f += 1
-        out[f, b] = share(likes[b], likely); f += 1
-        out[f, b] = rank[b]; f += 1
-        out[f, b] = share(likely, page); f += 1
-        out[f, b] = log_of(likely); f += 1
-        out[f, b] = share(sure[n], page); f += 1
-        out[f, b] = log_of(sure[n]); f += 1
-        out[f, b] = earlier[b]; f += 1
-        rival = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
-        out[f, b] = probability[b] - rival if rival > NOTHING else 1.0; f += 1
-        if f != CONTEXTS:
-            raise ValueError(f"{f} features, {CONTEXTS} have names")
-        if level[b]:
-            heading = b
+    f = CONTEXTS
+    with nogil:
+        for b in range(n):
+            o = owner[b]
+            f = 0
+            out[f, b] = probability[b]; f += 1
+            for k in range(4):
+                i = b - 2 if k == 0 else b - 1 if k == 1 else b + 1 if k == 2 else b + 2
+                out[f, b] = probability[i] if 0 <= i < n else 0.0; f += 1
+            for k in range(4):
+                i = 2 if k == 0 else 5 if k == 1 else 12 if k == 2 else 30
+                out[f, b] = mean_of(likes, words, b - i, b + i + 1); f += 1
+            out[f, b] = mean_of(likes, words, b - 8, b); f += 1
+            out[f, b] = mean_of(likes, words, b + 1, b + 9); f += 1
+            i = o
+            for k in range(5):
+                out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
+                i = parent[i] if i else 0
+            for k in range(2):
+                i = item[o] if k == 0 else outer[o]
+                if i < 0:
+                    out[f, b] = -1.0; f += 1
+                    out[f, b] = -1.0; f += 1
+                    continue
+                p = parent[i]
+                out[f, b] = mean_of(likes, words, first[i], last[i]); f += 1
+                out[f, b] = mean_of(likes, words, first[p], last[p]); f += 1
+            k = group[b]
+            out[f, b] = share(grouped[1, k], grouped[0, k]); f += 1
+            out[f, b] = grouped[2, k]; f += 1
+            out[f, b] = depth[best] - depth[meet[o]]; f += 1
+            out[f, b] = depth[o] - depth[meet[o]]; f += 1
+            out[f, b] = signed_log(blocks_from(b, first[best], last[best])); f += 1
+            out[f, b] = share(likes[last[best]] - likes[first[best]], likely); f += 1
+            out[f, b] = mean_of(likes, words, first[best], last[best]); f += 1
+            out[f, b] = probability[heading] if heading >= 0 else -1.0; f += 1
+            out[f, b] = mean_of(likes, words, heading + 1, after[b + 1]); f += 1
+            following = after[b + 1]
+            out[f, b] = probability[following] if following < n else -1.0; f += 1
+            out[f, b] = share(likes[b], likely); f += 1
+            out[f, b] = rank[b]; f += 1
+            out[f, b] = share(likely, page); f += 1
+            out[f, b] = log_of(likely); f += 1
+            out[f, b] = share(sure[n], page); f += 1
+            out[f, b] = log_of(sure[n]); f += 1
+            out[f, b] = earlier[b]; f += 1
+            rival = second[at[b]] if probability[b] >= most[at[b]] else most[at[b]]
+            out[f, b] = probability[b] - rival if rival > NOTHING else 1.0; f += 1
+            if level[b]:
+                heading = b
+    if f != CONTEXTS:
+        raise ValueError(f"{f} features, {CONTEXTS} have names")
 
 
 cdef extern from *:
