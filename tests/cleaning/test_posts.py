@@ -12,11 +12,11 @@ import pytest
 import webwinnow
 from webwinnow import PageRecord, SettingsError, clean_page, parse
 from webwinnow.cleaning.kinds import KIND_CODE
-from webwinnow.cleaning.page import PageSettings, posts_to_keep
+from webwinnow.cleaning.page import PageSettings, is_for_posts, posts_to_keep
 from webwinnow.commands import RunSettings, run
 from webwinnow.io.rows import ordered
 from webwinnow.methods import CleaningSettings
-from webwinnow.pagemodel import PageEvidence
+from webwinnow.pagemodel import GENRES, PageEvidence
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
 THREAD = (
@@ -118,6 +118,14 @@ def test_the_rule_by_itself():
     assert flagged(for_posts=False, comments=None) == [none, [True, False, False]]
     assert flagged(for_posts=False, comments=True) == [[True, False, False], none]
     assert flagged(for_posts=True, comments=False) == [none, [True, True, False]]
+
+
+@pytest.mark.parametrize(("genre", "expected"), [("forum", True), ("article", True), ("product", False)])
+def test_a_page_of_mostly_reviews_exists_for_them_unless_it_is_a_product(genre, expected):
+    evidence = PageEvidence.of(parse("<p>one two three</p><p>four five six</p><p>seven</p>"))
+    known = np.eye(len(GENRES))[GENRES.index(genre)]
+    evidence = dataclasses.replace(evidence, post=np.array([0.9, 0.9, 0.1]), genre_probability=known)
+    assert is_for_posts(evidence, np.ones(3, np.bool_)) is expected
 
 
 def test_another_value_is_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from webwinnow import clean_page, learn, parse
-from webwinnow.cleaning.wholes import SURE, completed, in_records, pooled
-from webwinnow.pagemodel import PageContext
+from webwinnow.cleaning.wholes import OF_GOODS, SURE, beside_goods, completed, in_records, pooled
+from webwinnow.pagemodel import GENRES, PageContext
 
 PROSE = "The guard played three seasons for the team, and his numbers improved in each of them, as anyone can see. "
 SECONDS = 5.0
@@ -73,6 +74,29 @@ def test_a_price_that_other_pages_have_does_not_count_in_a_record_of_the_page() 
     page = context(cards("A lamp with legs {}", "${}"))
     own = {"A lamp with legs ": 0.9, "$": 0.9, "$1": 0.02, "$2": 0.02}
     assert found(page, own, {"$1": 0.3, "$2": 0.2})["$1"] == 0.9
+
+
+def with_goods(genre: str, fields: tuple[str, ...], before: float) -> set[float]:
+    """The probabilities of records on a page of a genre."""
+    page = context(f"<p>{PROSE}</p>{cards(*fields)}")
+    page.evidence = replace(page.evidence, genre_probability=np.eye(len(GENRES))[GENRES.index(genre)])
+    after = beside_goods(page, np.full(len(page.evidence), before))
+    assert after[0] == before  # the prose
+    return set(after[1:].round(6).tolist())
+
+
+@pytest.mark.parametrize("price", ["${}.99", "{},49 €", "12.5{} zł", "\u00a3 {}"])
+def test_goods_beside_a_product_are_less_probable_and_those_of_a_category_more(price: str) -> None:
+    fields = ("<a href=/lamp{}>Lamp {}</a>", price)
+    for genre, shift in zip(GENRES, OF_GOODS.tolist(), strict=True):
+        odds = 0.25 * np.exp(shift)
+        assert with_goods(genre, fields, 0.2) == {round(float(odds / (1 + odds)), 6)}, genre
+    assert OF_GOODS[GENRES.index("product")] < 0 < OF_GOODS[GENRES.index("collection")]
+
+
+@pytest.mark.parametrize("fields", [("<a href=/lamp{}>Lamp {}</a>", "{} votes"), ("Lamp {}", "${}.99")])
+def test_records_without_links_or_prices_are_no_goods(fields: tuple[str, ...]) -> None:
+    assert with_goods("product", fields, 0.2) == {0.2}
 
 
 def test_records_that_the_site_repeats_as_a_whole_count_as_they_are() -> None:

@@ -230,10 +230,13 @@ def verdict_of(
 
 
 def is_for_posts(evidence: PageEvidence, keep: NDArray[np.bool_], *, any_posts: bool = True) -> bool:
-    """Whether a page exists for what readers wrote: a forum, or most of what would be kept is theirs."""
+    """Whether a page exists for what readers wrote: a forum, or most of what would be kept is theirs.
+
+    The page of a product exists for the product, however many reviews it has.
+    """
     if evidence.genre == "forum":
         return True
-    if not any_posts:
+    if not any_posts or evidence.genre == "product":
         return False
     posts = int(evidence.words[keep & evidence.is_post].sum())
     return posts > MOSTLY_POSTS * int(evidence.words[keep].sum())
