@@ -20,22 +20,21 @@ from webwinnow._unicode cimport (
 )
 
 
-def count_words(str text, const int32_t[::1] starts, counted):
-    """The number of words (`\\w+`; each character of Han, kana and Hangul) in the counted runs, each run by itself."""
-    cdef const uint8_t[::1] wanted = bytes_of(counted)
-    cdef Py_ssize_t r, words = 0
+def run_words(str text, const int32_t[::1] starts):
+    """The number of words (`\\w+`; each character of Han, kana and Hangul) of each run."""
+    cdef Py_ssize_t r, runs = starts.shape[0] - 1
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    check_runs(starts, wanted.shape[0], PyUnicode_GET_LENGTH(text))
-    for r in range(wanted.shape[0]):
-        if wanted[r]:
-            if kind == 1:
-                words += words_in(<const uint8_t*>data, starts[r], starts[r + 1])
-            elif kind == 2:
-                words += words_in(<const uint16_t*>data, starts[r], starts[r + 1])
-            else:
-                words += words_in(<const uint32_t*>data, starts[r], starts[r + 1])
-    return words
+    check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
+    cdef int64_t[::1] words = np.empty(runs, np.int64)
+    for r in range(runs):
+        if kind == 1:
+            words[r] = words_in(<const uint8_t*>data, starts[r], starts[r + 1])
+        elif kind == 2:
+            words[r] = words_in(<const uint16_t*>data, starts[r], starts[r + 1])
+        else:
+            words[r] = words_in(<const uint32_t*>data, starts[r], starts[r + 1])
+    return words.base
 
 
 cdef uint8_t IN_WORD[128]
@@ -45,15 +44,18 @@ for _code in range(128):
 
 cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t stop) noexcept:
     cdef Py_ssize_t k, words = 0
-    cdef bint inside = False, was_inside
+    cdef uint8_t inside = 0, was_inside = 0
     for k in range(start, stop):
-        if data[k] >= 0x3040 and is_cjk(data[k]):
+        if data[k] < 128:
+            inside = IN_WORD[data[k]]
+        elif data[k] >= 0x3040 and is_cjk(data[k]):
             words += Py_UNICODE_ISALNUM(data[k])
-            inside = False
+            was_inside = 0
             continue
+        else:
+            inside = Py_UNICODE_ISALNUM(data[k])
+        words += inside & (was_inside ^ 1)
         was_inside = inside
-        inside = IN_WORD[data[k]] if data[k] < 128 else Py_UNICODE_ISALNUM(data[k])
-        words += inside and not was_inside
     return words
 
 

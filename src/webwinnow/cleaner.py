@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from webwinnow import docview
-from webwinnow._words import blank_runs, count_words
+from webwinnow._words import blank_runs
 from webwinnow.blocks import Blocks, runs_of_nodes
 from webwinnow.cleaning import REASONS, Verdict
 from webwinnow.cleaning.explanations import Cause, Causes
@@ -281,12 +281,12 @@ class CleanPage:
     def kept_words(self) -> int:
         """Number of kept words."""
         tree = self.kept_tree
-        return count_words(tree.text, tree.run_start, self.verdict.keep_runs & self.verdict.keep[tree.run_owner])
+        return int(tree.run_words[self.verdict.keep_runs & self.verdict.keep[tree.run_owner]].sum())
 
     @property
     def all_words(self) -> int:
         """Number of visible words."""
-        return count_words(self.tree.text, self.tree.run_start, self.tree.visible[self.tree.run_owner])
+        return self.tree.all_words
 
 
 @dataclass(frozen=True, slots=True)

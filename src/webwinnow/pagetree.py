@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from webwinnow import urls
 from webwinnow._nodes import permalinks
-from webwinnow._words import blank_runs
+from webwinnow._words import blank_runs, run_words
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.storage.fastjson import from_json
 
@@ -233,6 +233,18 @@ class PageTree:
         written: Mask = ~blank_runs(self.text, self.run_start)
         written.setflags(write=False)
         return written
+
+    @cached_property
+    def run_words(self) -> NDArray[np.int64]:
+        """The number of words of each run, hidden ones too; read-only."""
+        words = run_words(self.text, self.run_start)
+        words.setflags(write=False)
+        return words
+
+    @property
+    def all_words(self) -> int:
+        """The number of visible words."""
+        return int(self.run_words[self.visible[self.run_owner]].sum())
 
     def values(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
         """Return the nodes with attribute `name`, and its values as written."""

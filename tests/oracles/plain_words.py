@@ -17,11 +17,10 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
 
 
-def count_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> int:
-    r"""How many words (`\w+`; each Han, kana or Hangul character) the counted runs have, each run by itself."""
-    _check_runs(text, starts, len(counted))
-    bounds = starts.tolist()
-    return sum(len(_WORD.findall(text[bounds[r] : bounds[r + 1]])) for r in np.flatnonzero(counted))
+def run_words(text: str, starts: NDArray[np.int32]) -> NDArray[np.int64]:
+    r"""How many words (`\w+`; each Han, kana or Hangul character) each run has."""
+    _check_runs(text, starts, len(starts) - 1)
+    return np.array([len(_WORD.findall(text[a:b])) for a, b in pairwise(starts.tolist())], np.int64)
 
 
 def blank_runs(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:

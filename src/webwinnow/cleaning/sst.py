@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import count_words, word_spans
+from webwinnow._words import word_spans
 from webwinnow.blocks import cut
 from webwinnow.cleaning import verdict as reasons
 from webwinnow.cleaning.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
@@ -125,7 +125,7 @@ def try_thresholds(
         verdicts = [clean(PageContext(tree), model, replace(settings, threshold=threshold)) for tree in trees]
         masks = [verdict.keep_runs for verdict in verdicts]
         reduced = [verdict.reduced(tree) for tree, verdict in zip(trees, verdicts, strict=True)]
-        words = tuple(count_words(tree.text, tree.run_start, mask) for tree, mask in zip(reduced, masks, strict=True))
+        words = tuple(int(tree.run_words[mask].sum()) for tree, mask in zip(reduced, masks, strict=True))
         gone: set[str] = set()
         for page, before, mask in zip(blocks, kept_before, masks, strict=True):
             texts = page.texts()
@@ -142,7 +142,7 @@ def shown_trials(
 ) -> Iterator[str]:
     """The trials of a tree as lines of text."""
     own = model.thresholds[name]
-    every = [count_words(tree.text, tree.run_start, tree.visible[tree.run_owner]) for tree in trees]
+    every = [tree.all_words for tree in trees]
     size = f"{counted(len(trees), 'page')}, {counted(sum(every), 'word')}"
     yield f"{model.shown_name}: {size}; threshold of {name} {own:.3f}"
     for trial in trials:

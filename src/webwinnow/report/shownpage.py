@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,14 +63,6 @@ LONGEST_ALT = 120
 MOST_PARTS, LONGEST_PART = 400, 40
 """Structures of a page that are drawn over its screenshot, and characters of their names."""
 _WHITE = re.compile(r"\s+")
-_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
-
-
-def words_of_runs(tree: PageTree) -> NDArray[np.int64]:
-    """Return the number of words of each run, hidden ones too; they add up to `count_words`."""
-    bounds = pairwise(tree.run_start.tolist())
-    return np.array([len(_WORD.findall(tree.text, a, b)) for a, b in bounds], np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,9 +107,7 @@ class PageRegions:
             blocks=blocks,
             of_run=of_run,
             first=first,
-            words=np.bincount(of_run[filled], weights=words_of_runs(tree)[filled], minlength=len(first)).astype(
-                np.int64
-            ),
+            words=np.bincount(of_run[filled], weights=tree.run_words[filled], minlength=len(first)).astype(np.int64),
             pages=repeated[block[first]],
             element=element[first],
         )

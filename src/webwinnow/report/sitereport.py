@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import count_words
 from webwinnow.methods import method_named
 from webwinnow.pagemodel import PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.report.dials import DIALS, MILLION, DialReading, keeps_more, read_dial
-from webwinnow.report.shownpage import PageRegions, tokens, words_of_runs
+from webwinnow.report.shownpage import PageRegions, tokens
 from webwinnow.report.templating import shortened
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
@@ -121,7 +120,7 @@ class _Page:
         evidence = PageEvidence.of(tree)
         self.readings = {name: read_dial(name, tree, model, evidence) for name in methods}
         self.regions = PageRegions.of(tree, model, list(self.readings.values()), shown)
-        self.words = words_of_runs(tree)
+        self.words = tree.run_words
         self.model = model
 
     def texts(self) -> list[str]:
@@ -139,7 +138,7 @@ class _Page:
 
     def words_of(self, reading: DialReading) -> NDArray[np.int64]:
         """Number of words of each run that a method outputs where it keeps the run."""
-        return self.words if reading.reduced is None else words_of_runs(reading.reduced)
+        return self.words if reading.reduced is None else reading.reduced.run_words
 
     def curve(self, reading: DialReading) -> NDArray[np.int64]:
         """Number of words kept at each step of the dial."""
@@ -151,11 +150,10 @@ class _Page:
 
     def about(self) -> dict[str, Any]:
         """Its entry in the list of pages."""
-        visible = self.tree.visible[self.tree.run_owner]
         return {
             "url": self.tree.url,
             "title": " ".join(self.tree.head.title.split())[:LONGEST_TITLE],
-            "words": count_words(self.tree.text, self.tree.run_start, visible),
+            "words": self.tree.all_words,
             "kept": {name: self.kept(reading, reading.own) for name, reading in self.readings.items()},
         }
 
