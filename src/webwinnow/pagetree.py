@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow import urls
 from webwinnow._nodes import permalinks
-from webwinnow._words import blank_runs, run_words
+from webwinnow._words import blank_runs, run_words, word_spans
 from webwinnow.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.storage.fastjson import from_json
 
@@ -95,6 +95,15 @@ class Head:
                     inner = graph if isinstance(graph, list) else [thing]
                     things.extend(one for one in inner if isinstance(one, dict))
         return tuple(things)
+
+
+class Words(NamedTuple):
+    """Words of a page in page order: their hashes, their runs, and where in the text they start and end."""
+
+    key: NDArray[np.uint64]
+    run: NDArray[np.int32]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -240,6 +249,16 @@ class PageTree:
         words = run_words(self.text, self.run_start)
         words.setflags(write=False)
         return words
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of the visible runs."""
+        return Words(*word_spans(self.text, self.run_start, self.visible[self.run_owner]))
+
+    @property
+    def known_words(self) -> Words | None:
+        """`words`, if they have been found."""
+        return self.__dict__.get("words")
 
     @property
     def all_words(self) -> int:

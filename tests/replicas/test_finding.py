@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import webwinnow
 from webwinnow.errors import SettingsError
-from webwinnow.pagemodel import PageEvidence, PageModel
+from webwinnow.pagemodel import PageContext, PageModel
 from webwinnow.replicas import ReplicaFinder, ReplicaSettings, Standing, find_replicas, sketch, sketch_type
 from webwinnow.replicas.sketches import SLOTS, distinctive_runs, near_address, seconds
 
@@ -285,11 +285,11 @@ def test_a_doubtful_page_with_text_is_compared_by_its_best_part(monkeypatch):
     page = "<title>{0}</title><nav><ul>{1}</ul></nav><main><article><h1>{0}</h1>{2}</article></main>"
     tree = webwinnow.parse(page.format("Late harvest", menu, text))
     everything = webwinnow.clean_page(tree, "none").verdict
-    runs = distinctive_runs(tree, everything, PageEvidence.of(tree))
+    runs = distinctive_runs(tree, everything, PageContext(tree))
     assert 0 < runs.sum() < everything.keep_runs.sum()
     login = webwinnow.parse(page.format("Log in", menu, "<form><input type=password></form>"))
     everything = webwinnow.clean_page(login, "none").verdict
-    assert (distinctive_runs(login, everything, PageEvidence.of(login)) == everything.keep_runs).all()
+    assert (distinctive_runs(login, everything, PageContext(login)) == everything.keep_runs).all()
 
 
 def test_lone_surrogates_and_other_junk_are_taken():

@@ -285,7 +285,6 @@ class PageWorker:
     def _cleaned(
         self, page: PageContext, model: LearnedSite | None, site: str, job: ParsePage | CleanStored
     ) -> PageCleaned:
-        evidence = page.evidence if self.scores else None
         clean = self.cleaner.clean_in(page, model)
         about = {"page_id": job.page_id, "site": site}
         if self.run.links is not None:
@@ -305,16 +304,14 @@ class PageWorker:
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
         rejected = list(_rejected(clean, record, text if is_filtered else None)) if self.run.rejected else []
-        sketch = b"" if is_filtered else self._sketch(clean, evidence, model, record)
+        sketch = b"" if is_filtered else self._sketch(clean, page, record)
         return PageCleaned(record_line(record), rejected, outcome, reason, kept, words, sketch)
 
-    def _sketch(
-        self, clean: CleanPage, evidence: PageEvidence | None, model: LearnedSite | None, record: dict[str, Any]
-    ) -> bytes:
+    def _sketch(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
         """What is needed of a page to find its replicas; nothing if they are not wanted."""
         if self.run.replicas is None:
             return b""
-        runs = distinctive_runs(clean.tree, clean.verdict, evidence, model)
+        runs = distinctive_runs(clean.tree, clean.verdict, page if self.scores else None, clean.model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
         standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
         return page_sketch(clean.kept_tree, runs, standing, self.run.replicas).tobytes()

@@ -20,7 +20,7 @@ from webwinnow.cleaning.verdict import Verdict, keep_by_reason
 from webwinnow.docview import _view
 from webwinnow.docview.settings import METHOD, OURS, ViewSettings, filled, forces
 from webwinnow.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
-from webwinnow.pagetree import PageTree
+from webwinnow.pagetree import PageTree, Words
 from webwinnow.words import stop_list_of
 
 Mask = NDArray[np.bool_]
@@ -103,14 +103,15 @@ class TagTree:
     @classmethod
     def of(cls, tree: PageTree, shown: Mask | None = None, settings: ViewSettings = OURS) -> TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
-        if shown is None:
-            shown = tree.visible[tree.run_owner]
+        if shown is None or np.array_equal(shown, tree.visible[tree.run_owner]):
+            words = tree.words
+        else:
+            words = Words(*word_spans(tree.text, tree.run_start, shown))
         holds = _WITH_HEADINGS if settings.headings else CONTAINER_CODES
         node, parent, of_node, of_run, last, in_link = _view.containers(
             tree.tag, tree.parent, tree.end, tree.run_owner, holds, TAG_CODE["a"]
         )
-        key, run, start, end = word_spans(tree.text, tree.run_start, shown)
-        of_word, terms, link_terms = _view.attached(run, of_run, in_link, tree.run_owner, len(node))
+        of_word, terms, link_terms = _view.attached(words.run, of_run, in_link, tree.run_owner, len(node))
         images = np.bincount(of_node[shown_images(tree)], minlength=len(node))
         shares = settings.hub_share, settings.image_share
         return cls(
@@ -121,10 +122,10 @@ class TagTree:
             of_run=of_run,
             end=last,
             in_link=in_link,
-            word_key=key,
-            word_run=run,
-            word_start=start,
-            word_end=end,
+            word_key=words.key,
+            word_run=words.run,
+            word_start=words.start,
+            word_end=words.end,
             block_of_word=of_word,
             terms=terms,
             link_terms=link_terms,

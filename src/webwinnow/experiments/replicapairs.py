@@ -23,6 +23,7 @@ from webwinnow.io import open_pages
 from webwinnow.io.inputs import known_page_count
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.pagemeta import metadata
+from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of, parse
 from webwinnow.progress import Progress, no_progress
@@ -95,9 +96,10 @@ def cleaned_texts(
         model = learn([tree for _, tree in members], site, cleaner.method.parts) if learns else None
         for page_id, tree in members:
             if page_id in wanted:
-                evidence = cleaner.evidence(tree)
-                verdict = cleaner.clean(tree, model, evidence).verdict
-                text = text_of_runs(tree, distinctive_runs(tree, verdict, evidence, model))
+                context = PageContext(tree)
+                verdict = cleaner.clean_in(context, model).verdict
+                scored = context if cleaner.method.scores else None
+                text = text_of_runs(tree, distinctive_runs(tree, verdict, scored, model))
                 texts[page_id] = PageText(text, metadata(tree).language or language_of(text))
                 progress("clean", len(texts), len(wanted))
     missing = sorted(wanted - texts.keys())

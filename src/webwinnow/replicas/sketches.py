@@ -29,7 +29,6 @@ from webwinnow.cleaning.combined import RECORD_AT
 from webwinnow.cleaning.emptypages import why_empty
 from webwinnow.cleaning.wholes import HIDDEN_ABOVE
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.markup import HIDDEN
 from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import language_of
@@ -175,7 +174,10 @@ def page_sketch(
     settings = settings or ReplicaSettings()
     if settings.method == "published":
         return _published(text_of_runs(tree, runs), standing, settings)
-    return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+    known = tree.known_words
+    if known is None or (runs & ~tree.visible[tree.run_owner]).any():
+        return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+    return _modern(known.key[runs[known.run]], standing, settings)
 
 
 def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
@@ -292,18 +294,17 @@ LEAST_CONTENT: Final = 10
 
 
 def distinctive_runs(
-    tree: PageTree, verdict: Verdict, evidence: PageEvidence | None = None, model: LearnedSite | None = None
+    tree: PageTree, verdict: Verdict, page: PageContext | None = None, model: LearnedSite | None = None
 ) -> NDArray[np.bool_]:
     """The text runs to fingerprint, which distinguish a page from others on any site.
 
     A site's model is learned from its pages, so replicas on a site change what cleaning leaves of them, and a replica
     on another site is cleaned differently. So the fingerprint uses the main content by the page model alone
-    (`evidence`), without blocks that the site repeats on many pages; without `evidence`, all that the verdict keeps.
+    (`page`), without blocks that the site repeats on many pages; without `page`, all that the verdict keeps.
     """
-    if evidence is not None:
-        blocks = evidence.blocks(tree)
-        shown = (tree.flags[tree.run_owner[blocks.first_run[evidence.said]]] & HIDDEN) == 0
-        kept = _content(PageContext(tree, evidence)) & (shown | (evidence.probability >= HIDDEN_ABOVE))
+    if page is not None:
+        blocks, evidence = page.blocks, page.evidence
+        kept = _content(page) & (page.shown | (evidence.probability >= HIDDEN_ABOVE))
         said = int(evidence.words[kept].sum())
         if said >= LEAST_CONTENT:
             own = kept & ~_repeated(evidence, model)
