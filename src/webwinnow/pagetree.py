@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -321,6 +322,11 @@ class Links:
     tree: PageTree
     node: NDArray[np.int32]
     href: list[str]
+
+    def among(self, nodes: Mask) -> Links:
+        """The links among some nodes."""
+        chosen = nodes[self.node]
+        return Links(self.tree, self.node[chosen], list(compress(self.href, chosen.tolist())))
 
     def targets(self, *, fragments: bool = False) -> list[str | None]:
         """The absolute http(s) URL of each link; None for other schemes and invalid URLs.

@@ -29,7 +29,7 @@ from webwinnow.docview.settings import METHOD, OURS, ViewSettings, filled
 from webwinnow.lazy import lazy_pattern
 from webwinnow.markup import HIDDEN, TAG_CODE
 from webwinnow.pagemeta import Metadata
-from webwinnow.pagetree import PageTree
+from webwinnow.pagetree import Links, PageTree
 from webwinnow.words import stop_list_of
 
 LONGEST_PIECE = 1_000
@@ -304,6 +304,7 @@ def view_of(
     abstract = found.chosen(settings.sentences, room)
     title = about.title or " ".join(keywords[: settings.title_keywords]) or None
     relevant = relevant_nodes(blocks, verdict, kept, topic, spoken, settings) if kind == TOPIC else None
+    links = tree.links(verdict.keep if relevant is None else verdict.keep | relevant)
     return DocView(
         identifier=tree.url,
         type=None if kind is None else content.TYPES[kind],
@@ -312,8 +313,8 @@ def view_of(
         keywords=keywords,
         abstract="\n".join(abstract),
         content=text,
-        links=_links(tree, verdict.keep if relevant is None else verdict.keep | relevant),
-        relevant_links=() if relevant is None else _links(tree, relevant),
+        links=_targets(links),
+        relevant_links=() if relevant is None else _targets(links.among(relevant)),
         summary=" ".join(
             found.chosen(min(settings.summary_sentences, len(abstract) or settings.summary_sentences), room)
         ),
@@ -329,9 +330,9 @@ def view_of(
     )
 
 
-def _links(tree: PageTree, nodes: Mask) -> tuple[str, ...]:
-    """The URLs that the links among some nodes point at, without links that share the page."""
-    return tuple(without_sharing(tree.url, tree.links(nodes).urls()))
+def _targets(links: Links) -> tuple[str, ...]:
+    """The URLs that some links point at, without those that share the page."""
+    return tuple(without_sharing(links.tree.url, links.urls()))
 
 
 def features_of(

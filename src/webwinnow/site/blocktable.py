@@ -7,7 +7,7 @@ distinguishes the value from the other cells of its table.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -197,8 +197,8 @@ class BlockTable(ArrayTable):
         placed, of_placed = np.unique(_placed(rows.text, rows.path), return_inverse=True)
         placed_pages = _pages_of(of_placed, rows.page, len(placed), pages)
         places = _after_labels(rows, of_text, repeated, pages)
-        on_pages, blocks, same = (
-            lookup(places["key"], places[name], places["of"]) for name in ("pages", "blocks", "same")
+        on_pages, blocks, same = _lookups(
+            places["key"], [places[name] for name in ("pages", "blocks", "same")], places["of"]
         )
         labelled = _labelled(on_pages, blocks, same, pages)
         return cls(
@@ -222,57 +222,58 @@ class BlockTable(ArrayTable):
         others = max(self.pages - own, 1)
         text_pages = self.pages_that_say(evidence.text)
         elsewhere = _elsewhere(text_pages, learned)
-        _, of_path = np.unique(evidence.path, return_inverse=True)
-        paths = int(of_path.max(initial=-1)) + 1
-        mine = np.bincount(of_path, minlength=paths)[of_path] * own
-        mine_fixed = np.bincount(of_path, weights=text_pages > 1, minlength=paths)[of_path] * own
-        mine_logit = _summed(of_path, np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64), paths)[of_path] * own
-        found = {
-            name: lookup(self.path_key, getattr(self, f"path_{name}"), evidence.path)
-            for name in ("pages", "blocks", "fixed", "logit", "same")
-        }
-        blocks = np.maximum(found["blocks"] - mine, 0).astype(np.float64)
-        on_pages = np.maximum(found["pages"] - own, 0).astype(np.float64)
+        alone = evidence.logit
+        scaled = np.rint(alone * LOGIT_SCALE).astype(np.int64) * own
+        # of each path
+        path, of_path = np.unique(evidence.path, return_inverse=True)
+        counts = self.path_pages, self.path_blocks, self.path_fixed, self.path_logit, self.path_same
+        pages, all_blocks, all_fixed, logit, all_same = _lookups(self.path_key, counts, path)
+        mine = np.bincount(of_path, minlength=len(path)) * own
+        mine_fixed = np.bincount(of_path, weights=text_pages > 1, minlength=len(path)) * own
+        blocks = np.maximum(all_blocks - mine, 0).astype(np.float64)
+        on_pages = np.maximum(pages - own, 0).astype(np.float64)
         known = _known(on_pages)
-        mean = np.where(blocks > 0, (found["logit"] - mine_logit) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
-        repeated = np.clip((found["fixed"] - mine_fixed) / np.maximum(blocks, 1), 0, 1)
+        mean_there = (logit - _summed(of_path, scaled, len(path))) / np.maximum(blocks, 1) / LOGIT_SCALE
+        repeated = np.clip((all_fixed - mine_fixed) / np.maximum(blocks, 1), 0, 1)
         fixed = known * repeated
         placed_pages = lookup(self.placed_key, self.placed_pages, _placed(evidence.text, evidence.path), missing=1)
-        mine_same = np.bincount(of_path, weights=placed_pages - 1, minlength=paths)[of_path] * own
-        same = (found["same"] - 2 * mine_same) / np.maximum(blocks * max(others - 1, 1), 1)
+        mine_same = np.bincount(of_path, weights=placed_pages - 1, minlength=len(path)) * own
+        same = (all_same - 2 * mine_same) / np.maximum(blocks * max(others - 1, 1), 1)
         varied = known * np.clip(1 - same / VARIED_BELOW, 0, 1)
-        here = _elsewhere(placed_pages, learned) / others
-        share = np.minimum(elsewhere / others, 1.0)
-        share -= varied * np.maximum(share - here, 0)
         times = np.where(on_pages > 0, blocks / np.maximum(on_pages, 1), 1.0)
         field = known * (on_pages / others) * np.maximum(1 - fixed, varied) / np.maximum(times, 1.0)
-        after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
-        labelled, after_known, after_mean = self._ask_labels(evidence, after, others, own)
+        # of each block
+        mean = np.where((blocks > 0)[of_path], mean_there[of_path], alone)
+        here = _elsewhere(placed_pages, learned) / others
+        share = np.minimum(elsewhere / others, 1.0)
+        share -= varied[of_path] * np.maximum(share - here, 0)
+        labelled, after_known, after_mean = self._ask_labels(evidence, alone, scaled, others, own)
         supported = _known(elsewhere)
         return SiteEvidence(
             share=share,
             supported=supported,
-            certain=np.maximum(supported, repeated),
-            known=np.maximum(known, after_known),
+            certain=np.maximum(supported, repeated[of_path]),
+            known=np.maximum(known[of_path], after_known),
             mean=mean + after_known * (after_mean - mean),
-            fixed=fixed * (1 - labelled),
-            field=field,
+            fixed=fixed[of_path] * (1 - labelled),
+            field=field[of_path],
             labelled=labelled,
         )
 
     def _ask_labels(
-        self, evidence: PageEvidence, after: Keys, others: int, own: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """How far each block is a labelled value, how well its path after the label is known, and its mean there."""
-        found = {
-            name: lookup(self.after_key, getattr(self, f"after_{name}"), after)
-            for name in ("pages", "blocks", "same", "logit")
-        }
-        has = found["blocks"] > 0
-        pages, blocks = np.where(has, found["pages"] - own, 0), np.where(has, found["blocks"] - own, 0)
-        labelled = _labelled(pages, blocks, found["same"], others)
-        mine = np.rint(evidence.logit * LOGIT_SCALE).astype(np.int64) * own
-        mean = np.where(blocks > 0, (found["logit"] - mine) / np.maximum(blocks, 1) / LOGIT_SCALE, evidence.logit)
+        self, evidence: PageEvidence, alone: Floats, mine: NDArray[np.int64], others: int, own: int
+    ) -> tuple[Floats, Floats, Floats]:
+        """How far each block is a labelled value, how well its path after the label is known, and its mean there.
+
+        `alone` are the log odds of the blocks, `mine` their part of the sums of the site.
+        """
+        after = _after(evidence.text, evidence.path, np.ones(len(evidence), np.bool_))
+        counts = self.after_pages, self.after_blocks, self.after_same, self.after_logit
+        on_pages, all_blocks, same, logit = _lookups(self.after_key, counts, after)
+        has = all_blocks > 0
+        pages, blocks = np.where(has, on_pages - own, 0), np.where(has, all_blocks - own, 0)
+        labelled = _labelled(pages, blocks, same, others)
+        mean = np.where(blocks > 0, (logit - mine) / np.maximum(blocks, 1) / LOGIT_SCALE, alone)
         return labelled, _known(np.maximum(pages, 0)), mean
 
     def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
@@ -374,10 +375,16 @@ def _summed(item: NDArray[np.int64], value: NDArray[np.int64], items: int) -> ND
 
 def lookup(keys: Keys, values: Array, wanted: Keys, missing: float = 0) -> Array:
     """The values of some keys, given keys ascending; `missing` for a key that is not among them."""
+    return _lookups(keys, (values,), wanted, missing)[0]
+
+
+def _lookups(keys: Keys, columns: Sequence[Array], wanted: Keys, missing: float = 0) -> list[Array]:
+    """The values of some keys in each of some columns, as `lookup` finds them."""
     if not len(keys):
-        return np.full(len(wanted), missing, values.dtype)
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], missing)
+        return [np.full(len(wanted), missing, values.dtype) for values in columns]
+    at = np.minimum(keys.searchsorted(wanted), len(keys) - 1)
+    is_known = keys[at] == wanted
+    return [np.where(is_known, values[at], missing) for values in columns]
 
 
 def _placed(text: Keys, path: Keys) -> Keys:
