@@ -271,13 +271,13 @@ def day(hints: Hints) -> str | None:
     """Return the date of publication, `YYYY-MM-DD`."""
     if hints.is_home:
         return None
-    latest = latest_day(hints.fetched)
     for source in _DAY_SOURCES:
         for text in source(hints):
             found = date_in(text)
             if found is None:
                 continue
             readings = (_in_order(found, text, hints), found) if NUMBERS.search(text) else (found,)
+            latest = latest_day(hints.fetched)
             past = [date for date in readings if date <= latest]
             if past:
                 return past[0]
@@ -290,7 +290,7 @@ def latest_day(fetched: str | None) -> str:
     The day ahead is for time zones. A page that names a later day, such as that of an event or an offer, has no date
     until then; a date that was once found does not change.
     """
-    known = date_in(fetched or "")
+    known = date_in(fetched) if fetched else None
     day = datetime.date.fromisoformat(known) if known else datetime.datetime.now(datetime.UTC).date()
     return (day + datetime.timedelta(days=1)).isoformat()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -78,7 +78,7 @@ def chosen_title(
     headings: Sequence[str],
     is_site: Callable[[str], bool],
     is_shared: Callable[[str], bool] | None = None,
-    others: Sequence[str] = (),
+    others: Iterable[str] = (),
 ) -> str | None:
     """Choose the title from those that the head declares, best source first, and the headings.
 
@@ -93,8 +93,7 @@ def chosen_title(
     own = [heading for heading in headings if not is_site(heading)]
     if is_shared is not None:
         own = [heading for heading in own if not is_shared(heading)]
-        distinct = {title: without_shared(title, is_shared) for title in declared}
-        if not own and not any(distinct.values()):
+        if not own and not any(without_shared(title, is_shared) for title in declared):
             named = (name for name in others if not is_site(name) and not is_shared(name))
             return next(named, None) or chosen_title(declared, headings, is_site)
     plain = [squeezed(heading) for heading in own]
@@ -108,9 +107,10 @@ def chosen_title(
         if any(shared_words(heading, title) >= SIMILAR for title in declared):
             return heading
     for title in declared:
-        if is_shared is not None and distinct[title] != title:
-            if distinct[title] and not is_site(distinct[title]):
-                return distinct[title]
+        distinct = title if is_shared is None else without_shared(title, is_shared)
+        if distinct != title:
+            if distinct and not is_site(distinct):
+                return distinct
         elif not is_site(title):
             return _without_site(title, is_site)
     return next(iter((*own, *declared, *headings)), None)
@@ -123,9 +123,15 @@ def is_placeholder(title: str) -> bool:
 
 def title_parts(title: str) -> Iterator[str]:
     """Yield the parts before and after each separator."""
-    for cut in islice(_SEPARATOR.finditer(title), MAX_CUTS):
-        yield title[: cut.start()]
-        yield title[cut.end() :]
+    for start, end in _cuts(title):
+        yield title[:start]
+        yield title[end:]
+
+
+@lru_cache(maxsize=256)  # headline and metadata split the same titles
+def _cuts(title: str) -> tuple[tuple[int, int], ...]:
+    """Where the separators of a title start and end."""
+    return tuple(cut.span() for cut in islice(_SEPARATOR.finditer(title), MAX_CUTS))
 
 
 def shared_words(heading: str, title: str) -> float:
@@ -136,15 +142,15 @@ def shared_words(heading: str, title: str) -> float:
 
 def _without_site(title: str, is_site: Callable[[str], bool]) -> str:
     """Remove the name beside a separator: the site's, or the shorter last part if none is known."""
-    cuts = list(islice(_SEPARATOR.finditer(title), MAX_CUTS))
-    for cut in cuts:
-        if cut.start() and is_site(title[cut.end() :]):
-            return title[: cut.start()]
-    for cut in reversed(cuts):
-        if is_site(title[: cut.start()]) and cut.end() < len(title):
-            return title[cut.end() :]
-    if cuts and ":" not in cuts[-1][0]:
-        before, after = title[: cuts[-1].start()], title[cuts[-1].end() :]
+    cuts = _cuts(title)
+    for start, end in cuts:
+        if start and is_site(title[end:]):
+            return title[:start]
+    for start, end in reversed(cuts):
+        if is_site(title[:start]) and end < len(title):
+            return title[end:]
+    if cuts and ":" not in title[slice(*cuts[-1])]:
+        before, after = title[: cuts[-1][0]], title[cuts[-1][1] :]
         if before and after.count(" ") <= before.count(" "):
             return before
     return title
@@ -154,10 +160,10 @@ def without_shared(title: str, is_shared: Callable[[str], bool]) -> str:
     """Remove what is before or after a separator and shared by pages of the site; "" for a title that is shared."""
     if is_shared(title):
         return ""
-    cuts = list(islice(_SEPARATOR.finditer(title), MAX_CUTS))
-    start = max((cut.end() for cut in cuts if is_shared(title[: cut.start()])), default=0)
-    end = min((cut.start() for cut in cuts if cut.start() >= start and is_shared(title[cut.end() :])), default=None)
-    return title[start:end]
+    cuts = _cuts(title)
+    first = max((end for start, end in cuts if is_shared(title[:start])), default=0)
+    last = min((start for start, end in cuts if start >= first and is_shared(title[end:])), default=None)
+    return title[first:last]
 
 
 def name_key(name: str) -> int:
@@ -232,8 +238,7 @@ class Hints:
     @cached_property
     def title(self) -> str | None:
         headings = [heading for _, heading in self.headings]
-        others = [] if self.is_shared is None else self.lower_headings
-        return chosen_title(self.declared, headings, self.is_site, self.is_shared, others)
+        return chosen_title(self.declared, headings, self.is_site, self.is_shared, self._lower_headings())
 
     @cached_property
     def declared(self) -> list[str]:
@@ -305,6 +310,10 @@ class Hints:
         """The texts of the first visible `<h2>` and `<h3>` elements."""
         tag = self.tree.tag
         return [heading for _, heading in self._headings((tag == TAG_CODE["h2"]) | (tag == TAG_CODE["h3"]))]
+
+    def _lower_headings(self) -> Iterator[str]:
+        """Yield the `lower_headings`, which hardly any page needs for its title."""
+        yield from self.lower_headings
 
     def _headings(self, tagged: Mask) -> list[tuple[int, str]]:
         tree = self._unlinked

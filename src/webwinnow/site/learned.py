@@ -167,10 +167,13 @@ class LearnedSite:
 
     def shares_name(self, name: str) -> bool:
         """Whether many pages have this title, part of a title or heading."""
-        if not len(self.name_key):
-            return False
-        found = lookup(self.name_key, self.name_pages, np.array([name_key(name)], np.uint64))
-        return int(found[0]) >= max(SHARED_NAME * self.pages, SHARED_PAGES)
+        shared = self._shared_names
+        return bool(shared) and name_key(name) in shared
+
+    @cached_property
+    def _shared_names(self) -> frozenset[int]:
+        is_shared = self.name_pages >= max(SHARED_NAME * self.pages, SHARED_PAGES)
+        return frozenset(self.name_key[is_shared].tolist())
 
     @property
     def block_table(self) -> BlockTable:
