@@ -16,7 +16,7 @@ from webwinnow._nodes import nearest
 from webwinnow._scripts cimport is_cjk
 from webwinnow._unicode cimport (
     Character, Py_UNICODE_ISALNUM, Py_UNICODE_ISSPACE, Py_UNICODE_TOLOWER, PyUnicode_DATA, PyUnicode_GET_LENGTH,
-    PyUnicode_KIND, PyUnicode_READ, is_blank, lower,
+    PyUnicode_KIND, is_blank, lower,
 )
 
 
@@ -61,17 +61,27 @@ cdef Py_ssize_t words_in(const Character* data, Py_ssize_t start, Py_ssize_t sto
 
 def blank_runs(str text, const int32_t[::1] starts):
     """Which runs are only white space."""
-    cdef Py_ssize_t r, k, runs = starts.shape[0] - 1
+    cdef Py_ssize_t r, runs = starts.shape[0] - 1
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef uint8_t[::1] blank = np.ones(runs, np.uint8)
     check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
+    cdef uint8_t[::1] blank = np.empty(runs, np.uint8)
     for r in range(runs):
-        for k in range(starts[r], starts[r + 1]):
-            if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
-                blank[r] = False
-                break
+        if kind == 1:
+            blank[r] = is_blank_in(<const uint8_t*>data, starts[r], starts[r + 1])
+        elif kind == 2:
+            blank[r] = is_blank_in(<const uint16_t*>data, starts[r], starts[r + 1])
+        else:
+            blank[r] = is_blank_in(<const uint32_t*>data, starts[r], starts[r + 1])
     return blank.base.view(np.bool_)
+
+
+cdef inline bint is_blank_in(const Character* data, Py_ssize_t start, Py_ssize_t stop) noexcept:
+    cdef Py_ssize_t k
+    for k in range(start, stop):
+        if data[k] != 32 and data[k] != 10 and not Py_UNICODE_ISSPACE(data[k]):
+            return False
+    return True
 
 
 cdef inline bint is_unspaced(Py_UCS4 c) noexcept:

@@ -194,6 +194,13 @@ class PageTree:
         seen.setflags(write=False)
         return seen
 
+    @cached_property
+    def visible_runs(self) -> Mask:
+        """Runs of visible nodes; read-only."""
+        seen = self.visible[self.run_owner]
+        seen.setflags(write=False)
+        return seen
+
     @property
     def run_count(self) -> int:
         """The number of text runs."""
@@ -254,7 +261,7 @@ class PageTree:
     @cached_property
     def words(self) -> Words:
         """The words of the visible runs."""
-        return Words(*word_spans(self.text, self.run_start, self.visible[self.run_owner]))
+        return Words(*word_spans(self.text, self.run_start, self.visible_runs))
 
     @property
     def known_words(self) -> Words | None:
@@ -264,7 +271,7 @@ class PageTree:
     @property
     def all_words(self) -> int:
         """The number of visible words."""
-        return int(self.run_words[self.visible[self.run_owner]].sum())
+        return int(self.run_words[self.visible_runs].sum())
 
     def values(self, name: str) -> tuple[NDArray[np.int32], list[str]]:
         """Return the nodes with attribute `name`, and its values as written."""

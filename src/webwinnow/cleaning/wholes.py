@@ -29,7 +29,7 @@ from webwinnow.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TIT
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
 _HEADINGS[[TAG_CODE[f"h{level}"] for level in range(1, 7)]] = True
 WRITTEN, _OF_ITEMS = (
-    [GENRES.index(genre) for genre in genres.split()]
+    np.array([GENRES.index(genre) for genre in genres.split()])
     for genres in ("article documentation forum", "product collection listing")
 )
 HIDDEN_ABOVE = 0.5
@@ -117,7 +117,7 @@ def pooled(
             structures.item_of[owner],
             structures.lists,
             probability,
-            np.maximum(page.evidence.words, 1).astype(np.float64),
+            np.maximum(page.evidence.words, 1.0),
             counted,
             page.sections.level > 0,
             LOWER,
@@ -284,7 +284,7 @@ def headline(
     Of the best candidates it is the last that most of the content is below. A heading that the site repeats is one only
     if it is the whole title.
     """
-    content = np.cumsum(probability * page.evidence.words)
+    content = (probability * page.evidence.words).cumsum()
     lowest = BELOW_HEADLINE * content[-1]
     for grade, candidates in enumerate(page.headlines):
         good = [

@@ -103,7 +103,7 @@ class TagTree:
     @classmethod
     def of(cls, tree: PageTree, shown: Mask | None = None, settings: ViewSettings = OURS) -> TagTree:
         """The tag tree of a page; `shown` are the runs whose words count, by default the visible ones."""
-        if shown is None or np.array_equal(shown, tree.visible[tree.run_owner]):
+        if shown is None or bool((shown == tree.visible_runs).all()):
             words = tree.words
         else:
             words = Words(*word_spans(tree.text, tree.run_start, shown))

@@ -190,7 +190,7 @@ class KeySentences:
         weight = _view.keyword_sums(key, sentence, len(texts), keyword, keyword_weight)
         if probability is not None:
             weight = weight * probability[tree.run_owner[runs]]
-        return cls(texts, np.round(weight, 9), paragraph, sizes)
+        return cls(texts, weight.round(9), paragraph, sizes)
 
     def chosen(self, most: int, room: float = inf) -> list[str]:
         """The heaviest sentences of each paragraph by its quota, in page order: `most`, or fewer that have room.

@@ -39,7 +39,7 @@ class FieldKind(Enum):
     FLAG = "true or false"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: `_rules` hashes all fields for each record
 class Field:
     """One field. An `optional` one is omitted from JSONL if a record has none: it is present only on request.
 

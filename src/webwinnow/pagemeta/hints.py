@@ -57,6 +57,8 @@ SIMILAR = 0.5
 """Share of a heading's words that occur in a title of the head, to count as another wording of it."""
 _SEPARATOR = re.compile(r"(?<!\s)\s+(?:[|·•»«›/–—~-]+|::+)\s+|(?:(?<!\s)\s+)?[|»]\s*|:\s+")
 """Separators between a page's title and its site's name."""
+_SEPARATING = re.compile(r"[|·•»«›/–—~:-]")
+"""The signs of separators, one of which each has."""
 _WORD = re.compile(r"\w+")
 _PLACEHOLDERS = frozenset(
     (
@@ -131,6 +133,8 @@ def title_parts(title: str) -> Iterator[str]:
 @lru_cache(maxsize=256)  # headline and metadata split the same titles
 def _cuts(title: str) -> tuple[tuple[int, int], ...]:
     """Where the separators of a title start and end."""
+    if _SEPARATING.search(title) is None:  # a tenth of the time of the pattern
+        return ()
     return tuple(cut.span() for cut in islice(_SEPARATOR.finditer(title), MAX_CUTS))
 
 

@@ -175,7 +175,7 @@ def page_sketch(
     if settings.method == "published":
         return _published(text_of_runs(tree, runs), standing, settings)
     known = tree.known_words
-    if known is None or (runs & ~tree.visible[tree.run_owner]).any():
+    if known is None or (runs & ~tree.visible_runs).any():
         return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
     return _modern(known.key[runs[known.run]], standing, settings)
 
@@ -310,7 +310,7 @@ def distinctive_runs(
             own = kept & ~_repeated(evidence, model)
             chosen = np.zeros(len(blocks), np.bool_)
             chosen[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
-            return np.repeat(chosen, np.diff(blocks.first_run))
+            return chosen.repeat(blocks.first_run[1:] - blocks.first_run[:-1])
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
