@@ -77,3 +77,12 @@ def grouped(group: NDArray[np.int64], groups: int) -> tuple[NDArray[np.int64], N
             raise ValueError(f"there is no group {k} of {groups}")
     order = np.argsort(group, kind="stable").astype(np.int64)
     return order, np.searchsorted(group[order], np.arange(groups + 1)).astype(np.int64)
+
+
+def pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int) -> NDArray[np.int64]:
+    """On how many pages each item occurs."""
+    for k in item.tolist():
+        if not 0 <= k < items:
+            raise ValueError(f"there is no item {k} of {items}")
+    seen = set(zip(item.tolist(), page.tolist(), strict=True))
+    return np.bincount([k for k, _ in seen], minlength=items).astype(np.int64)

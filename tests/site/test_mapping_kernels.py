@@ -72,3 +72,18 @@ def test_grouped_twins_agree(groups):
 def test_grouped_refuses_a_group_that_there_is_not(twin, group):
     with pytest.raises(ValueError, match=f"no group {group} of 3"):
         twin.grouped(np.array([0, group], np.int64), 3)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), max_size=30).map(sorted))
+def test_pages_of_items_twins_agree(rows):
+    page, item = (np.array([row[k] for row in rows], np.int64) for k in (0, 1))
+    fast, slow = compiled.pages_of(item, page, 6), plain.pages_of(item, page, 6)
+    assert fast.dtype == slow.dtype
+    np.testing.assert_array_equal(fast, slow)
+
+
+@pytest.mark.parametrize("twin", [plain, compiled])
+@pytest.mark.parametrize("item", [-1, 3])
+def test_pages_of_items_refuses_an_item_that_there_is_not(twin, item):
+    with pytest.raises(ValueError, match=f"no item {item} of 3"):
+        twin.pages_of(np.array([0, item], np.int64), np.zeros(2, np.int64), 3)

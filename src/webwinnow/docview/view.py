@@ -75,7 +75,8 @@ def _folded_sentences(paragraphs: Sequence[str], language: str) -> list[tuple[in
                 pieces.append(piece)
     if not pieces:
         return []
-    is_held = any(_GENITIVE in piece for piece in pieces) and not any(_HELD in piece for piece in pieces)
+    whole = _PARAGRAPH_END.join(pieces)
+    is_held = _GENITIVE in whole and _HELD not in whole
     if is_held:
         pieces = [piece.replace(_GENITIVE, _HELD) for piece in pieces]
     slow = _slow_pieces(pieces) if language in SLOW_LANGUAGES else len(pieces)
@@ -86,9 +87,9 @@ def _folded_sentences(paragraphs: Sequence[str], language: str) -> list[tuple[in
             found += _view.ended_sentences(segment(spoken, text), number[part], _PARAGRAPH_END)
     if is_held:
         found = [(k, sentence.replace(_HELD, _GENITIVE)) for k, sentence in found]
-    if any(_KHMER_STOP in piece for piece in pieces):
+    if _KHMER_STOP in whole:
         found = [(k, part) for k, sentence in found for part in _KHMER_END.split(sentence)]
-    if not any(not piece.isascii() and _ENDLESS.search(piece) for piece in pieces):
+    if whole.isascii() or not any(not piece.isascii() and _ENDLESS.search(piece) for piece in pieces):
         return found
     return [(k, part) for k, sentence in found for part in _endless_sentences(sentence)]
 

@@ -107,3 +107,19 @@ def grouped(const int64_t[::1] group, Py_ssize_t groups):
         rows[free_row[group[k]]] = k
         free_row[group[k]] += 1
     return rows.base, at.base
+
+
+def pages_of(const int64_t[::1] item, const int64_t[::1] page, Py_ssize_t items):
+    """On how many pages each item occurs; the rows of a page follow each other."""
+    cdef Scratch scratch = Scratch()
+    cdef Py_ssize_t k, size = item.shape[0]
+    check_columns(page.shape[0] == size)
+    cdef int64_t[::1] count = np.zeros(items, np.int64)
+    cdef int64_t* last = <int64_t*>scratch.room(items, sizeof(int64_t))  # the row of the item on its latest page, from 1
+    for k in range(size):
+        if not 0 <= item[k] < items:
+            raise ValueError(f"there is no item {item[k]} of {items}")
+        if not last[item[k]] or page[last[item[k]] - 1] != page[k]:
+            count[item[k]] += 1
+            last[item[k]] = k + 1
+    return count.base

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from webwinnow.pagemodel.evidence import PageEvidence
 from webwinnow.pagemodel.reading import GENRES
+from webwinnow.site._mapping import pages_of
 from webwinnow.storage import Array, ArrayTable, is_within
 
 LOGIT_SCALE = 1_000
@@ -191,12 +192,12 @@ class BlockTable(ArrayTable):
         rows = rows.of_pages(~copies(rows))
         pages = len(rows.page_key)
         text, of_text = np.unique(rows.text, return_inverse=True)
-        text_pages = _pages_of(of_text, rows.page, len(text), pages)
+        text_pages = pages_of(of_text, rows.page, len(text))
         repeated = (text_pages > 1)[of_text]
         path, of_path = np.unique(rows.path, return_inverse=True)
         placed, of_placed = np.unique(_placed(rows.text, rows.path), return_inverse=True)
-        placed_pages = _pages_of(of_placed, rows.page, len(placed), pages)
-        places = _after_labels(rows, of_text, repeated, pages)
+        placed_pages = pages_of(of_placed, rows.page, len(placed))
+        places = _after_labels(rows, of_text, repeated)
         on_pages, blocks, same = _lookups(
             places["key"], [places[name] for name in ("pages", "blocks", "same")], places["of"]
         )
@@ -205,7 +206,7 @@ class BlockTable(ArrayTable):
             text_key=text[text_pages > 1],
             text_pages=text_pages[text_pages > 1],
             path_key=path,
-            path_pages=_pages_of(of_path, rows.page, len(path), pages),
+            path_pages=pages_of(of_path, rows.page, len(path)),
             path_blocks=np.bincount(of_path, minlength=len(path)),
             path_fixed=np.bincount(of_path[repeated], minlength=len(path)),
             path_logit=_summed(of_path, rows.logit, len(path)),
@@ -355,12 +356,6 @@ def _elsewhere(pages: NDArray[np.int64], learned: bool) -> NDArray[np.float64]:
     return np.maximum(pages - 1 if learned else pages - (pages == 1), 0).astype(np.float64)
 
 
-def _pages_of(item: NDArray[np.int64], page: NDArray[np.int64], items: int, pages: int) -> NDArray[np.int64]:
-    """On how many pages each item occurs."""
-    pairs = np.unique(item * max(pages, 1) + page)
-    return np.bincount(pairs // max(pages, 1), minlength=items)
-
-
 def _known(pages: NDArray[Any]) -> NDArray[np.float64]:
     """How well something is known that so many pages have."""
     found: NDArray[np.float64] = pages / (pages + KNOWN_AT)
@@ -401,9 +396,7 @@ def _after(text: Keys, path: Keys, follows: NDArray[np.bool_]) -> Keys:
     return keys
 
 
-def _after_labels(
-    rows: BlockRows, of_text: NDArray[np.int64], repeated: NDArray[np.bool_], pages: int
-) -> dict[str, NDArray[Any]]:
+def _after_labels(rows: BlockRows, of_text: NDArray[np.int64], repeated: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
     """Counts of the paths that follow a label on more than one page, by key; `of` is each row's key."""
     first = np.ones(len(rows.page), np.bool_)
     first[1:] = rows.page[1:] != rows.page[:-1]
@@ -412,7 +405,7 @@ def _after_labels(
     labels[1:] = repeated[:-1]
     key, place = np.unique(of_row[labels & ~first], return_inverse=True)
     page, text, logit = (column[labels & ~first] for column in (rows.page, of_text, rows.logit))
-    on_pages = _pages_of(place, page, len(key), pages)
+    on_pages = pages_of(place, page, len(key))
     pairs, times = np.unique(place * (int(of_text.max(initial=0)) + 1) + text, return_counts=True)
     same = _summed(pairs // (int(of_text.max(initial=0)) + 1), times * (times - 1), len(key))
     often = on_pages > 1
