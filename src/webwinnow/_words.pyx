@@ -20,14 +20,17 @@ from webwinnow._unicode cimport (
 )
 
 
-def run_words(str text, const int32_t[::1] starts):
-    """The number of words (`\\w+`; each character of Han, kana and Hangul) of each run."""
-    cdef Py_ssize_t r, runs = starts.shape[0] - 1
+def run_words(str text, const int32_t[::1] starts, counted):
+    """The number of words (`\\w+`; each character of Han, kana and Hangul) of each counted run; 0 for the others."""
+    cdef const uint8_t[::1] wanted = bytes_of(counted)
+    cdef Py_ssize_t r
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
-    cdef int64_t[::1] words = np.empty(runs, np.int64)
-    for r in range(runs):
+    check_runs(starts, wanted.shape[0], PyUnicode_GET_LENGTH(text))
+    cdef int64_t[::1] words = np.zeros(wanted.shape[0], np.int64)
+    for r in range(wanted.shape[0]):
+        if not wanted[r]:
+            continue
         if kind == 1:
             words[r] = words_in(<const uint8_t*>data, starts[r], starts[r + 1])
         elif kind == 2:

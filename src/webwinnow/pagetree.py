@@ -254,14 +254,14 @@ class PageTree:
     @cached_property
     def run_words(self) -> NDArray[np.int64]:
         """The number of words of each run, hidden ones too; read-only."""
-        words = run_words(self.text, self.run_start)
+        words = run_words(self.text, self.run_start, self.written_runs)
         words.setflags(write=False)
         return words
 
     @cached_property
     def words(self) -> Words:
         """The words of the visible runs."""
-        return Words(*word_spans(self.text, self.run_start, self.visible_runs))
+        return Words(*word_spans(self.text, self.run_start, self.visible_runs & self.written_runs))
 
     @property
     def known_words(self) -> Words | None:

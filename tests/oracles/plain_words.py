@@ -17,10 +17,11 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _WORD = re.compile(rf"(?=[^\W_])[{_CJK}]|[^\W{_CJK}]+")
 
 
-def run_words(text: str, starts: NDArray[np.int32]) -> NDArray[np.int64]:
-    r"""How many words (`\w+`; each Han, kana or Hangul character) each run has."""
-    _check_runs(text, starts, len(starts) - 1)
-    return np.array([len(_WORD.findall(text[a:b])) for a, b in pairwise(starts.tolist())], np.int64)
+def run_words(text: str, starts: NDArray[np.int32], counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    r"""How many words (`\w+`; each Han, kana or Hangul character) each counted run has; 0 for the others."""
+    _check_runs(text, starts, len(counted))
+    found = [len(_WORD.findall(text[a:b])) for a, b in pairwise(starts.tolist())]
+    return np.where(counted, np.array(found, np.int64), 0)
 
 
 def blank_runs(text: str, starts: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -106,7 +106,7 @@ class TagTree:
         if shown is None or bool((shown == tree.visible_runs).all()):
             words = tree.words
         else:
-            words = Words(*word_spans(tree.text, tree.run_start, shown))
+            words = Words(*word_spans(tree.text, tree.run_start, shown & tree.written_runs))
         holds = _WITH_HEADINGS if settings.headings else CONTAINER_CODES
         node, parent, of_node, of_run, last, in_link = _view.containers(
             tree.tag, tree.parent, tree.end, tree.run_owner, holds, TAG_CODE["a"]

@@ -176,7 +176,7 @@ def page_sketch(
         return _published(text_of_runs(tree, runs), standing, settings)
     known = tree.known_words
     if known is None or (runs & ~tree.visible_runs).any():
-        return _modern(word_spans(tree.text, tree.run_start, runs)[0], standing, settings)
+        return _modern(word_spans(tree.text, tree.run_start, runs & tree.written_runs)[0], standing, settings)
     return _modern(known.key[runs[known.run]], standing, settings)
 
 
