@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 import numpy as np
 
+from webwinnow._blanks cimport after_blanks
 from webwinnow._hashing cimport GOLDEN, mixed
 from webwinnow._memory cimport (
     Buffer, Column, Scratch, added, bytes_of, check_columns, check_parent, check_runs, filled, lower_bound, push,
@@ -305,7 +306,7 @@ def find_structures(DataTables found, const int32_t[::1] run_start, const int32_
             if at < 0:
                 continue
             marks = 0
-            for k in range(run_start[r], run_start[r + 1]):
+            for k in range(after_blanks(kind, data, run_start[r], run_start[r + 1]), run_start[r + 1]):
                 marks += not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k))
             list_marks[at] += marks
             if linked[run_owner[r]]:
@@ -362,13 +363,12 @@ cdef int _group_siblings(DataTables page, const int32_t[::1] run_start, const in
         if holder != around[run_owner[r]] or opened[run_before[r]] != open_now:
             is_new = True
         holder, open_now = around[run_owner[r]], opened[run_before[r]]
-        for k in range(run_start[r], run_start[r + 1]):
-            if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, k)):
-                blocks[holder] += is_new
-                marks[holder] += run_start[r + 1] - k
-                owns[holder] = 1
-                is_new = False
-                break
+        k = after_blanks(kind, data, run_start[r], run_start[r + 1])
+        if k < run_start[r + 1]:
+            blocks[holder] += is_new
+            marks[holder] += run_start[r + 1] - k
+            owns[holder] = 1
+            is_new = False
     for i in range(size - 1, 0, -1):
         blocks[parent[i]] += blocks[i]
         marks[parent[i]] += marks[i]

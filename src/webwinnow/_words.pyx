@@ -10,6 +10,7 @@ from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
+from webwinnow._blanks cimport after_blanks
 from webwinnow._hashing cimport FNV_PRIME, FNV_START, mixed
 from webwinnow._memory cimport Buffer, Column, bytes_of, check_columns, check_runs, make_room, push
 from webwinnow._nodes import nearest
@@ -70,21 +71,8 @@ def blank_runs(str text, const int32_t[::1] starts):
     check_runs(starts, runs, PyUnicode_GET_LENGTH(text))
     cdef uint8_t[::1] blank = np.empty(runs, np.uint8)
     for r in range(runs):
-        if kind == 1:
-            blank[r] = is_blank_in(<const uint8_t*>data, starts[r], starts[r + 1])
-        elif kind == 2:
-            blank[r] = is_blank_in(<const uint16_t*>data, starts[r], starts[r + 1])
-        else:
-            blank[r] = is_blank_in(<const uint32_t*>data, starts[r], starts[r + 1])
+        blank[r] = after_blanks(kind, data, starts[r], starts[r + 1]) == starts[r + 1]
     return blank.base.view(np.bool_)
-
-
-cdef inline bint is_blank_in(const Character* data, Py_ssize_t start, Py_ssize_t stop) noexcept:
-    cdef Py_ssize_t k
-    for k in range(start, stop):
-        if data[k] != 32 and data[k] != 10 and not Py_UNICODE_ISSPACE(data[k]):
-            return False
-    return True
 
 
 cdef inline bint is_unspaced(Py_UCS4 c) noexcept:

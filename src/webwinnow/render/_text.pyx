@@ -8,6 +8,7 @@ from libc.stdlib cimport free
 import numpy as np
 
 from webwinnow import markup as vocabulary
+from webwinnow._blanks cimport after_blanks
 from webwinnow._memory cimport Column, added, bytes_of, check_columns, check_runs, lower_bound, make_room
 from webwinnow._signs cimport has_sign, is_space_or_control
 from webwinnow._structures cimport COLUMN_HEADER, DataTables, TableCell
@@ -700,7 +701,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
     """
     cdef const uint8_t[::1] keep = bytes_of(kept)
     cdef const uint8_t[::1] wanted = bytes_of(kept_runs)
-    cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], length = PyUnicode_GET_LENGTH(text), n, r, last
+    cdef Py_ssize_t size = tag.shape[0], runs = run_owner.shape[0], length = PyUnicode_GET_LENGTH(text), n, r
     cdef int32_t i, owner, before
     cdef int what, kind = PyUnicode_KIND(text)
     cdef int32_t checked = 0
@@ -757,11 +758,7 @@ def flowing_text(str text, const int32_t[::1] text_start, const int32_t[::1] tex
             parted_next = is_split(parts, parts_open, run_owner, run_before, r, spoken[k + 1])
         blank = False
         if (parted or parted_next) and not flags[run_owner[r]] & F_PREFORMATTED:
-            blank = True
-            for last in range(run_start[r], run_start[r + 1]):
-                if not Py_UNICODE_ISSPACE(PyUnicode_READ(kind, PyUnicode_DATA(text), last)):
-                    blank = False
-                    break
+            blank = after_blanks(kind, PyUnicode_DATA(text), run_start[r], run_start[r + 1]) == run_start[r + 1]
         parted = parted_next
         if not blank:
             spoken[said] = <int32_t>r
