@@ -13,7 +13,7 @@ from webwinnow.words import image_feature, link_feature
 
 
 @given(st.text(), st.data())
-def test_twins_count_words_and_see_blanks_equally(text: str, data: st.DataObject):
+def test_twins_count_words_of_runs_and_see_blanks_equally(text: str, data: st.DataObject):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     starts = np.array([0, *cuts, len(text)], np.int32)
     counted = np.array(data.draw(st.lists(st.booleans(), min_size=len(starts) - 1, max_size=len(starts) - 1)), np.bool_)
