@@ -36,10 +36,12 @@ _STAGES = {
         "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
     ),
     "site learned": ("webwinnow.collection.pageworker.PageWorker._site_model",),
-    "verdict": ("webwinnow.cleaner.Cleaner.clean",),
+    "verdict": ("webwinnow.cleaner.Cleaner.clean_in",),
     "record: text": ("webwinnow.cleaner.to_text",),
-    "record: metadata": ("webwinnow.cleaner.metadata", "webwinnow.cleaner.language_of"),
+    "record: metadata": ("webwinnow.cleaner.fields_of", "webwinnow.cleaner.language_of"),
+    "record: view": ("webwinnow.cleaner.CleanPage._view",),
     "record: the rest": ("webwinnow.cleaner.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
+    "replica sketch": ("webwinnow.collection.pageworker.PageWorker._sketch",),
 }
 """The functions of each stage. Time in a nested stage counts for the nested stage only."""
 _OTHER = "other"
