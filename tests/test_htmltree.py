@@ -224,3 +224,10 @@ def test_a_sign_is_read_wherever_it_is_in_a_page(length: int, sign: str):
         assert (tree.text, tree.encoding) == (page, "utf-8")
         assert utf8_kind(page.encode()) == (0 if page.isascii() else 1)
         assert utf8_kind(page.encode() + b"\xff") == 2
+
+
+@pytest.mark.parametrize(("page", "text"), [("<pre>\0\nx", "\nx"), ("<pre>\n\0x", "x"), ("<pre>\n\nx", "\nx")])
+def test_only_a_newline_right_after_pre_is_dropped(page: str, text: str) -> None:
+    """A NUL is dropped too (13.2.6.4.7), but what follows it is not the next token after the tag."""
+    tree = parse(page)
+    assert "".join(tree.run(r) for r in range(tree.run_count)) == text

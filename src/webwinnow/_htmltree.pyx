@@ -1847,6 +1847,8 @@ cdef void emit_text(Builder* b, const char* text, Py_ssize_t size, bint plain, b
         if null and (b.mode < IN_BODY or b.mode == IN_COLUMN_GROUP):
             b.failed = TOO_ODD
             return
+        if null and text[0] == 0:  # it is dropped, but what follows it is not the first token after <pre>
+            b.skip_newline = False
         size = decoded(b, &text, size, 2 if foreign or b.plain_text else 1, references, False)
     if b.skip_newline:
         b.skip_newline = False

@@ -65,6 +65,8 @@ def test_standard_input_becomes_text() -> None:
 
 
 def test_the_default_leaves_navigation_and_hidden_text_out(page: Path) -> None:
+    form = "<div class=modal hidden><p>Sign up for our newsletter</p></div>"
+    page.write_text(PAGE.replace("<p hidden>unseen</p>", form), encoding="utf-8")
     ran = webwinnow_("page", page, "--method", "combined")
     assert (ran.returncode, ran.stdout) == (DONE, "Größe\n\nSome text with a link.\n")
 

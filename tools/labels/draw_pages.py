@@ -3,8 +3,9 @@
 Candidates are random pages of the whole sites and all pages of pages-more with `use = train`, at most 350 blocks long.
 The genre is the one that the page model predicts. Two thirds of each genre are the pages that the model is least sure
 about, one third is random; then pages of crawl-ics with most of their words in links, because few of the others turned
-out to be lists, and pages of crawl-ics that `page-types.tsv` and `page-types-later.tsv` label as hubs. `drawn` names
-the sample. Pages with labels stay; what is sampled depends on the weights of the page model.
+out to be lists, and pages of crawl-ics that `page-types.tsv` and `page-types-later.tsv` label as hubs; then pages of
+pages-more of which only segments are known, the unsure ones first (`SEGMENTS`). `drawn` names the sample. Pages with
+labels stay; what is sampled depends on the weights of the page model.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,10 @@ A_SITE, EAST_ASIAN = 3, 6
 """Pages per site, and pages in Chinese or Japanese of pages-more whatever their genre."""
 HUBS_A_SITE, MANY_LINKS = 4, 0.5
 """Pages per site of crawl-ics, of each kind, and the least share of their words in links."""
+SEGMENTS = {"product": 80, "trafilatura": 90, "fixtures": 20}
+"""Pages of the sets of pages-more of which only segments are known, one per site except in `product`."""
+LONGEST_SHOP = 900
+"""Blocks of a page of the set `product`: most have several hundred."""
 LOOKED_AT = 24
 """Random pages of a whole site among which those of one site are chosen."""
 SHORTEST, LONGEST = 8, 350
@@ -44,7 +49,7 @@ _LINKED = COUNTS.index("link_words")
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A page with the predicted genre, and how sure the model is: the mean of |p - 0.5| over its words. `linked` is
-    the share of words in links.
+    the share of words in links, `part` the set of pages-more.
     """
 
     file: str
@@ -54,6 +59,7 @@ class Candidate:
     sure: float
     linked: float
     east_asian: bool
+    part: str = ""
 
 
 def main() -> None:
@@ -64,10 +70,13 @@ def main() -> None:
     known = {}
     if LABELS.exists():
         known = {(row["file"], row["page_id"]): row for row in map(json.loads, LABELS.read_text("utf-8").splitlines())}
-    sampled = [*_sample(candidates, rng), *_hubs(candidates, rng)]
+    first, *others = _sample(candidates, rng), _hubs(candidates, rng), _segments(candidates)
+    sampled = dict(first)
+    for more in others:
+        sampled = dict(more) | sampled  # the first sample names a page
     rows = [row for row in known.values() if "content" in row] + [
         {"file": page.file, "page_id": page.page_id, "site": page.site, "drawn": how, "predicted": page.genre}
-        for page, how in sampled
+        for page, how in sampled.items()
         if "content" not in known.get((page.file, page.page_id), {})
     ]
     LABELS.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
@@ -79,12 +88,14 @@ def _candidates(data: Path, rng: np.random.Generator) -> Iterator[Candidate]:
     for file, row in _rows(data, rng):
         tree = parse(row["html"], url=row["url"] or "")
         reading = read(tree)
-        if SHORTEST <= len(reading.said) <= LONGEST and reading.words.sum():
+        longest = LONGEST_SHOP if row.get("set") == "product" else LONGEST
+        if SHORTEST <= len(reading.said) <= longest and reading.words.sum():
             scores = model.score(reading)
             sure = float(np.average(np.abs(scores.probability - 0.5), weights=reading.words))
             linked = float(reading.counts[:, _LINKED].sum() / reading.words.sum())
             east_asian = row.get("lang") in ("zh", "ja")
-            yield Candidate(file, row["page_id"], row["site"], str(scores.genre), sure, linked, east_asian)
+            found = Candidate(file, row["page_id"], row["site"], str(scores.genre), sure, linked, east_asian)
+            yield replace(found, part=row.get("set", "") if row.get("text") is None else "")
 
 
 def _rows(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -101,7 +112,7 @@ def _rows(data: Path, rng: np.random.Generator) -> Iterator[tuple[str, dict[str,
                 yield file, row
     for row in pq.read_table(
         data / f"{MORE}.parquet",
-        columns=["page_id", "url", "site", "html", "lang"],
+        columns=["page_id", "url", "site", "html", "lang", "set", "text"],
         filters=[("use", "=", "train")],
     ).to_pylist():
         yield MORE, row
@@ -138,6 +149,16 @@ def _hubs(candidates: list[Candidate], rng: np.random.Generator) -> Iterator[tup
         if page.page_id in hubs and of_site[page.site] < HUBS_A_SITE:
             of_site[page.site] += 1
             yield page, "hub"
+
+
+def _segments(candidates: list[Candidate]) -> Iterator[tuple[Candidate, str]]:
+    for part, quota in SEGMENTS.items():
+        own = sorted((page for page in candidates if page.part == part), key=lambda page: page.sure)
+        of_site: dict[str, list[Candidate]] = defaultdict(list)
+        for page in own:
+            of_site[page.site].append(page)
+        chosen = own if part == "product" else [pages[0] for pages in of_site.values()]
+        yield from ((page, "segments") for page in chosen[:quota])
 
 
 def hub_ids() -> set[str]:
