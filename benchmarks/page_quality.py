@@ -63,14 +63,15 @@ def judge(
     """Clean every page with a model of the other folds. Without `news` the models are trained on single pages only, and
     each still cleans the news pages of its fold. `heldout` keeps the models.
     """
-    from heldout import MORE, nested_folds, nested_model, training_pages
+    from heldout import NEWS, SINGLE, nested_folds, nested_model, training_pages
 
     pages, of_site = training_pages(data), nested_folds(data, folds, seed)
     found = []
     for k in range(folds):
         started = time.perf_counter()
         model = nested_model(data, k, folds, seed, news=news)
-        found += [_judged(page, model) for page in pages if of_site.get(page.site) == k and page.source != MORE]
+        own = (page for page in pages if of_site.get(page.site) == k and page.source in (SINGLE, NEWS))
+        found += [_judged(page, model) for page in own]
         progress(f"fold {k + 1} of {folds}: {time.perf_counter() - started:.0f} s")
     return found
 
