@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hostile import PATIENCE
 from webserver import Asked, Reply, WebServer
 
 from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed
@@ -174,7 +175,7 @@ def test_a_browser_that_crashes_costs_only_its_page(site: WebServer, renderer: R
 
 def test_several_browsers_render_at_the_same_time(site: WebServer, renderer: Renderer) -> None:
     """Each page waits for the other's request: one browser would never finish."""
-    both = threading.Barrier(2, timeout=60)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def wait(asked: Asked) -> Reply:
         both.wait()

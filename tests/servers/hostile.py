@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+PATIENCE = 240.0
+"""Seconds that tests wait for an event before they fail."""
+
 
 class Victim:
     """Sockets on 127.0.0.1 that note whatever reaches them, by TCP and by UDP."""
@@ -114,8 +117,8 @@ def processes_with(folder: Path) -> list[int]:
 
 
 def until(done: Callable[[], bool]) -> None:
-    """Wait for a condition that nothing reports; a minute is far above what it takes."""
-    limit = time.monotonic() + 60
+    """Wait for a condition that nothing reports, for minutes if the machine is busy."""
+    limit = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < limit
         time.sleep(0.05)
