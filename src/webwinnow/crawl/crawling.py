@@ -340,6 +340,8 @@ class _Run:
         return None
 
     def _links_to_follow(self, page: messages.FetchedPage) -> Next:
+        if isinstance(self.follow, FollowNone) and not self.settings.sitemaps:
+            return Next()  # not parsed: `fetch_page` is called by servers, whose workers parse pages within limits
         record = PageRecord(url=page.url, body=page.body, content_type=page.content_type, fetched_at=page.fetched_at)
         is_list = page.depth == 0 and is_list_of_pages(page.body)
         found = None if is_list else self._crawled(record, page.site, page.depth, page.referrer)
