@@ -242,3 +242,12 @@ def test_sniffing_a_file_of_comments_is_linear(comment: str) -> None:
     assert growth(partial(call, use, "match", ("", comment, "x")), SMALL, LARGE, MOST) < MOST
     assert not is_html_document(comment.encode() * 4_000)
     assert is_html_document(b"<!----> <!-- a --><?xml version='1.0'?>\n<!doctype html>")
+
+
+@pytest.mark.parametrize("text", ["<!---->", "<!-- -->", "<?xml>", " <?a>", "<!--", "\n"])
+@pytest.mark.parametrize(
+    "name, method", [("_IS_LIST", "match"), ("_SITEMAP_LINE", "finditer"), ("_URL_LINE", "findall")]
+)
+def test_recognising_a_sitemap_is_linear(name: str, method: str, text: str) -> None:
+    use = next(use for use in uses() if use.name == f"crawl.sitemaps.{name}")
+    assert growth(partial(call, use, method, ("", text, "x")), SMALL, LARGE, MOST) < MOST

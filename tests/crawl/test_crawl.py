@@ -21,7 +21,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from webserver import Asked, Logged, Reply, WebServer, redirect
 
-from webwinnow.crawl import CrawlSettings, CrawlSummary, crawl
+from webwinnow.crawl import CrawlSettings, CrawlSummary, crawl, fetch_page
 from webwinnow.io import open_pages
 from webwinnow.records import PageRecord
 
@@ -418,3 +418,12 @@ def test_bytes_after_the_length_of_a_body_are_not_of_the_page(
         crawl(["http://a.test/"], tmp_path / "a.warc.gz", settings_for(server, robots=False))
     [page] = open_pages([tmp_path / "a.warc.gz"], on_problem=print)
     assert page.body == body
+
+
+def test_one_page_is_fetched_without_parsing_it(settings_for: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: object, **__: object) -> None:
+        raise AssertionError("a server would parse a stranger's page in its own process")
+
+    monkeypatch.setattr("webwinnow.crawl.crawling.parse", parse)
+    with WebServer({"http://a.test/": "<p>Hello"}) as server:
+        assert fetch_page("http://a.test/", settings_for(server)).body == b"<p>Hello"

@@ -332,3 +332,10 @@ def test_a_stopped_crawl_hands_out_nothing_more(frontier: Callable[..., Frontier
     assert crawl.next() is None
     assert not crawl.has_work()
     assert crawl.why_ended == "the limit of time is reached"
+
+
+def test_a_robots_txt_that_would_multiply_its_rules_is_refused() -> None:
+    named = "".join(f"User-agent: bot{number}\n" for number in range(1_000))
+    huge, usual = (f"{named[:length]}\nDisallow: /a\n" + "Disallow: /b\n" * 1_500 for length in (len(named), 2_000))
+    assert "more than" in str(Rules.of(200, huge.encode()).why_not(START, "webwinnow"))
+    assert Rules.of(200, usual.encode()).why_not(START, "webwinnow") is None

@@ -243,6 +243,33 @@ def test_the_command_with_resume_starts_a_crawl_that_was_killed_before_it_began(
     assert (process.returncode, out.exists()) == (0, True), words
 
 
+def test_a_crawl_killed_while_its_state_is_removed_keeps_its_pages(
+    tmp_path: Path, settings_for: Callable[..., CrawlSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "site.warc.gz"
+
+    class Killed(BaseException):
+        pass
+
+    def removed_in_part(folder: Path, **_: object) -> None:
+        if folder.is_dir():
+            (folder / "crawl.sqlite").unlink()
+            raise Killed
+
+    with WebServer(answer=numbered) as server:
+        settings = settings_for(server, pages=5)
+        with monkeypatch.context() as patched, pytest.raises(Killed):
+            patched.setattr("webwinnow.crawl.crawling.shutil.rmtree", removed_in_part)
+            crawl(["http://a.test/"], out, settings)
+        written = out.read_bytes()
+        with pytest.raises(SettingsError, match="does not write over what was fetched"):
+            crawl(["http://a.test/"], out, settings)
+        assert out.read_bytes() == written
+        out.unlink()
+        assert crawl(["http://a.test/"], out, settings).stored == 5
+    assert list(tmp_path.iterdir()) == [out]
+
+
 def test_two_crawls_do_not_write_to_one_file(tmp_path: Path, settings_for: Callable[..., CrawlSettings]) -> None:
     folder = tmp_path / ".site.warc.gz.webwinnow-crawl"
     folder.mkdir()

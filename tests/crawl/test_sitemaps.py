@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import select
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from webserver import Asked, Reply, WebServer
+from webserver import LOOPBACK, Asked, Reply, WebServer
 
 from webwinnow.crawl import CrawlSettings, crawl
-from webwinnow.crawl.sitemaps import feeds_in, is_list_of_pages, listed_in
+from webwinnow.crawl.sitemaps import feeds_in, is_list_of_pages, listed_in, listed_pages
 from webwinnow.errors import SettingsError
 
 INDEX = "<sitemapindex><sitemap><loc>http://a.test/maps/one.xml.gz</loc></sitemap></sitemapindex>"
@@ -95,6 +98,57 @@ def test_sitemaps_and_feeds_are_recognised_by_their_beginning():
     assert is_list_of_pages(FEED.encode())
     assert not is_list_of_pages(b"<!doctype html><p>A &lt;urlset> is <urlset>")
     assert not is_list_of_pages(b"\x1f\x8bbroken")
+
+
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+ROUNDS = 400
+"""Interim responses of 50 ms each: far more than the limit of the test allows, and an end for a client without one."""
+
+
+def send_slowly(listener: socket.socket) -> None:
+    """Answer each request with interim responses until the client has gone; a patient one gets a sitemap at last."""
+    while True:
+        try:
+            client, _ = listener.accept()
+        except OSError:
+            return
+        with client:
+            client.recv(1 << 16)
+            try:
+                for _ in range(ROUNDS):
+                    client.sendall(INTERIM)
+                    if select.select([client], [], [], 0.05)[0]:
+                        break
+                else:
+                    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(MAP), MAP.encode()))
+            except OSError:
+                pass
+
+
+def test_a_sitemap_that_never_ends_is_given_up(settings_for):
+    problems: list[str] = []
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        Thread(target=send_slowly, args=(listener,), daemon=True).start()
+        route = f"a.test={LOOPBACK}:{listener.getsockname()[1]}"
+        found = listed_pages("http://a.test/", b"", settings_for(routes=(route,), page_seconds=0.3), problems.append)
+        listener.shutdown(socket.SHUT_RDWR)
+    assert not found
+    assert problems == ["http://a.test/sitemap.xml: cannot be read (took longer than 0.3 s)"]
+
+
+def test_the_limit_of_time_of_a_crawl_ends_the_reading_of_sitemaps(settings_for):
+    asked: list[str] = []
+
+    def endless(request: Asked) -> str:
+        asked.append(request.path)
+        return f"<sitemapindex><sitemap><loc>/{len(asked)}.xml</loc></sitemap></sitemapindex>"
+
+    with WebServer(answer=endless) as server:
+        assert (
+            listed_pages("http://a.test/", b"", settings_for(server, seconds=1e-9, page_seconds=60), lambda _: None)
+            == []
+        )
+    assert len(asked) <= 1
 
 
 def plain_lists(asked: Asked) -> str | Reply:

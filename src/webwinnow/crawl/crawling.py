@@ -147,7 +147,7 @@ def crawl(
         if summary.finished and not summary.stored:
             _discard(path, folder)
         elif summary.finished and state is None:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_state(folder)
     return summary
 
 
@@ -166,6 +166,18 @@ def _discard(out: Path, folder: Path) -> None:
     """Remove the files of a crawl that has no page."""
     out.unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_state(folder: Path) -> None:
+    """Remove the state of a finished crawl.
+
+    It gets another name first: a kill meanwhile must not leave what looks like a crawl that has not begun, for which
+    the WARC file would be written anew.
+    """
+    finished = folder.with_name(f"{folder.name}.finished")
+    shutil.rmtree(finished, ignore_errors=True)  # of a process that was killed here
+    folder.rename(finished)
+    shutil.rmtree(finished, ignore_errors=True)
 
 
 def fetch_page(url: str, settings: CrawlSettings | None = None) -> PageRecord:
@@ -340,6 +352,8 @@ class _Run:
         return None
 
     def _links_to_follow(self, page: messages.FetchedPage) -> Next:
+        if isinstance(self.follow, FollowNone) and not self.settings.sitemaps:
+            return Next()  # not parsed: `fetch_page` is called by servers, whose workers parse pages within limits
         record = PageRecord(url=page.url, body=page.body, content_type=page.content_type, fetched_at=page.fetched_at)
         is_list = page.depth == 0 and is_list_of_pages(page.body)
         found = None if is_list else self._crawled(record, page.site, page.depth, page.referrer)

@@ -38,6 +38,9 @@ PAGE_REDIRECTS: Final = 10
 
 ROBOTS_BYTES: Final = 500 * 1024
 """Bytes of a robots.txt that are read (RFC 9309, 2.5)."""
+MOST_RULES: Final = 2_000_000
+"""Lines of a robots.txt times those that name a crawler: each rule is kept once for each crawler that it is for. Ours:
+the lists of crawlers that sites block have a few hundred names, and two million rules are some 200 MB."""
 MOST_REDIRECTS: Final = 5
 """Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2)."""
 LONGEST_DELAY: Final = 60.0
@@ -60,7 +63,10 @@ class Rules:
     def of(cls, status: int, body: bytes) -> Rules:
         """Return the rules of a response: a missing file allows everything, a failing server nothing."""
         if 200 <= status < 300:
-            return cls(Protego.parse(body[:ROBOTS_BYTES].decode("utf-8", "replace")))
+            text = body[:ROBOTS_BYTES].decode("utf-8", "replace")
+            if _may_have_rules(text) > MOST_RULES:
+                return cls(closed=f"robots.txt could not be read (it may have more than {MOST_RULES:,} rules)")
+            return cls(Protego.parse(text))
         if status >= 500 or status == 429:
             return cls(closed=f"robots.txt could not be read (status {status})", failed=True)
         return cls()
@@ -76,6 +82,12 @@ class Rules:
         """Return the seconds that the origin wants between requests."""
         asked = None if self.parsed is None else self.parsed.crawl_delay(user_agent)
         return min(float(asked or 0.0), LONGEST_DELAY)
+
+
+def _may_have_rules(text: str) -> int:
+    """Return how many rules a robots.txt may have at most, if every rule is for every crawler that it names."""
+    lines = text.lower().splitlines()
+    return len(lines) * sum(line.lstrip().startswith("user") for line in lines)
 
 
 class Visit(NamedTuple):

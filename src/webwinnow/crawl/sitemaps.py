@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import http.client
+import math
 import re
 import socket
 import ssl
@@ -14,6 +15,8 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Timer
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -29,14 +32,13 @@ GZIP: Final = b"\x1f\x8b"
 HEAD: Final = 2000
 """Bytes in which the root element of a sitemap or feed begins."""
 _IS_LIST: Final = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<\?[^>]*>\s*)*<(?:[\w.-]+:)?(?:urlset|sitemapindex|rss|feed|rdf)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-_SITEMAP_LINE: Final = re.compile(rb"^\s*sitemap\s*:\s*(\S+)", re.IGNORECASE | re.MULTILINE)
+    r"(?>\s+|<!--.*?-->|<\?[^>]*>)*+<(?:[\w.-]+:)?(?:urlset|sitemapindex|rss|feed|rdf)\b", re.IGNORECASE | re.DOTALL
+)  # atomic: what precedes the root element can be read in one way only, so nothing is tried twice
+_SITEMAP_LINE: Final = re.compile(rb"^[^\S\n]*sitemap[^\S\n]*:[^\S\n]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _IS_INDEX: Final = re.compile(r"<(?:[\w.-]+:)?sitemapindex\b", re.IGNORECASE)
 _IS_SITEMAP: Final = re.compile(r"<(?:[\w.-]+:)?urlset\b", re.IGNORECASE)
 _IS_XML: Final = re.compile(r"\s*<")
-_URL_LINE: Final = re.compile(r"^\s*(https?://\S+)\s*$", re.IGNORECASE | re.MULTILINE)
+_URL_LINE: Final = re.compile(r"^[^\S\n]*(https?://\S+)[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
 """A line of a text sitemap, which has absolute URLs only (sitemaps.org, "Other Sitemap formats")."""
 _LOCATION: Final = re.compile(r"<(?:[\w.-]+:)?loc>\s*(?:<!\[CDATA\[)?\s*([^<\]]+)", re.IGNORECASE)
 _FEED_LINK: Final = re.compile(r"<link>\s*(?:<!\[CDATA\[)?\s*([^<\]]+)|<link\b([^<>]*)>", re.IGNORECASE)
@@ -69,7 +71,8 @@ def listed_pages(start: str, body: bytes, settings: CrawlSettings, note: Callabl
     waiting = deque(dict.fromkeys([*given, *own, *feeds_in(body, start)]))
     seen: set[str] = set()
     found: dict[str, None] = {}
-    while waiting and len(seen) < MOST_FILES and len(found) < MOST_LINKS:
+    until = time.monotonic() + (settings.seconds or math.inf)
+    while waiting and len(seen) < MOST_FILES and len(found) < MOST_LINKS and time.monotonic() < until:
         file = page_url(waiting.popleft())
         if file is None or file in seen:
             continue
@@ -152,22 +155,55 @@ def _get(url: str, settings: CrawlSettings) -> tuple[int, str, bytes]:
     connection = http.client.HTTPConnection(host, port, timeout=settings.timeout)
     plain = socket.create_connection((peer.address, peer.port), settings.timeout)
     try:
-        wrapped = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
+        used = _secured(plain, host) if secure else plain
     except BaseException:
         plain.close()
         raise
-    connection.sock = wrapped
+    connection.sock = used
     try:
-        target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
-        headers = {"User-Agent": settings.user_agent, "Host": parts.netloc, "Connection": "close"}
-        connection.request("GET", target, headers=headers)
-        response = connection.getresponse()
-        body = response.read(settings.max_size + 1)
+        with _ended_after(min(settings.page_seconds, settings.seconds or math.inf), used):
+            if isinstance(used, ssl.SSLSocket):
+                used.do_handshake()
+            target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
+            headers = {"User-Agent": settings.user_agent, "Host": parts.netloc, "Connection": "close"}
+            connection.request("GET", target, headers=headers)
+            response = connection.getresponse()
+            body = response.read(settings.max_size + 1)
         if len(body) > settings.max_size:
             raise FileMissing(f"more than {settings.max_size:,} bytes")
         return response.status, response.getheader("Location") or "", body
     finally:
         connection.close()
+
+
+def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:
+    """Prepare a connection for TLS; the caller makes the handshake, within its limit of time."""
+    context = ssl.create_default_context()
+    return context.wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
+
+
+@contextmanager
+def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
+    """Shut a connection down after some seconds, and raise `FileMissing`.
+
+    The timeout of a socket limits each wait for the server: one that sends a byte now and then would never end.
+    """
+    is_late = Event()
+
+    def end() -> None:
+        is_late.set()
+        with suppress(OSError):  # it was closed at this moment
+            socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if is_late.is_set():
+            raise FileMissing(f"took longer than {seconds:g} s")
 
 
 def _unpacked(body: bytes, most: int) -> bytes:
