@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -162,3 +163,35 @@ def test_no_speed_is_shown_of_the_first_second(
         "webwinnow: reading and parsing: 10 of 200",
         "webwinnow: reading and parsing: 100 of 200, 50/s, 2 s left",
     ]
+
+
+def test_an_error_has_no_control_characters_of_the_input(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "crawl.jsonl"
+    file.write_text(json.dumps({"url": "http://a.example/", "\x1b[31mred\x07": ""}) + "\n")
+    code, _, shown = command("clean", file, "-o", tmp_path / "out.jsonl")
+    assert code == 2
+    assert "[31mred" in shown
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code"),
+    [
+        (["page", "-"], "<&-", 2),
+        (["clean", "-", "-o", "out.jsonl"], "<&-", 2),
+        (["page", "page.html"], ">&-", 2),
+        (["clean", "crawl.jsonl", "-o", "out.jsonl", "--jobs", "1"], ">&-", 0),
+        (["page", "no.html"], "2>&-", 2),
+        (["clean", "crawl.jsonl", "-o", "out.jsonl", "--jobs", "1"], "2>&-", 0),
+        (["clean", "crawl.jsonl", "-o", "-", "--jobs", "1"], "| true", 0),
+    ],
+)
+def test_a_standard_stream_that_is_closed_is_no_traceback(
+    arguments: list[str], closed: str, code: int, crawl: Path
+) -> None:
+    (crawl.parent / "page.html").write_text("<p>Some words that a reader would like to keep.")
+    script = f'"$@" {closed}; exit ${{PIPESTATUS[0]}}'
+    command = ["bash", "-c", script, "bash", sys.executable, "-m", "webwinnow", *arguments]
+    done = subprocess.run(command, cwd=crawl.parent, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("Traceback")) == (code, 0), done.stderr

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
 import os
+import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -275,6 +277,16 @@ def test_a_named_pipe_is_read(tmp_path: Path, read_all: ReadAll) -> None:
     writer.start()
     assert [page.body for page in read_all(pipe)] == [b"<p>x"]
     writer.join()
+
+
+def test_a_socket_costs_itself_only(tmp_path: Path, read_all: ReadAll, problems: list[str]) -> None:
+    place = tmp_path / "s"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(place))
+    page = tmp_path / "a.html"
+    page.write_bytes(b"<html>")
+    assert [found.body for found in read_all(place, page)] == [b"<html>"]
+    assert problems == [f"{place}: cannot be read ({os.strerror(errno.ENXIO)})"]
 
 
 def test_a_reader_that_stops_early_leaves_no_file_open(

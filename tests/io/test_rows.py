@@ -10,7 +10,7 @@ import zstandard
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
-from webwinnow.io import read_parts, record_line
+from webwinnow.io import read_parts, record_line, unpacking
 from webwinnow.records import PageRecord
 
 ReadAll = Callable[..., list[PageRecord]]
@@ -128,6 +128,16 @@ def test_many_alike_lines_are_no_bomb(tmp_path: Path, read_all: ReadAll, problem
     file.write_bytes(zstandard.compress(lines({"html": "<p>alike" * 1000}) * 20_000))
     assert len(read_all(file)) == 20_000
     assert problems == []
+
+
+def test_a_file_of_short_lines_that_is_a_bomb_is_read_up_to_the_limit(
+    tmp_path: Path, read_all: ReadAll, problems: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "FILE_RATIO_FLOOR", 1_000_000)
+    file = tmp_path / "bomb.jsonl.zst"
+    file.write_bytes(zstandard.compress(lines({"html": "a"}) + b"\n" * 20_000_000 + lines({"html": "b"})))
+    assert [page.body for page in read_all(file)] == [b"a"]
+    assert problems == [f"{file}: unpacks to more than 1000 times its zstd size, after 1 page"]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])

@@ -72,6 +72,18 @@ def test_a_warc_zst_with_its_dictionary_is_read(tmp_path: Path, make_record: Mak
     assert [page.url for page in read_all(file)] == ["http://a.test/0", "http://a.test/1", "http://a.test/2"]
 
 
+def test_a_damaged_zstd_dictionary_costs_its_file_only(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    dictionary = b"\x37\xa4\x30\xec" + b"\xff" * 36  # the magic number of a trained one, and no tables
+    frame = b"\x5d\x2a\x4d\x18" + len(dictionary).to_bytes(4, "little") + dictionary
+    (tmp_path / "a.warc.zst").write_bytes(frame + zstandard.compress(make_record()))
+    (tmp_path / "b.warc").write_bytes(make_record("http://b.test/"))
+    assert [page.url for page in read_all(tmp_path)] == ["http://b.test/"]
+    assert len(problems) == 1
+    assert "a.warc.zst: the zstd dictionary is damaged" in problems[0]
+
+
 def test_what_is_no_page_is_passed_over(tmp_path: Path, make_record: MakeRecord, read_all: ReadAll) -> None:
     file = tmp_path / "crawl.warc"
     records = [

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import sys
 import zipfile
 from collections.abc import Callable
@@ -111,3 +112,26 @@ def test_a_member_with_a_flag_that_python_does_not_read_is_reported(
     assert [page.url for page in read_all(file)] == ["http://a.test/2"]
     assert len(problems) == 1
     assert problems[0].startswith(f"{file}/archive/a.warc: cannot be read (")
+
+
+def test_members_of_one_name_are_all_read(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record("http://a.test/1")})
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("archive/a.warc", make_record("http://a.test/2"))
+    assert [page.url for page in read_all(file)] == ["http://a.test/1", "http://a.test/2"]
+    assert problems == []
+
+
+def test_a_member_that_is_listed_many_times_is_read_once(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    file = write_zip(tmp_path / "crawl.wacz", {"archive/a.warc": make_record("http://a.test/1")})
+    content, times = file.read_bytes(), 50
+    start, end = content.index(b"PK\x01\x02"), content.index(b"PK\x05\x06")
+    listed = content[start:end] * times
+    ending = struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, times, times, len(listed), start, 0)
+    file.write_bytes(content[:start] + listed + ending)
+    assert [page.url for page in read_all(file)] == ["http://a.test/1"]
+    assert problems == [f"{file}/archive/a.warc: overlaps another member"] * (times - 1)

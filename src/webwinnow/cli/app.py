@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from webwinnow._version import __version__
 from webwinnow.cli.spellings import check_spelling, spelled_out
-from webwinnow.cli.terminal import UNCHANGED, stoppable
+from webwinnow.cli.terminal import UNCHANGED, printable, stoppable
 from webwinnow.errors import WebwinnowError
 
 PANELS = {
@@ -108,7 +108,11 @@ class _LazyGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Import and run the command. Ctrl-C ends it with a message, unless the command has a better one."""
         with stoppable(UNCHANGED):
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:  # the reader of our output went away (head, less); typer would exit with 1
+                _discard_output()
+                raise typer.Exit from None
 
 
 app = typer.Typer(
@@ -138,6 +142,7 @@ def _root(
 
 def main() -> None:
     """Run the command line. stdout is UTF-8 whatever the locale: it is for machines."""
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     os.environ.setdefault(*SLEEPING_THREADS)
@@ -148,17 +153,32 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # here, where a full disk is reported, not while the interpreter exits
     except WebwinnowError as error:
-        sys.stderr.write(f"webwinnow: {error}\n")
+        sys.stderr.write(f"webwinnow: {printable(str(error))}\n")  # it may name columns or values of an input
         raise SystemExit(2) from None
     except KeyboardInterrupt:  # before or after the command itself
         raise SystemExit(130) from None
-    except BrokenPipeError:  # the reader of our output went away (head, less): not an error
+    except BrokenPipeError:  # the same when the rest is flushed
         _discard_output()
         raise SystemExit(0) from None
     except OSError as error:
         _discard_output()
         sys.stderr.write(f"webwinnow: {error.filename or 'output'}: {error.strerror or error}\n")
         raise SystemExit(2) from None
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that the caller has closed (`<&-`, `>&-`), before a file takes their numbers.
+
+    stdin cannot be read then and stdout cannot be written, which is reported if the command does so.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            wrong_way = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY}.get(name, os.O_WRONLY)
+            opened = os.open(os.devnull, wrong_way)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, mode, encoding="utf-8", errors="backslashreplace"))  # noqa: SIM115, PTH123
 
 
 def _discard_output() -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from webwinnow.io.parquet import check_parquet, count_rows, read_parquet
 from webwinnow.io.rows import DEFAULT_COLUMNS, ColumnNames, check_jsonl, read_jsonl
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of, is_html_document
 from webwinnow.io.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream, ignore_problem
-from webwinnow.io.warc import read_wacz, read_warc, warcs_in
+from webwinnow.io.warc import check_wacz, read_wacz, read_warc
 from webwinnow.records import PageRecord
 
 STDIN: Final = "-"
@@ -207,7 +207,7 @@ class PageFile:
         with Path(self.path).open("rb") as file:
             content, stream = self._recognise(file, limits)
             if content is Content.WACZ:
-                warcs_in(file, self.name)
+                check_wacz(file, self.name)
             elif content is Content.PARQUET:
                 check_parquet(self.path, self.name, self.columns)
             elif content is Content.JSONL:
@@ -233,7 +233,7 @@ class PageFile:
 
     def read_pipe(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """Read a pipe; formats that need to seek are copied to disk first."""
-        with nullcontext(sys.stdin.buffer) if self.path == STDIN else Path(self.path).open("rb") as pipe:
+        with self._opened_pipe() as pipe:
             content, stream = self._recognise(pipe, limits)
             if content not in SEEKING:
                 yield from self._pages(content, stream, pipe, limits, on_problem)
@@ -244,6 +244,14 @@ class PageFile:
                 except OSError as error:
                     raise InputError(f"{self.name}: cannot be copied to disk ({error.strerror})") from error
                 yield from self._pages(content, stream, file, limits, on_problem)
+
+    def _opened_pipe(self) -> AbstractContextManager[IO[bytes]]:
+        if self.path == STDIN:
+            return nullcontext(sys.stdin.buffer)
+        try:
+            return Path(self.path).open("rb")
+        except OSError as error:  # a socket
+            raise InputError(f"{self.name}: cannot be read ({error.strerror})") from error
 
     def _recognise(self, file: IO[bytes], limits: ReadLimits) -> tuple[Content, UnpackedStream]:
         stream = UnpackedStream(file, limits)

@@ -412,8 +412,9 @@ def split_lines(stream: UnpackedStream, max_bytes: int) -> Iterator[bytes | None
     while chunk := stream.read(LINES_BYTES):
         *ends, rest = chunk.split(b"\n")
         for end in ends:
-            stream.mark()
             size += len(end)
+            if size:  # empty lines count with the next one
+                stream.mark()
             yield b"".join([*held, end]) if size <= max_bytes else None
             held, size = [], 0
         size += len(rest)

@@ -44,6 +44,8 @@ MOST_STARTS: Final = 4096  # gzip members whose places are kept, from the curren
 KEPT_BYTES: Final = 256 << 10
 """Unpacked bytes that are kept after they were read. fastwarc reads 64 KB ahead, and a header of up to 64 KB."""
 MAX_DICTIONARY_BYTES: Final = 16 * MB  # ours; trained dictionaries have some 100 KB
+FILE_RATIO_FLOOR: Final = 256 * MB
+"""Bytes that any packed file may unpack to. Ours: a large crawl, and seconds of work if all of it is empty lines."""
 
 ProblemListener = Callable[[str], None]
 """Called with one sentence that names an input and says why it was read only in part."""
@@ -184,7 +186,10 @@ def _unzstd(chunks: Iterable[bytes], junk_ends: bool) -> Iterator[bytes]:
     dictionary = None
     if not junk_ends:
         dictionary, chunks = _zstd_dictionary(iter(chunks))
-    unpacker = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=window)
+    try:
+        unpacker = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=window)
+    except zstandard.ZstdError as error:
+        raise InputError(f"the zstd dictionary is damaged ({error})") from error
     decoder = None
     complete = 0
     for chunk in chunks:
@@ -237,7 +242,8 @@ class UnpackedStream:
     """The bytes of a source, unpacked if they are gzip or zstd, as a stream that never raises.
 
     If the source is damaged, the stream ends there and `problem` says why; readers check it at the end. The ratio limit
-    applies to one record at a time: call `mark` where the next one begins.
+    applies to one record at a time: call `mark` where the next one begins. Above `FILE_RATIO_FLOOR` bytes it also
+    applies to the whole stream: a few KB of zstd can have any number of short lines.
     `base` is the place in the source where the stream begins, `starts` the gzip members since the last mark.
     """
 
@@ -248,6 +254,7 @@ class UnpackedStream:
         self.problem: str | None = None
         self.taken = 0  # packed bytes since the last mark
         self.given = 0  # unpacked bytes since the last mark
+        self._all_taken = self._all_given = 0  # the same since the beginning
         self._limits = limits
         self._position = 0
         self._piece = b""  # unpacked; the bytes after `_at` are not read yet
@@ -331,9 +338,12 @@ class UnpackedStream:
         self._piece = b"" if self.problem else self._next(self._pieces)
         self._at = 0
         self.given += len(self._piece)
+        self._all_given += len(self._piece)
         # Bytes taken before the mark may still have been inside the decoder: allow for a chunk of them.
         if self.packing and self.given > self._limits.max_ratio * (self.taken + CHUNK_BYTES):
             self.problem = f"one record unpacks to more than {self._limits.max_ratio} times its {self.packing} size"
+        elif self.packing and FILE_RATIO_FLOOR < self._all_given > self._limits.max_ratio * self._all_taken:
+            self.problem = f"unpacks to more than {self._limits.max_ratio} times its {self.packing} size"
         return bool(self._piece)
 
     def _next(self, pieces: Iterator[bytes]) -> bytes:
@@ -352,6 +362,7 @@ class UnpackedStream:
             if not chunk:
                 return
             self.taken += len(chunk)
+            self._all_taken += len(chunk)
             yield chunk
 
 

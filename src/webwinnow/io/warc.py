@@ -12,6 +12,8 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
+from operator import attrgetter
 from typing import IO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
@@ -209,22 +211,19 @@ def _read_up_to(record: WarcRecord, size: int) -> bytes:
 # WACZ
 
 
-def warcs_in(file: IO[bytes], name: str) -> list[str]:
-    """Name the WARC files in the WACZ archive `file` (WACZ 1.1, 4.1); `InputError` if it has none or is damaged."""
+def check_wacz(file: IO[bytes], name: str) -> None:
+    """Raise `InputError` if the WACZ archive `file` is damaged or has no WARC files (WACZ 1.1, 4.1)."""
     with _opened(file, name) as archive:
-        found = sorted(member for member in archive.namelist() if _WARC_MEMBER.fullmatch(member))
-    if not found:
-        raise InputError(f"{name}: is a zip archive without archive/*.warc.gz, so no WACZ; unpack it first")
-    return found
+        _warcs_in(archive, name)
 
 
 def read_wacz(file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
     """Read the pages of all WARC files in a WACZ, in the order of their names, without unpacking it to disk."""
-    members = warcs_in(file, name)
     with _opened(file, name) as archive:
-        for member in members:
-            where = f"{name}/{member}"
-            fault = _fault(archive.getinfo(member), limits)
+        overlapping = _overlapping(archive)
+        for member in _warcs_in(archive, name):
+            where = f"{name}/{member.filename}"
+            fault = "overlaps another member" if member in overlapping else _fault(member, limits)
             if fault:
                 on_problem(f"{where}: {fault}")
                 continue
@@ -236,6 +235,20 @@ def read_wacz(file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: Pro
             with source:
                 stream = UnpackedStream(source, limits)
                 yield from read_warc(stream, name=where, limits=limits, on_problem=on_problem)
+
+
+def _warcs_in(archive: ZipFile, name: str) -> list[ZipInfo]:
+    """The WARC files in the order of their names, which may be given twice."""
+    found = [member for member in archive.infolist() if _WARC_MEMBER.fullmatch(member.filename)]
+    if not found:
+        raise InputError(f"{name}: is a zip archive without archive/*.warc.gz, so no WACZ; unpack it first")
+    return sorted(found, key=attrgetter("filename"))
+
+
+def _overlapping(archive: ZipFile) -> set[ZipInfo]:
+    """The members that reach into another one: a small archive could have the same bytes any number of times."""
+    members = sorted(archive.infolist(), key=attrgetter("header_offset"))
+    return {one for one, after in pairwise(members) if one.header_offset + one.compress_size > after.header_offset}
 
 
 def _opened(file: IO[bytes], name: str) -> ZipFile:
