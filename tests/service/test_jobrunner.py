@@ -116,6 +116,30 @@ def test_a_job_that_cannot_be_written_down_leaves_no_ghost(tmp_path: Path, monke
     assert not list(store)
 
 
+def test_an_upload_to_a_full_disk_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    app = create_app(ServiceSettings(folder=tmp_path))
+    monkeypatch.setattr(jobs_module, "write_file", full)
+    answer = asked(app, "POST", "/jobs", content=b"<p>Hello")
+    assert (answer.status_code, "full" in answer.json()["error"]) == (507, True)
+    assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_a_job_is_cancelled_though_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    app = create_app(ServiceSettings(folder=tmp_path))
+    job = queued(app.state.context.jobs)
+    monkeypatch.setattr(jobs_module, "write_file", full)
+    answer = asked(app, "DELETE", f"/jobs/{job.id}")
+    assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+
+
 def test_a_job_cancelled_while_its_process_is_being_made_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

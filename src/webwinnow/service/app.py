@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ from webwinnow.service.metrics import Metrics
 from webwinnow.service.requestworkers import RequestWorkers
 from webwinnow.service.settings import ServiceSettings
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""Errors of a disk that has no space left, or none for this user."""
 log = logging.getLogger("webwinnow.service")
 
 
@@ -54,6 +57,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(WebwinnowError, _library_error)
+    app.add_exception_handler(OSError, _full_disk)
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(AccessControl, settings=settings, metrics=context.metrics, wrong=context.wrong_tokens)
     return app
@@ -74,6 +78,14 @@ async def _library_error(request: Request, error: Exception) -> JSONResponse:
     """Errors of webwinnow are caused by the request, except for a full queue."""
     status = 429 if isinstance(error, QueueFull) else 422
     return JSONResponse({"error": context_of(request).public(str(error))}, status)
+
+
+async def _full_disk(_request: Request, error: Exception) -> JSONResponse:
+    """A disk that is full before `disk_bytes` is reached; other errors of the system are unexpected."""
+    if not isinstance(error, OSError) or error.errno not in FULL:
+        raise error
+    log.error("the disk of the server's folder is full")
+    return JSONResponse({"error": "the disk of this server is full; remove jobs that are done"}, 507)
 
 
 async def _unexpected(_request: Request, error: Exception) -> JSONResponse:

@@ -82,7 +82,8 @@ class JobRunner:
         if self.store.state(job).status in ACTIVE:
             if self._running is not None and self._running.id == job.id:
                 self._end_process()
-            self._over(job, "cancelled", None)
+            with suppress(OSError):  # on a full disk it is cancelled only in memory
+                self._over(job, "cancelled", None)
 
     async def _serve(self) -> None:
         while True:
