@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -198,6 +199,58 @@ def test_tasks_done_twice_do_no_harm(crawl, tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
     assert (tmp_path / "rejected.jsonl").read_bytes() == (tmp_path / "local-rejected.jsonl").read_bytes()
     assert (found.counts, found.pages, found.sites) == (wanted.counts, wanted.pages, wanted.sites)
+
+
+@pytest.fixture(scope="module")
+def small_run(make_pages, tmp_path_factory):
+    """A crawl, and the records and what was rejected of a run without faults."""
+    folder = tmp_path_factory.mktemp("small")
+    crawl = folder / "crawl.jsonl"
+    pages = make_pages("a.example", 9) + make_pages("b.example", 3)
+    crawl.write_text("".join(json.dumps(page) + "\n" for page in pages))
+    rejected = folder / "rejected.jsonl"
+    run([crawl], folder / "out.jsonl", RunSettings(rejected=True, jobs=1), rejected=rejected)
+    return [crawl], (folder / "out.jsonl").read_bytes() + rejected.read_bytes()
+
+
+class Killed(Exception):
+    """Ends a run as a kill would: nothing is cleaned up."""
+
+
+def killed_run(crawl, out, settings, stage, count):
+    """A run on a cluster that ends at a step of a stage; returns its folder."""
+    seen = []
+
+    def progress(at, *_):
+        seen.append(at)
+        if seen.count(stage) == count:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(crawl, out, settings, rejected=f"{out}.rejected", engine=ClusterEngine(Here()), on_progress=progress)
+    return out.with_name(f".{out.name}.webwinnow-run")
+
+
+@pytest.mark.parametrize(
+    "name", ["trees/*.parquet", "trees/*.crc", "parts/*.jsonl", "parts/*.sketches", "parts/*.counts"]
+)
+@pytest.mark.parametrize("damage", ["flipped", "cut", "removed"])
+def test_a_cluster_makes_damaged_files_of_a_run_again(small_run, tmp_path, name, damage):
+    crawl, whole = small_run
+    settings, out = RunSettings(rejected=True), tmp_path / "out.jsonl"
+    folder = killed_run(crawl, out, settings, "write", 1)
+    file = sorted(folder.glob(name))[0]
+    content = file.read_bytes()
+    match damage:
+        case "flipped":
+            middle = len(content) // 2
+            file.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+        case "cut":
+            file.write_bytes(content[:-1])
+        case "removed":
+            file.unlink()
+    run(crawl, out, settings, rejected=f"{out}.rejected", engine=ClusterEngine(Here()), resume=True)
+    assert out.read_bytes() + Path(f"{out}.rejected").read_bytes() == whole
 
 
 def files_in(folder):

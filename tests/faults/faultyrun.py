@@ -7,6 +7,7 @@ The fault happens when the run has reported this many records of a stage: the sp
     read-only   nothing can be made, renamed or opened for writing in the folder of OUT any more
     stop        SIGSTOP to both workers when they are ready; prints their numbers and waits to be killed
     room:N      no file may grow beyond N bytes, from the beginning
+    error:NAME  what opens a file for writing in the folder of OUT fails with this error (EDQUOT, EIO, ENOSPC)
     none        nothing
 """
 
@@ -19,6 +20,7 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,13 @@ def workers() -> list[int]:
     return sorted(child for child in children if name in Path(f"/proc/{child}/cmdline").read_bytes())
 
 
-def _refused(event: str, given: tuple[Any, ...]) -> None:
-    """Refuse as a file system that is mounted read-only does, also to root."""
+def _refused(event: str, given: tuple[Any, ...], code: int = errno.EROFS) -> None:
+    """Refuse as a file system that is mounted read-only, over quota or broken does, also to root."""
     changes = event in ("os.rename", "os.mkdir", "os.remove", "os.truncate")
     if event == "open" and isinstance(given[2], int):
         changes = bool(given[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
     if changes and isinstance(given[0], str | bytes | os.PathLike) and OUT in os.path.abspath(os.fsdecode(given[0])):  # noqa: PTH100
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fsdecode(given[0]))
+        raise OSError(code, os.strerror(code), os.fsdecode(given[0]))
 
 
 def cause(fault: str) -> None:
@@ -60,6 +62,8 @@ def cause(fault: str) -> None:
                 os.kill(worker, signal.SIGKILL)
         case "read-only":
             sys.addaudithook(_refused)
+        case _ if fault.startswith("error:"):
+            sys.addaudithook(partial(_refused, code=getattr(errno, fault.partition(":")[2])))
         case _ if fault.startswith("clock:"):
             time.time = lambda: now() + int(fault.partition(":")[2])
         case "stop":

@@ -128,14 +128,77 @@ def test_a_clock_that_jumps_changes_nothing(
     assert written(tmp_path / "out.jsonl") == whole
 
 
-@pytest.mark.parametrize(("stage", "count"), [("clean", 90), pytest.param("write", 2, marks=pytest.mark.slow)])
-def test_a_folder_that_becomes_read_only_is_reported_and_the_run_continues_when_it_is_not(
-    crawl: Path, whole: tuple[bytes, bytes], stage: str, count: int, tmp_path: Path
+def test_an_index_that_the_disk_has_no_room_for_is_reported_and_the_run_continues(tmp_path: Path) -> None:
+    # Long URLs: the index of the run grows faster than its spool.
+    crawl, out = tmp_path / "crawl.jsonl", tmp_path / "out.jsonl"
+    rows = [{"url": f"http://a.example/{n}/{'x' * 1500}", "page_id": str(n), "html": "<p>a"} for n in range(600)]
+    crawl.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, words = run(crawl, out, "room:200000")
+    assert status == 2, words
+    assert "index.sqlite: " in words
+    assert "Traceback" not in words
+    assert run(crawl, out, "none", "", 0, "--resume")[0] == 0
+    assert sorted(int(json.loads(line)["page_id"]) for line in out.read_bytes().splitlines()) == list(range(len(rows)))
+
+
+def damaged_files(folder: Path, dice: random.Random) -> int:
+    """Damage every file of the spool and of the parts of a run, each in another way; returns their number."""
+    files = [folder / "pages.spool", *sorted((folder / "parts").iterdir())]
+    for number, file in enumerate(files):
+        content = file.read_bytes()
+        at = dice.randrange(len(content))
+        match number % 5:
+            case 0:
+                file.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+            case 1:
+                file.write_bytes(content[:at])
+            case 2:
+                file.write_bytes(content + content[at:])
+            case 3:
+                file.write_bytes(files[number - 1].read_bytes())
+            case 4:
+                file.unlink()
+    return len(files)
+
+
+@pytest.mark.parametrize(
+    ("stage", "count", "seed"),
+    [("clean", 300, 1), ("write", 2, 2), *(pytest.param("write", 3, n, marks=pytest.mark.slow) for n in range(3, 9))],
+)
+def test_a_run_whose_files_are_damaged_is_resumed_with_the_same_bytes(
+    crawl: Path, whole: tuple[bytes, bytes], stage: str, count: int, seed: int, tmp_path: Path
 ) -> None:
     out = tmp_path / "out.jsonl"
-    status, words = run(crawl, out, "read-only", stage, count)
+    assert run(crawl, out, "kill", stage, count)[0] == -signal.SIGKILL
+    parts = tmp_path / ".out.jsonl.webwinnow-run" / "parts"
+    for path in parts.glob(".*"):  # of the part that was being written
+        path.unlink()
+    before = parts.parent / "pages.spool", parts.parent / "spool"
+    before[1].write_bytes(before[0].read_bytes())
+    assert damaged_files(parts.parent, random.Random(seed)) > 4
+    if seed % 2:  # with a whole spool, only the parts are made again
+        before[1].replace(before[0])
+    status, words = run(crawl, out, "none", "", 0, "--resume")
+    assert status == 0, words
+    assert written(out) == whole
+
+
+@pytest.mark.parametrize(("stage", "count"), [("clean", 90), pytest.param("write", 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("read-only", "Read-only file system"),
+        ("error:EDQUOT", "Disk quota exceeded"),
+        ("error:EIO", "Input/output error"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_reported_and_the_run_continues_when_it_can(
+    crawl: Path, whole: tuple[bytes, bytes], fault: str, reason: str, stage: str, count: int, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    status, words = run(crawl, out, fault, stage, count)
     assert status == 2, words
-    assert "Read-only file system" in words
+    assert reason in words
     assert "Traceback" not in words
     assert not out.exists()
     status, words = run(crawl, out, "none", "", 0, "--resume")

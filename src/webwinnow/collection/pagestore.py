@@ -2,7 +2,8 @@
 
 It contains everything that is needed to resume a killed run. The index sorts by site on disk, and what was committed
 survives a kill. The row of a page is written after its bytes in the spool, the row of a part after its files.
-Therefore everything that the index names exists; what it does not name is done again.
+Therefore everything that the index names exists; what it does not name is done again. Pages, their rows and the files
+of parts have checksums, which are compared when a run is resumed: what is damaged is done again.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import json
 import marshal
 import os
 import shutil
+import struct
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 from zlib import crc32
@@ -29,17 +31,18 @@ from webwinnow.urls import SiteKey
 LEAST_FREE = 200_000_000
 """Bytes that must stay free on the disk of the folder."""
 COMMIT_PAGES = 256
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
+_LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
 CREATE TABLE pages (
     ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
     key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT,
-    checksum INTEGER
+    checksum INTEGER, row_checksum INTEGER NOT NULL
 );
-CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL);
+CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL, checksum INTEGER NOT NULL);
 """
 
 
@@ -106,17 +109,20 @@ class CollectionStore:
             _clear(_aside(folder))
         for path in (folder, folder / "parts", folder / "models"):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._lock = self._locked()
-        advice = "it is no run that can be resumed, leave out --resume"
-        self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
-        with suppress(UnicodeEncodeError):  # a name that is not UTF-8: then SQLite sorts in the system's folder
-            self._index.execute(f"PRAGMA temp_store_directory = '{str(folder).replace(chr(39), chr(39) * 2)}'")
-        self._check_identity(identity)
-        self._spool: IO[bytes] = self.spool_path.open("a+b", buffering=0)
-        self._spool_size = self._spool.seek(0, os.SEEK_END)
-        self._pending: list[tuple[PageRow, int | None]] = []
-        if resume:
-            self._drop_damaged()
+        with ExitStack() as opened:
+            self._lock = opened.enter_context(self._locked())
+            advice = "it is no run that can be resumed, leave out --resume"
+            self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
+            opened.callback(self._index.close)
+            with suppress(UnicodeEncodeError):  # a name that is not UTF-8: then SQLite sorts in the system's folder
+                self._index.execute(f"PRAGMA temp_store_directory = '{str(folder).replace(chr(39), chr(39) * 2)}'")
+            self._check_identity(identity)
+            self._spool: IO[bytes] = opened.enter_context(self.spool_path.open("a+b", buffering=0))
+            self._spool_size = self._spool.seek(0, os.SEEK_END)
+            self._pending: list[tuple[PageRow, int | None]] = []
+            if resume:
+                self._drop_damaged()
+            opened.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -155,7 +161,10 @@ class CollectionStore:
             for row, checksum in self._pending
         ]
         with transaction(self._index):
-            self._index.executemany("INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
+            self._index.executemany(
+                "INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+                ((*row, _row_checksum(row)) for row in rows),
+            )
         self._pending.clear()
 
     def has_page(self, ordinal: int) -> bool:
@@ -209,7 +218,7 @@ class CollectionStore:
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
         found = self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,))
-        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, _ in found:
+        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, *_ in found:
             ref = None if offset is None else (offset, length)
             yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
@@ -263,12 +272,14 @@ class CollectionStore:
     ) -> None:
         """Add a finished part of the output."""
         self._check_room(sum(map(len, lines)))
-        write_part(self.folder, part, lines, rejected, sketches)
-        self.note_part(part, counts)
+        checksum = write_part(self.folder, part, lines, rejected, sketches)
+        self.note_part(part, counts, checksum)
 
-    def note_part(self, part: int, counts: dict[str, Any]) -> None:
-        """Note that the files of a part are complete."""
-        self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, json.dumps(counts)))
+    def note_part(self, part: int, counts: dict[str, Any], checksum: int) -> None:
+        """Note that the files of a part are complete; `checksum` is that of `write_part`."""
+        plain = json.dumps(counts)
+        row = (part, plain, _row_checksum((part, plain, checksum)))
+        self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", row)
 
     def has_part(self, part: int) -> bool:
         """Whether a part is finished."""
@@ -293,15 +304,38 @@ class CollectionStore:
         self._lock.close()
         _clear(_aside(self.folder))
 
+    def mark_parsed(self) -> None:
+        """Note that all pages are in the index."""
+        self.mark("parsed", self.page_count())
+
+    def parse_again(self, pages: Iterable[int]) -> None:
+        """Remove pages, by their ordinals, and all parts: the pages are parsed again, then everything is cleaned."""
+        with transaction(self._index):
+            self._index.executemany("DELETE FROM pages WHERE ordinal = ?", ((ordinal,) for ordinal in pages))
+            self._index.execute("DELETE FROM parts")
+            self._index.execute("DELETE FROM about WHERE name = 'parsed'")
+        for left in (self.folder / "parts").iterdir():
+            left.unlink()
+
     def _drop_damaged(self) -> None:
-        """Remove pages whose bytes in the spool are not what was written, to parse them again, and all parts."""
-        found = self._index.execute("SELECT ordinal, offset, length, checksum FROM pages WHERE checksum IS NOT NULL")
-        damaged = [(at,) for at, offset, length, checksum in found if crc32(self.read((offset, length))) != checksum]
-        if damaged:
-            with transaction(self._index):
-                self._index.executemany("DELETE FROM pages WHERE ordinal = ?", damaged)
-                self._index.execute("DELETE FROM parts")
-                self._index.execute("DELETE FROM about WHERE name = 'parsed'")
+        """Remove pages and parts that are not what was written, to make them again; refuse a damaged index."""
+        (state,) = self._index.execute("PRAGMA integrity_check(1)").fetchone()
+        if state != "ok":
+            raise self._index.damaged(state)
+        damaged = [row[0] for row in self._index.execute("SELECT * FROM pages") if not self._is_whole(row)]
+        if damaged or self.marked("parsed") not in (None, self.page_count()):
+            self.parse_again(damaged)
+        for part, counts, checksum in self._index.execute("SELECT * FROM parts").fetchall():
+            if _row_checksum((part, counts, part_checksum(self.folder, part))) != checksum:
+                self._index.execute("DELETE FROM parts WHERE part = ?", (part,))
+
+    def _is_whole(self, row: tuple[Any, ...]) -> bool:
+        """Whether the row of a page and its bytes in the spool are what was written."""
+        *values, row_checksum = row
+        if _row_checksum(values) != row_checksum:
+            return False
+        offset, length, checksum = values[6], values[7], values[10]
+        return checksum is None or crc32(self.read((offset, length))) == checksum
 
     def _order_by_site(self) -> None:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
@@ -345,15 +379,37 @@ def sketches_path(folder: Path, part: int) -> Path:
 
 def write_part(
     folder: Path, part: int, lines: Iterable[bytes], rejected: Iterable[bytes], sketches: Iterable[bytes]
-) -> None:
-    """Write the files of a part, each atomically: several processes may write the same part."""
-    for found, path in (
-        (lines, part_path(folder, part)),
-        (rejected, part_path(folder, part, rejected=True)),
-        (sketches, sketches_path(folder, part)),
-    ):
+) -> int:
+    """Write the files of a part, each atomically: several processes may write the same part. Returns their checksum."""
+    checksum = 0
+    for found, path in zip((lines, rejected, sketches), _part_files(folder, part), strict=True):
         with atomic_file(path, durable=False) as file:
-            file.writelines(found)
+            for data in found:
+                file.write(data)
+                checksum = crc32(data, checksum)
+            checksum = crc32(_LENGTH.pack(file.tell()), checksum)
+    return checksum
+
+
+def part_checksum(folder: Path, part: int) -> int | None:
+    """The checksum of the files of a part, as they are now; None if one cannot be read."""
+    checksum = 0
+    for path in _part_files(folder, part):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        checksum = crc32(_LENGTH.pack(len(content)), crc32(content, checksum))
+    return checksum
+
+
+def _part_files(folder: Path, part: int) -> tuple[Path, Path, Path]:
+    return part_path(folder, part), part_path(folder, part, rejected=True), sketches_path(folder, part)
+
+
+def _row_checksum(values: Sequence[object]) -> int:
+    """The checksum of the values of a row: numbers, texts and None."""
+    return crc32(repr(tuple(values)).encode("utf-8", "backslashreplace"))
 
 
 # A folder is renamed before it is removed, so that a kill in between leaves nothing that could be resumed

@@ -177,7 +177,7 @@ class ParsedCollection:
             self.progress("parse", done, None if total is None else max(total, done))
         store.commit()
         store.mark("problems", list(problems))
-        store.mark("parsed")
+        store.mark_parsed()
 
     @property
     def page_count(self) -> int:

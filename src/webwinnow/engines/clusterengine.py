@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from webwinnow.collection.outputparts import Counts
-from webwinnow.collection.pagestore import SIGN, CollectionStore, PageRow, part_path, write_part
+from webwinnow.collection.pagestore import SIGN, CollectionStore, PageRow, part_checksum, part_path, write_part
 from webwinnow.collection.parsedcollection import ModelOrder, SiteModelBuilt
 from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.workerjobs import SiteLearned
@@ -40,6 +41,8 @@ _PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
 """The line of a Python traceback with the error."""
+CHECKED_BYTES: Final = 1 << 20
+"""Bytes of a file of trees that are read at a time for its checksum."""
 
 
 class Carrier(Protocol):
@@ -85,6 +88,7 @@ class ClusterEngine:
         progress: Progress,
     ) -> None:
         """Parse every page into a file of trees, and add its row to the store."""
+        _drop_damaged_trees(store)
         if store.marked("parsed") is not None:
             for problem in store.marked("problems") or ():
                 on_problem(InputProblem(problem))
@@ -93,6 +97,7 @@ class ClusterEngine:
             store.mark("cores", str(self.carrier.cores))  # the same tasks if the run is resumed elsewhere
         files = list_files(inputs, on_problem=on_problem, limits=limits, columns=settings.columns)
         tasks = read_tasks(files, int(store.marked("cores") or 1))
+        store.mark("tasks", len(tasks))
         _trees(store.folder).mkdir(exist_ok=True)
         waiting = [number for number in range(len(tasks)) if not _tree_file(store.folder, number).exists()]
         total = known_page_count(inputs) if len(waiting) == len(tasks) else None
@@ -108,15 +113,15 @@ class ClusterEngine:
         if problems and not store.page_count():
             raise InputError("nothing could be read: " + "; ".join(problems[:PROBLEMS_SHOWN]))
         store.mark("problems", problems)
-        store.mark("parsed")
+        store.mark_parsed()
 
     def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
         """Clean every page into parts; returns the number of sites."""
         plan = Plan.of(store.places())
         total = store.page_count()
         for part in range(len(plan)):
-            if not store.has_part(part) and _counts_file(store.folder, part).exists():
-                _note_part(store, part)
+            if not store.has_part(part):
+                _note_whole_part(store, part)
         finished = frozenset(part for part in range(len(plan)) if store.has_part(part))
         done = sum(plan.pages[part] for part in finished)
         progress("clean", done, total)
@@ -203,6 +208,8 @@ def _parse(
                     out.write_batch(trees.append_column("size", sizes))
                     pages += trees.num_rows
                 out.add_key_value_metadata({_PROBLEMS: json.dumps(problems)})
+            checksum = str(_checksum(_tree_file(folder, waiting[at]))).encode()
+            write_file(_checksum_file(folder, waiting[at]), checksum, durable=False)
             yield batch_of(DONE, [(waiting[at], pages)])
 
 
@@ -259,8 +266,9 @@ def _clean(
     if any(large[site] == number for site in models):  # the first part of a large site has its repeats
         repeats = json.loads(_note_file(folder, number).read_bytes())["repeats"]
         cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
-    write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
-    write_file(_counts_file(folder, number), json.dumps(cleaned.counts.to_plain()).encode(), durable=False)
+    checksum = write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
+    note = {"counts": cleaned.counts.to_plain(), "checksum": checksum}
+    write_file(_counts_file(folder, number), json.dumps(note).encode(), durable=False)
     yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
 
 
@@ -283,6 +291,11 @@ def _trees(folder: Path) -> Path:
 
 def _tree_file(folder: Path, task: int) -> Path:
     return _trees(folder) / f"{task:08d}.parquet"
+
+
+def _checksum_file(folder: Path, task: int) -> Path:
+    """The checksum of a file of trees; written after it."""
+    return _tree_file(folder, task).with_suffix(".crc")
 
 
 def _files(folder: Path) -> list[str]:
@@ -320,7 +333,42 @@ def _counts_file(folder: Path, part: int) -> Path:
 
 
 def _note_part(store: CollectionStore, part: int) -> None:
-    store.note_part(part, json.loads(_counts_file(store.folder, part).read_bytes()))
+    store.note_part(part, **json.loads(_counts_file(store.folder, part).read_bytes()))
+
+
+def _note_whole_part(store: CollectionStore, part: int) -> None:
+    """Note a part that was finished before the driver was killed, unless it is damaged."""
+    try:
+        note = json.loads(_counts_file(store.folder, part).read_bytes())
+        if note["checksum"] == part_checksum(store.folder, part):
+            store.note_part(part, **note)
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
+        return
+
+
+def _drop_damaged_trees(store: CollectionStore) -> None:
+    """Remove files of trees that are not what a task wrote, to parse their pages again."""
+    damaged = []
+    for task in range(store.marked("tasks") or 0):
+        path = _tree_file(store.folder, task)
+        try:
+            is_whole = int(_checksum_file(store.folder, task).read_bytes()) == _checksum(path)
+        except (FileNotFoundError, ValueError):  # killed before the checksum was written
+            is_whole = False
+        if not is_whole:
+            path.unlink(missing_ok=True)
+            damaged.append(task)
+    if damaged:
+        store.parse_again(())
+
+
+def _checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    checksum = 0
+    with path.open("rb") as file:
+        while data := file.read(CHECKED_BYTES):
+            checksum = crc32(data, checksum)
+    return checksum
 
 
 def _keep_rows(store: CollectionStore, task: int) -> list[str]:

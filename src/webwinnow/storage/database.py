@@ -1,11 +1,13 @@
 """SQLite files that keep the state of a run, so that a killed run can be resumed.
 
 All are opened the same way: write-ahead log, a busy timeout, a format version in `PRAGMA user_version`, and a table
-`about` of named JSON values. A statement outside of `transaction` is committed at once.
+`about` of named JSON values. A statement outside of `transaction` is committed at once. A disk that is full or fails is
+an `OSError`, as for every other file; a damaged database is an `InputError`.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 from collections.abc import Iterator
@@ -16,11 +18,87 @@ from typing import Any
 from webwinnow.errors import InputError
 
 _ABOUT = "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
+SHOWN_CHARACTERS = 200
+"""Characters of a reason that are shown: SQLite quotes values that it cannot decode."""
+_DISK_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
+"""Beginnings of the names of SQLite's errors that are not the file's fault."""
+
+
+class Database(sqlite3.Connection):
+    """A connection to a file whose errors name the file, with the `advice` of `open_database` if it is damaged."""
+
+    path: Path
+    advice: str
+
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        """Execute a statement."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).execute(*given)
+        return found
+
+    def executemany(self, *given: Any) -> sqlite3.Cursor:
+        """Execute a statement for each row."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).executemany(*given)
+        return found
+
+    def executescript(self, *given: Any) -> sqlite3.Cursor:
+        """Execute statements."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).executescript(*given)
+        return found
+
+    def reported(self, error: sqlite3.Error) -> Exception:
+        """The error to raise instead of one of SQLite."""
+        if (getattr(error, "sqlite_errorname", None) or "").startswith(_DISK_ERRORS):
+            return OSError(errno.EIO, str(error), str(self.path))
+        return self.damaged(error)
+
+    def damaged(self, reason: object) -> InputError:
+        """The error of a file that cannot be used."""
+        return InputError(f"{self.path} cannot be used ({str(reason)[:SHOWN_CHARACTERS]}); {self.advice}")
+
+
+class _Cursor(sqlite3.Cursor):
+    connection: Database
+
+    def execute(self, *given: Any) -> Any:
+        try:
+            return super().execute(*given)
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
+
+    def executemany(self, *given: Any) -> Any:
+        try:
+            return super().executemany(*given)
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
+
+    def executescript(self, *given: Any) -> Any:
+        try:
+            return super().executescript(*given)
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
+
+    def fetchone(self) -> Any:
+        try:
+            return super().fetchone()
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
+
+    def fetchall(self) -> Any:
+        try:
+            return super().fetchall()
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
+
+    def __next__(self) -> Any:
+        try:
+            return super().__next__()
+        except sqlite3.Error as error:
+            raise self.connection.reported(error) from None
 
 
 def open_database(
     path: Path, schema: str, *, version: int, advice: str, durable: bool = False, exclusive: bool = False
-) -> sqlite3.Connection:
+) -> Database:
     """Open a database, and create its tables if it is new.
 
     - `schema`: statements that create the tables; `version`: of their format.
@@ -30,9 +108,10 @@ def open_database(
     - `exclusive`: keep the file locked while it is open, so that a second run in the same folder is an error.
     """
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=1.0 if exclusive else 30.0)
+        connection = sqlite3.connect(path, isolation_level=None, timeout=1.0 if exclusive else 30.0, factory=Database)
     except sqlite3.Error as error:
         raise InputError(f"{path} cannot be used ({error}); {advice}") from None
+    connection.path, connection.advice = path, advice
     try:
         connection.execute(f"PRAGMA locking_mode = {'EXCLUSIVE' if exclusive else 'NORMAL'}")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -44,9 +123,9 @@ def open_database(
         if not found and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             connection.executescript(f"BEGIN; {_ABOUT} {schema}; PRAGMA user_version = {version}; COMMIT")
             found = version
-    except sqlite3.Error as error:
+    except BaseException:
         connection.close()
-        raise InputError(f"{path} cannot be used ({error}); {advice}") from None
+        raise
     if found != version:
         connection.close()
         raise InputError(f"{path} has format {found}, this webwinnow reads {version}; {advice}")
@@ -59,10 +138,11 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite itself rolls back where the disk fails
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def write_note(connection: sqlite3.Connection, name: str, value: Any) -> None:
@@ -70,7 +150,10 @@ def write_note(connection: sqlite3.Connection, name: str, value: Any) -> None:
     connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (name, json.dumps(value)))
 
 
-def read_note(connection: sqlite3.Connection, name: str) -> Any:
+def read_note(connection: Database, name: str) -> Any:
     """The value that was stored under a name, or None."""
     row = connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-    return None if row is None else json.loads(row[0])
+    try:
+        return None if row is None else json.loads(row[0])
+    except (ValueError, TypeError, RecursionError) as error:
+        raise connection.damaged(error) from None
