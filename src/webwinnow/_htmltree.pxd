@@ -8,7 +8,7 @@ cdef struct Attribute:
     Py_ssize_t name_size
     const char* value
     Py_ssize_t value_size
-    uint32_t info  # for `_layout`
+    uint32_t info  # of the first attribute of a formatting element: the hash of all; then for `_layout`
 
 
 cdef enum:
@@ -35,6 +35,8 @@ cdef struct Dom:
 
 cdef enum:
     MOST_OPEN = 500
+    MOST_IN_ANY_ORDER = 8  # attributes that are compared in any order
+    MOST_COUNTED = 1 << 30  # limits beyond are this one
     MOST_NAMES = 256
 
 
@@ -45,12 +47,15 @@ cdef struct Builder:
     Dom* nodes
     int32_t count
     int32_t room
-    int32_t most
+    int32_t elements
+    int32_t most  # elements
     Attribute* attributes
     int32_t attribute_count
     int32_t attribute_room
+    int32_t most_attributes
     int32_t* slots
     int32_t slot_room
+    bint is_slotted  # the attributes of the tag that is read are in `slots`
     char** chunks
     int32_t chunk_count
     int32_t chunk_room

@@ -577,13 +577,18 @@ cdef inline void insert_text(Builder* b, const char* text, Py_ssize_t size) noex
     put(b, i, current(b))
 
 
+cdef inline void count_element(Builder* b) noexcept nogil:
+    b.elements += 1
+    if b.elements > b.most and not b.failed:
+        b.failed = TOO_MANY
+
+
 cdef int32_t insert_as(Builder* b, const char* name, int32_t size, int tag, int kind) noexcept nogil:
     """Insert an element without attributes and open it."""
     cdef int32_t i = new_node(b)
     if not i:
         return 0
-    if b.count > b.most:
-        b.failed = TOO_MANY
+    count_element(b)
     b.nodes[i].kind = kind
     b.nodes[i].tag = tag
     b.nodes[i].data = name
@@ -666,21 +671,42 @@ cdef int32_t insert_foreign(Builder* b, int kind) noexcept nogil:
 
 # The list of active formatting elements (13.2.4.3)
 
+cdef void hash_attributes(Builder* b, int32_t i) noexcept nogil:
+    """Note a hash of an element's attributes in any order at the first of them, which its copies share."""
+    cdef Attribute* attributes = b.attributes + b.nodes[i].attributes
+    cdef int32_t k
+    cdef uint32_t total = 0, value
+    for k in range(b.nodes[i].attribute_count):
+        value = hash_of(attributes[k].name, attributes[k].name_size) * 31
+        value += hash_of(attributes[k].value, attributes[k].value_size)
+        total += value * value ^ value >> 15
+    if b.nodes[i].attribute_count:
+        attributes[0].info = total
+
+
+cdef inline bint same_name_at(const Attribute* left, const Attribute* right) noexcept nogil:
+    return left.name_size == right.name_size and memcmp(left.name, right.name, left.name_size) == 0
+
+
 cdef bint same_attributes(Builder* b, int32_t i, int32_t j) noexcept nogil:
+    """Whether two formatting elements have the same attributes; of many, in the same order, in linear time."""
     cdef Attribute* left = b.attributes + b.nodes[i].attributes
     cdef Attribute* right = b.attributes + b.nodes[j].attributes
     cdef int32_t k, m, count = b.nodes[i].attribute_count
     if count != b.nodes[j].attribute_count:
         return False
-    if count > MOST_OPEN:
-        b.failed = TOO_DEEP  # left to the other parser
+    if count and left.info != right.info:
         return False
     for k in range(count):
-        for m in range(count):
-            if left[k].name_size == right[m].name_size and memcmp(left[k].name, right[m].name, left[k].name_size) == 0:
-                break
-        else:
-            return False
+        m = k
+        if not same_name_at(left + k, right + m):
+            if count > MOST_IN_ANY_ORDER:
+                return False
+            m = 0
+            while m < count and not same_name_at(left + k, right + m):
+                m += 1
+            if m == count:
+                return False
         if left[k].value_size != right[m].value_size or memcmp(left[k].value, right[m].value, left[k].value_size):
             return False
     return True
@@ -709,6 +735,7 @@ cdef void push_marker(Builder* b) noexcept nogil:
 cdef void push_formatting(Builder* b, int32_t i) noexcept nogil:
     """Add an element; of more than three equal ones after the last marker the first goes (Noah's Ark clause)."""
     cdef int32_t k = b.formatting_count - 1, found = 0, earliest = -1
+    hash_attributes(b, i)
     while k >= 0 and b.formatting[k] != MARKER:
         if b.nodes[b.formatting[k]].tag == b.nodes[i].tag and same_attributes(b, b.formatting[k], i):
             found += 1
@@ -731,8 +758,7 @@ cdef void clear_to_marker(Builder* b) noexcept nogil:
 cdef int32_t clone(Builder* b, int32_t i) noexcept nogil:
     """A copy of an element without its children, and without a parent."""
     cdef int32_t made = new_node(b)
-    if b.count > b.most:
-        b.failed = TOO_MANY
+    count_element(b)
     if made:
         b.nodes[made].kind = b.nodes[i].kind
         b.nodes[made].tag = b.nodes[i].tag
@@ -935,26 +961,35 @@ cdef void push_mode(Builder* b, int mode) noexcept nogil:
     b.mode_count += 1
 
 
+cdef bint has_attribute(Builder* b, int32_t first, int32_t count, const Attribute* attribute) noexcept nogil:
+    """Whether one of `count` attributes has the name of this one."""
+    cdef int32_t k
+    for k in range(first, first + count):
+        if same_name_at(b.attributes + k, attribute):
+            return True
+    return False
+
+
 cdef void merge_attributes(Builder* b, int32_t i) noexcept nogil:
-    """Give an element the attributes of the tag that it lacks."""
-    cdef int32_t first = b.nodes[i].attributes, count = b.nodes[i].attribute_count, start = b.attribute_count, k, m
+    """Give an element the attributes of the tag that it lacks, unless they would be more than `MOST_OPEN`.
+
+    A page may have any number of BODY tags, so those that add nothing must not cost memory.
+    """
+    cdef int32_t first = b.nodes[i].attributes, count = b.nodes[i].attribute_count, start = b.attribute_count, k
+    cdef int32_t lacking = 0
     cdef Attribute attribute
-    if b.first_attribute == start:
-        return
     if count > MOST_OPEN or start - b.first_attribute > MOST_OPEN:
-        b.failed = TOO_DEEP  # left to the other parser
+        return
+    for k in range(b.first_attribute, start):
+        lacking += not has_attribute(b, first, count, &b.attributes[k])
+    if not lacking or count + lacking > MOST_OPEN:
         return
     for k in range(first, first + count):
         attribute = b.attributes[k]
         push_attribute(b, attribute)
     for k in range(b.first_attribute, start):
         attribute = b.attributes[k]
-        for m in range(first, first + count):
-            if attribute.name_size == b.attributes[m].name_size and memcmp(
-                attribute.name, b.attributes[m].name, attribute.name_size
-            ) == 0:
-                break
-        else:
+        if not has_attribute(b, first, count, &attribute):
             push_attribute(b, attribute)
     b.nodes[i].attributes = start
     b.nodes[i].attribute_count = b.attribute_count - start
@@ -1902,7 +1937,7 @@ cdef bint enter_slot(Builder* b, int32_t k) noexcept nogil:
 
 
 cdef void drop_repeated(Builder* b) noexcept nogil:
-    """Remove the last attribute if the tag has an earlier one of its name."""
+    """Remove the last attribute if the tag has an earlier one of its name, or more than are laid out."""
     cdef int32_t k, last = b.attribute_count - 1, count = b.attribute_count - b.first_attribute
     cdef int32_t* grown
     if count <= 16:
@@ -1913,7 +1948,11 @@ cdef void drop_repeated(Builder* b) noexcept nogil:
                 b.attribute_count -= 1
                 return
         return
-    if count == 17 or count * 2 > b.slot_room:  # first use for this tag, or too full
+    if count > b.most_attributes + 1:  # one more says that the tag has more
+        b.attribute_count -= 1
+        return
+    if not b.is_slotted or count * 2 > b.slot_room:  # first use for this tag, or too full
+        b.is_slotted = True
         if count * 2 > b.slot_room:
             grown = <int32_t*>realloc(b.slots, <size_t>(b.slot_room * 4 + 256) * sizeof(int32_t))
             if grown == NULL:
@@ -2020,7 +2059,7 @@ cdef const char* read_tag(Builder* b, const char* at) noexcept nogil:
     b.name_size = <int32_t>folded(b, &b.name, at - b.name)
     b.tag = tag_of(b.name, b.name_size)
     b.first_attribute = b.attribute_count
-    b.used = False
+    b.used = b.is_slotted = False
     at = read_attributes(b, at, not b.closes)
     if at == NULL:
         b.attribute_count = b.first_attribute
@@ -2426,17 +2465,19 @@ cdef bint is_wide(const uint8_t* page, Py_ssize_t size) noexcept nogil:
 cdef class HtmlTree:
     """The nodes of a page in UTF-8.
 
-    `left` says why the page was left: `xml` for an `<iframe/>` or the like, unless `xml_checked`, `odd` for one that is
+    Of a tag, `most_attributes` attributes and one more are read. `left` says why the page was left: `xml` for an
+    `<iframe/>` or the like, unless `xml_checked`, `many` for one with more than `most` elements, `odd` for one that is
     for the other parser; otherwise it is None.
     """
 
-    def __cinit__(self, bytes page, Py_ssize_t most, bint xml_checked=False):
+    def __cinit__(self, bytes page, Py_ssize_t most, bint xml_checked=False, Py_ssize_t most_attributes=1_000):
         cdef Builder* b = &self.builder
         fill_references()
         self.page = page
         b.at = b.start = PyBytes_AS_STRING(page)
         b.stop = b.at + PyBytes_GET_SIZE(page)
-        b.most = <int32_t>most
+        b.most = <int32_t>min(most, MOST_COUNTED)
+        b.most_attributes = <int32_t>min(most_attributes, MOST_COUNTED)
         b.head = b.form = -1
         b.frameset_ok = True
         b.xml_checked = xml_checked
@@ -2464,6 +2505,8 @@ cdef class HtmlTree:
     def left(self):
         if not self.builder.failed:
             return None
+        if self.builder.failed == TOO_MANY:
+            return "many"
         return "xml" if self.builder.failed == XML_CLOSED else "odd"
 
     def head_elements(self):

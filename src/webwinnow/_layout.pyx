@@ -35,6 +35,7 @@ cdef enum:
     SKIPS_NEWLINE = 1 << 24
     FORMATTING = 1 << 25
     SWALLOWS = 1 << 26
+    ENDS_ITSELF = 1 << 27
     # properties of an attribute, above its 8-bit code
     STORED = 1 << 8
     DISPLAY = 1 << 9
@@ -50,6 +51,8 @@ cdef int F_PREFORMATTED = vocabulary.PREFORMATTED
 cdef int F_INHERITED = vocabulary.INHERITED_FLAGS
 cdef int FIRST_CUSTOM = vocabulary.CUSTOM_TAG
 cdef Py_ssize_t LONGEST = vocabulary.MAX_VALUE
+cdef Py_ssize_t LONGEST_TAG = vocabulary.MAX_TAG
+cdef Py_ssize_t MAX_VALUES = vocabulary.MAX_VALUES
 
 # Hash tables from names to properties, with open addressing; filled below.
 cdef enum:
@@ -106,6 +109,7 @@ def _fill_tables():
         info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
         info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
         info |= TEMPLATE * (tag == "template") | SKIPS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
+        info |= ENDS_ITSELF * (tag in vocabulary.ENDS_ITSELF)
         info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS) | SWALLOWS * (tag in vocabulary.SWALLOWING_TAGS)
         enter(TAG_TABLE, tag.encode(), info)
     for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden"}):
@@ -528,7 +532,7 @@ cdef bint says_none(const char* value, Py_ssize_t size) noexcept:
 cdef class Layout:
     """The growing columns of one page."""
 
-    cdef Py_ssize_t max_nodes, max_depth, max_attributes
+    cdef Py_ssize_t max_nodes, max_depth, max_attributes, max_values, values
     cdef Column column[COLUMNS]
     cdef dict custom
     cdef Py_ssize_t known
@@ -537,7 +541,8 @@ cdef class Layout:
     cdef Py_ssize_t depth, skip
     cdef bint in_body, frameset, clipped_depth, clipped_attributes
 
-    def __cinit__(self, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+    def __cinit__(self, Py_ssize_t size, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+        self.max_values = max(2 * size, MAX_VALUES)
         self.max_nodes = max_nodes
         self.max_depth = max_depth
         self.max_attributes = max_attributes
@@ -595,7 +600,12 @@ cdef class Layout:
                 return 0
             self.in_body = True
         for k in range(count):
+            self.values += attributes[k].name_size + attributes[k].value_size
             attributes[k].info = look_up(ATTRIBUTE_TABLE, attributes[k].name, attributes[k].name_size)
+        if self.values > self.max_values:
+            raise PageRefused(
+                f"the page's attributes, those of reopened elements counted again, are longer than {self.max_values:,} bytes"
+            )
         if info & DROP:
             if info & TEMPLATE:
                 shadow_root = vocabulary.is_shadow_root("template", self.pairs(attributes, count, False))
@@ -675,7 +685,9 @@ cdef class Layout:
             elif info & PRE:
                 flags |= F_PREFORMATTED
         else:
-            code = FIRST_CUSTOM + self.custom.setdefault(PyUnicode_DecodeUTF8(name, size, NULL), len(self.custom))
+            code = FIRST_CUSTOM + self.custom.setdefault(
+                PyUnicode_DecodeUTF8(name, size, NULL)[:LONGEST_TAG], len(self.custom)
+            )
             if code > 0xFFFF:
                 raise PageRefused(f"the page has more than {0xFFFF - FIRST_CUSTOM:,} tag names of its own")
         self.column[KEY].used = 0
@@ -905,7 +917,7 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
     cdef Attribute attribute
     cdef Column* found
     cdef Buffer plain = Buffer()  # text and values without escapes, which are shorter
-    cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
+    cdef Layout layout = Layout(size, max_nodes, max_depth, max_attributes)
     found = &layout.column[FOUND]
     make_room(&plain.column, size)
     while at < stop:
@@ -975,7 +987,7 @@ def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t m
 def lay_out_tree(HtmlTree tree, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
     """The columns of a PageTree, and `frameset`, `clipped_depth`, `clipped_attributes`, from the tree of a page."""
     cdef Builder* b = &tree.builder
-    cdef Layout layout = Layout(max_nodes, max_depth, max_attributes)
+    cdef Layout layout = Layout(b.stop - b.start, max_nodes, max_depth, max_attributes)
     cdef int32_t i = b.nodes[0].first
     cdef Dom* node
     while i > 0:
@@ -999,23 +1011,27 @@ def lay_out_tree(HtmlTree tree, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_s
 
 
 def tag_counts(bytes markup):
-    """Numbers of a page: its tags, the formatting elements that it opens and does not close, XML-style closed tags.
+    """Numbers of a page: its tags, formatting elements that a parser may reopen, XML-style closed tags.
 
-    The last are those of elements that may swallow the rest of the page: `<iframe/>`.
+    The second is the sum, over all tags, of the formatting elements that are open there. The last are those of elements
+    that may swallow the rest of the page: `<iframe/>`.
     """
     cdef const char* at = PyBytes_AS_STRING(markup)
     cdef const char* stop = at + PyBytes_GET_SIZE(markup)
     cdef const char* end
     cdef char name[8]
-    cdef Py_ssize_t size, tags = 0, left_open = 0, xml_closed = 0
+    cdef Py_ssize_t size, code, tags = 0, opened = 0, reopened = 0, xml_closed = 0
+    cdef Py_ssize_t opened_of[512]
     cdef uint32_t info
     cdef bint closes
+    memset(opened_of, 0, sizeof(opened_of))
     while True:
         at = <const char*>memchr(at, 60, stop - at)
         if at == NULL:
-            return tags, left_open, xml_closed
+            return tags, reopened, xml_closed
         at += 1
         tags += 1
+        reopened += opened
         closes = at < stop and at[0] == 47
         if closes:
             at += 1
@@ -1028,7 +1044,14 @@ def tag_counts(bytes markup):
             continue
         info = look_up(TAG_TABLE, name, size)
         if info & FORMATTING:
-            left_open += -1 if closes else 1
+            code = info & 511
+            if closes:
+                if opened_of[code]:
+                    opened_of[code] -= 1
+                    opened -= 1
+            elif not (info & ENDS_ITSELF and opened_of[code]):
+                opened_of[code] += 1
+                opened += 1
         elif info & SWALLOWS and not closes:
             end = at
             while end < stop and end[0] != 60 and end[0] != 62:

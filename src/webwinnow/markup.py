@@ -87,12 +87,19 @@ INHERITED_FLAGS = HIDDEN | NOSCRIPT | PREFORMATTED
 
 MAX_VALUE = 4096
 """Longer attribute values are truncated; longer URLs are omitted, since a truncated one points elsewhere."""
+MAX_VALUES = 50_000_000
+"""Bytes of the names and values of all attributes, unless the page itself is longer. Elements that the parser reopens
+count again: 100 KB of such a page have 200 MB of attributes."""
+MAX_TAG = 100
+"""Characters of a tag name of the page's own; longer ones are truncated, since every path to an element has them."""
 ADDRESS_ATTRIBUTES: frozenset[str] = frozenset("href src data-src background cite".split())
 RENAMED = "ww-"
 """Prefix that `parse` adds to `xmp` and `plaintext`, whose text would be serialised unescaped; `lay_out` removes it."""
 RENAMED_TAGS: frozenset[str] = frozenset("xmp plaintext".split())
-FORMATTING_TAGS: frozenset[str] = frozenset("b big code em font i s small strike strong tt u".split())
-"""Elements that the parser reopens in every block after them if they are unclosed (`a` and `nobr` close another)."""
+FORMATTING_TAGS: frozenset[str] = frozenset("a b big code em font i nobr s small strike strong tt u".split())
+"""Elements that the parser reopens in every block after them if they are unclosed."""
+ENDS_ITSELF: frozenset[str] = frozenset(["a", "nobr"])
+"""Formatting elements that a start tag of the same name ends."""
 SWALLOWING_TAGS: frozenset[str] = frozenset(
     "applet audio canvas iframe noembed noframes noscript script select style template textarea title video xmp".split()
 )

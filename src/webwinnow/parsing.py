@@ -79,8 +79,11 @@ _ASCII, _UTF_8 = 0, 1
 """Answers of `utf8_kind`."""
 _ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
 _FORMATTING = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_TAGS))})\b[^>]*", re.IGNORECASE)
-_SUSPECT_FORMATTING = 50
-"""Unclosed formatting elements above which growth is estimated: each is reopened in every following block."""
+_MOST_GROWN = 1_000_000_000
+"""Characters of reopened elements, at most; an estimate from the longest tag."""
+_MERGED = re.compile(r"<(?:html|body)\b([^>]*)", re.IGNORECASE)
+_ATTRIBUTE_NAME = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>]*+))?+")
+_MOST_MERGED = 1_000
 _ALIKE_REOPENED = 3
 """Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
 _CODE_TAGS = frozenset(("script", "style"))
@@ -161,9 +164,12 @@ def parse(
 
 def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool] | None:
     """The columns of a page in UTF-8, its head, and False; None for a page that `HtmlTree` leaves to turbohtml."""
-    tree = HtmlTree(page, GROWTH_ALLOWED * limits.max_nodes)
+    most = GROWTH_ALLOWED * limits.max_nodes
+    tree = HtmlTree(page, most, most_attributes=limits.max_attributes)
     if tree.left == "xml":
-        tree = HtmlTree(with_end_tags(page.decode()).encode(), GROWTH_ALLOWED * limits.max_nodes, True)
+        tree = HtmlTree(with_end_tags(page.decode()).encode(), most, True, limits.max_attributes)
+    if tree.left == "many":  # the other parser has no limit
+        raise PageRefused(f"the page has more than {limits.max_nodes:,} elements; raise the limit to read it")
     if tree.left:
         return None
     columns = lay_out_tree(tree, limits.max_nodes, limits.max_depth, limits.max_attributes)
@@ -182,9 +188,9 @@ def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], 
 def _built_with_turbohtml(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool]:
     """The columns of a page in UTF-8, its head, and whether rules of style sheets were left out."""
     text = page.decode()
-    tags, left_open, xml_closed = tag_counts(page)
-    if left_open > _SUSPECT_FORMATTING:
-        _check_growth(text, tags, left_open, limits.max_nodes)
+    tags, reopened, xml_closed = tag_counts(page)
+    _check_growth(text, tags, reopened, limits.max_nodes)
+    _check_merged(text)
     if xml_closed:
         text = with_end_tags(text)
     markup, head, css_clipped = _parsed(text, url, css=limits.css)
@@ -313,18 +319,34 @@ class _HeadReader:
         )
 
 
-def _check_growth(text: str, tags: int, left_open: int, max_nodes: int) -> None:
+def _check_growth(text: str, tags: int, reopened: int, max_nodes: int) -> None:
     """Refuse a page whose unclosed formatting elements, reopened in every block, would grow beyond limits.
 
-    88 KB of such a page make ten million elements, and the parser has no limit.
+    88 KB of such a page make ten million elements, or gigabytes of attributes, and the parser has no limit.
     """
     alike = Counter(_FORMATTING.findall(text))
-    reopened = min(left_open, sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
-    if reopened * tags > GROWTH_ALLOWED * max_nodes:
+    grown = min(reopened, tags * sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
+    if grown > GROWTH_ALLOWED * max_nodes:
         raise PageRefused(
-            f"the page leaves {left_open:,} formatting elements open and would grow to some {reopened * tags:,} "
-            f"elements; the limit is {max_nodes:,}"
+            f"the page leaves formatting elements open and would grow to some {grown:,} elements; "
+            f"the limit is {max_nodes:,}"
         )
+    size = grown * max(map(len, alike), default=0)
+    if size > _MOST_GROWN:
+        raise PageRefused(
+            f"the page leaves formatting elements open and would grow to some {size:,} characters; "
+            f"the limit is {_MOST_GROWN:,}"
+        )
+
+
+def _check_merged(text: str) -> None:
+    """Refuse a page whose HTML and BODY tags add attributes again and again: the parser copies all for each.
+
+    110 KB of such a page take 700 MB.
+    """
+    names = {name.lower() for tag in _MERGED.findall(text) for name in _ATTRIBUTE_NAME.findall(tag)}
+    if len(names) > _MOST_MERGED:
+        raise PageRefused(f"the page has {len(names):,} attributes on HTML and BODY; the limit is {_MOST_MERGED:,}")
 
 
 def with_end_tags(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from webwinnow.markup import (
     CUSTOM_TAG,
     DISPLAY_ATTRIBUTES,
     DROPPED_TAGS,
+    ENDS_ITSELF,
     FORMATTING_TAGS,
     HIDDEN,
     INHERITED_FLAGS,
+    MAX_TAG,
     MAX_VALUE,
     NEWLINE_EATERS,
     NOSCRIPT,
@@ -42,7 +45,7 @@ _SWALLOWING = re.compile(
     rb"<(?:%s)(?=[ />\t\n\r\f])[^<>]*>" % "|".join(sorted(SWALLOWING_TAGS)).encode(), re.IGNORECASE
 )
 _FORMATTING = re.compile(
-    rb"<(/?)(?:%s)(?=[ >/\t\n\r\f]|\Z)" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
+    rb"<(/?)(%s)(?=[ >/\t\n\r\f]|\Z)|<" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
 )
 _ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
 _ESCAPE = re.compile("|".join(_ESCAPES))
@@ -168,7 +171,7 @@ class _Layout:
             attributes = attributes[: self.max_attributes]
         code = TAG_CODE.get(tag)
         if code is None:
-            code = CUSTOM_TAG + self.custom.setdefault(tag, len(self.custom))
+            code = CUSTOM_TAG + self.custom.setdefault(tag[:MAX_TAG], len(self.custom))
             if code > 0xFFFF:
                 raise PageRefused(f"the page has more than {0xFFFF - CUSTOM_TAG:,} tag names of its own")
         flags = self.flags[self.current] & INHERITED_FLAGS
@@ -224,6 +227,14 @@ class _Layout:
 
 
 def tag_counts(markup: bytes) -> tuple[int, int, int]:
-    """Count the tags of a page, the formatting elements that it leaves open, and XML-style closed swallowing tags."""
-    left_open = sum(1 if not slash else -1 for slash in _FORMATTING.findall(markup))
-    return markup.count(b"<"), left_open, sum(tag.endswith(b"/>") for tag in _SWALLOWING.findall(markup))
+    """Count the tags of a page, the formatting elements open at each, and XML-style closed swallowing tags."""
+    opened: Counter[str] = Counter()
+    reopened = 0
+    for slash, name in _FORMATTING.findall(markup):
+        reopened += opened.total()
+        tag = name.decode().lower()
+        if slash:
+            opened[tag] = max(0, opened[tag] - 1)
+        elif tag:
+            opened[tag] = 1 if tag in ENDS_ITSELF else opened[tag] + 1
+    return markup.count(b"<"), reopened, sum(tag.endswith(b"/>") for tag in _SWALLOWING.findall(markup))

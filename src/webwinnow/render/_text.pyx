@@ -571,12 +571,15 @@ cdef class Writer:
     cdef int begin_passage(self, int kind) except -1:
         """Write the gap to the previous passage, and the markers of the first line."""
         cdef Container* container = <Container*>self.within.data
-        cdef Container* last
         cdef Py_ssize_t count = self.within.used // sizeof(Container), k
         cdef bint tight
         if self.has_written:
-            last = &container[count - 1]
-            if self.last_within and count and last.width != IS_QUOTE and not last.opened:
+            if (
+                self.last_within
+                and count
+                and container[count - 1].width != IS_QUOTE
+                and not container[count - 1].opened
+            ):
                 tight = kind == TIGHT or kind == APART
             else:
                 tight = self.last_kind == TIGHT and kind == TIGHT and self.last_within == (count > 0)
