@@ -3,6 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 STAMP := $(VENV)/.installed
 AXE := axe-core@4.14.0
 
@@ -12,13 +13,14 @@ export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 # Tests start hundreds of interpreters: each would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup docs browser axe run test test-all test-busy test-sanitized fuzz lock audit lint types bench sample kinds pictures train train-items wheel clean
+.PHONY: help setup docs browser axe run test test-all test-busy test-lowest test-sanitized fuzz lock audit lint types bench sample kinds pictures train train-items wheel clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
 	@echo "make test      lint, types and tests"
 	@echo "make test-all  the slow tests too"
 	@echo "make test-busy the tests while every core is busy with something else"
+	@echo "make test-lowest  the tests with the lowest versions of the dependencies that pyproject.toml allows"
 	@echo "make test-sanitized  the tests of the kernels, built with address and undefined-behaviour sanitizers"
 	@echo "make fuzz      fuzz the readers of pages, archives and models for longer: FUZZ_INPUTS=20000 FUZZ_SEED=1"
 	@echo "make lock      write requirements.lock and requirements-dev.lock: the tested versions of all dependencies, with hashes"
@@ -96,6 +98,16 @@ test-busy: setup browser axe
 	@spinners=(); trap 'kill "$${spinners[@]}" 2>/dev/null' EXIT; \
 	for core in $$(seq $$(nproc)); do nice -n 1 $(BIN)/python -c 'while True: pass' & spinners+=($$!); done; \
 	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+
+# `make test` has the newest versions that the lock files name, this the lowest that pyproject.toml allows. Tools of the
+# tests are installed after them, and keep them unless they need a higher one.
+test-lowest: browser axe
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade pip uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct \
+	  --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus,selectors]'
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --group dev
+	$(LOWEST)/bin/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
 # Kernels that check every memory access and every undefined operation; the first run builds them, which takes minutes.
 test-sanitized: setup

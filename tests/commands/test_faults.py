@@ -18,8 +18,8 @@ from webwinnow.collection import workerpool as pool_module
 from webwinnow.commands import RunSettings, run
 from webwinnow.errors import WebwinnowError
 
-HEAVY_PAGE = "<p>" + "<b>x</b>" * 1_500_000
-"""12 MB of elements: takes about a second and hundreds of megabytes."""
+HEAVY_PAGE = "<p>" + "<b>x y</b> zz " * 490_000
+"""7 MB, with nearly as many elements as a page may have: takes about a second and hundreds of megabytes."""
 
 
 def worker_pids(pid: int) -> list[int]:
@@ -105,9 +105,9 @@ def test_page_that_takes_too_long_fails_alone(records, write_crawl, make_pages, 
 
 def test_page_that_eats_memory_fails_alone(webwinnow, records, write_crawl, make_pages, tmp_path):
     pages = make_pages("a.example", 12)
-    pages[5]["html"] = HEAVY_PAGE
+    pages[5]["html"] = HEAVY_PAGE + "ab cd " * 1_000_000
     out = tmp_path / "out.jsonl"
-    done = webwinnow("clean", write_crawl(pages), "-o", out, "--jobs", 1, "--worker-memory", 420)
+    done = webwinnow("clean", write_crawl(pages), "-o", out, "--jobs", 1, "--worker-memory", 290)
     found = {record["page_id"]: record for record in records(out)}
     assert len(found) == 12
     assert found["a.example/5"]["outcome"] == "failed"
